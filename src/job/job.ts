@@ -154,7 +154,7 @@ function unfinishedDays({output, settings}: JobSource, today: string): string[] 
   return earlierDays(`${output}.run`, today);
 }
 
-const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const;
+const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
 
 function namedPaths(settings: Settings): string[] {
   return pathSettings.map(name => settings[name]).filter(path => path !== undefined);

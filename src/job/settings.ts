@@ -1,6 +1,5 @@
 import {z} from 'zod';
 import {callSettings} from './settings/call-settings.ts';
-import {decisionSettings} from './settings/decision-settings.ts';
 import type {DeclaredSetting, Shapes, Use} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
@@ -19,7 +18,6 @@ const declared = {
   ...callSettings,
   ...storeSettings,
   ...resultSettings,
-  ...decisionSettings,
 };
 
 type AllDeclared = typeof declared;

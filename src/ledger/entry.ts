@@ -21,10 +21,6 @@ export interface Reservation extends Booking {
    * answer. Undefined if all rows show the same.
    */
   readonly firstRow?: number | undefined;
-  /** Numbers of the rows that wait for the call. */
-  readonly rows?: (() => readonly number[]) | undefined;
-  /** Milliseconds since the epoch. */
-  readonly sentAt?: number | undefined;
 }
 
 interface Booking extends LookupKey {

@@ -1,7 +1,6 @@
 import type {Spare} from '../disk/spare.ts';
 import {isFull, type Sqlite} from '../disk/sqlite.ts';
 import {systemReason} from '../errors.ts';
-import type {CallRecords} from './call-records.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
 import {KeyFilter} from './key-filter.ts';
 import {guarded, unwritable} from './ledger-file.ts';
@@ -17,10 +16,6 @@ const ADOPT_AT_ONCE = 4_096;
 interface LedgerWriterOptions {
   readonly db: Sqlite;
   readonly sql: LedgerStatements;
-  /** The file's table of calls; undefined if no session has recorded its calls. */
-  readonly calls: CallRecords | undefined;
-  /** Makes a function that records the calls of one transaction; undefined if this session records no calls. */
-  readonly recorder: (() => (call: Reservation) => void) | undefined;
   /** Saves the books (the counts of calls and credits) within the transaction that writes the counted calls. */
   readonly saveTally: () => void;
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
@@ -133,14 +128,12 @@ export class LedgerWriter {
   }
 
   #commit(unwritten: Unwritten, reservations: readonly Reservation[], more?: () => void): void {
-    const {db, sql, calls, saveTally} = this.#options;
-    const record = this.#options.recorder?.();
+    const {db, sql, saveTally} = this.#options;
     const work = () => {
-      unwritten.writeTo(sql, calls);
+      unwritten.writeTo(sql);
       for (const call of reservations) {
         this.#keys.add(call.key);
         sql.reserve.run(call.key, call.operation, call.cost, call.dispatch, call.firstRow ?? null);
-        record?.(call);
       }
       if (unwritten.size + reservations.length > 0) saveTally();
       more?.();

@@ -3,7 +3,6 @@ import type {Sqlite} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding, type Limits} from './budget.ts';
-import {type CallRecord, CallRecords} from './call-records.ts';
 import type {BookedAttempt, KeptAnswer, LedgerEntry, Reservation} from './entry.ts';
 import {GivenUp, type StartOver} from './given-up.ts';
 import {guarded, openLedgerFile, removeNames, SPARE} from './ledger-file.ts';
@@ -18,8 +17,6 @@ export interface LedgerOptions extends Limits {
   readonly lostState?: boolean | undefined;
   /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
-  /** True to record each call: see {@link CallRecords}. */
-  readonly recordsCalls?: boolean | undefined;
   /** Returns unspent credits of the killed session `holder` to budgets. `taken`: credits it took, by limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
@@ -45,8 +42,6 @@ export class Ledger {
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #sql: LedgerStatements;
-  /** The file's table of calls; undefined if no session has recorded its calls. */
-  readonly #calls: CallRecords | undefined;
   readonly #writer: LedgerWriter;
   readonly #spare: Spare | undefined;
   /** Calls that were sent and are not booked yet, by their keys. */
@@ -54,7 +49,7 @@ export class Ledger {
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    const {temporary = false, shared = [], recordsCalls = false} = options;
+    const {temporary = false, shared = []} = options;
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
@@ -63,7 +58,6 @@ export class Ledger {
     try {
       this.#sql = guarded(() => ledgerStatements(db));
       this.givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
-      this.#calls = guarded(() => (recordsCalls || CallRecords.areIn(db) ? new CallRecords(db) : undefined));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
       this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
@@ -71,8 +65,6 @@ export class Ledger {
       this.#writer = new LedgerWriter({
         db,
         sql: this.#sql,
-        calls: this.#calls,
-        recorder: recordsCalls ? () => this.#recorder() : undefined,
         saveTally: () => this.#saveMeta('tally', this.tally),
         spare: this.#spare,
       });
@@ -202,7 +194,6 @@ export class Ledger {
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
           Object.assign(this.tally, this.givenUp.begin(this.tally, scope, how));
-          if (how.freshBudget === true) this.#calls?.forget();
         });
         if (how.run !== undefined) this.#saveMeta('run', how.run);
         this.#saveMeta('tally', this.tally);
@@ -220,11 +211,6 @@ export class Ledger {
   /** Saves `value` under `name`, together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
     this.#writer.write([], () => this.#saveMeta(name, value));
-  }
-
-  /** Yields the recorded calls that count in the books; no calls if no session has recorded its calls. */
-  *callRecords(): Generator<CallRecord> {
-    if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
   /** Books the calls in flight as maybe charged, and writes all bookings. Afterwards no attempt can be booked. */
@@ -260,11 +246,6 @@ export class Ledger {
     if (!known) this.tally.operations[operation].distinct += by;
   }
 
-  #recorder(): (call: Reservation) => void {
-    const {runId = ''} = this.getMeta<{readonly runId: string}>('run') ?? {};
-    return call => this.#calls?.reserve(call, runId, this.givenUp.scope);
-  }
-
   #saveHolding(): void {
     const {holding} = this.budget;
     if (holding !== undefined) this.#saveMeta('holding', holding);
@@ -294,7 +275,6 @@ export class Ledger {
 
   #saveLost(): void {
     loseSent(this.#sql);
-    this.#calls?.lose();
     this.#saveMeta('tally', this.tally);
   }
 }

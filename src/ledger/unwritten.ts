@@ -1,6 +1,5 @@
 import type {SqlValue} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
-import type {CallRecords} from './call-records.ts';
 import type {BookedAttempt, LedgerEntry} from './entry.ts';
 import {ADOPTED_AT_ONCE, columnsOf, type LedgerStatements, settle} from './ledger-rows.ts';
 import type {Outcome} from './lookup.ts';
@@ -44,11 +43,8 @@ export class Unwritten {
   }
 
   /** Writes all bookings into the file, within the caller's transaction. */
-  writeTo(sql: LedgerStatements, calls: CallRecords | undefined): void {
-    for (const [booked, nth] of this.attempts) {
-      settle(sql, booked, nth);
-      calls?.settle(booked);
-    }
+  writeTo(sql: LedgerStatements): void {
+    for (const [booked, nth] of this.attempts) settle(sql, booked, nth);
     for (const [key, nth] of this.rejections)
       nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
     // Comes after the attempts: a value's own failed attempt leaves its row waiting, and a later outcome from

@@ -133,6 +133,4 @@ export interface JobInput {
   readonly log?: Setting<'log'>;
   /** Write only errors to stderr, and the log if it is set. Default: false. */
   readonly quiet?: Setting<'quiet'>;
-  /** File with a line for each call and its credits (NDJSON), to check an invoice. */
-  readonly calls?: Setting<'calls'>;
 }

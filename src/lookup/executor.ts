@@ -1,3 +1,4 @@
+import type {BookedAttempt} from '../ledger/entry.ts';
 import type {Lookup, Outcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {ValueHistory} from '../ledger/value-history.ts';
 import type {Operation} from '../operations/table.ts';
@@ -33,6 +34,8 @@ export interface Task {
 }
 
 export interface ExecutorEvents {
+  /** Called at the end of each attempt. `rows`: numbers of the rows that wait for it. */
+  attempted?(booked: BookedAttempt, rows: readonly number[]): void;
   /** Called when so many values of an operation were refused in a row that the values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
   /** Called when the run stops. It then sends nothing new. */

@@ -137,10 +137,10 @@ export class QueueExecutor implements Executor {
   /** waiting → in flight. Reserves the credits of all tasks that may be sent now, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
-      const {publishOn, now} = this.#options;
+      const {publishOn} = this.#options;
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
       const reservations = chosen.map(task =>
-        reservationOf(task, ++this.#dispatched, renews(task, publishOn), now()),
+        reservationOf(task, ++this.#dispatched, renews(task, publishOn)),
       );
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {
@@ -183,13 +183,14 @@ export class QueueExecutor implements Executor {
 
   /** in flight → settled or backing off. Sends the task and books the attempt. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
-    const {outlet, ledger, policy, now} = this.#options;
+    const {outlet, ledger, policy, events, now} = this.#options;
     const sentAt = now();
     task.known = true;
     const sending = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
     const attempt = await sending;
     const booked = counted(task, attempt, policy.cost);
+    events.attempted?.(booked, task.rows());
     const isKnown = isKnownRejection(task, attempt);
     const blame = this.#flow.ended(task.lookup, attempt, isKnown);
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));

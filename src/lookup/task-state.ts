@@ -47,16 +47,11 @@ export function firstDispatch(): number {
 }
 
 /** Returns the reservation for the task's next call. The call gets the number `dispatch`. */
-export function reservationOf(
-  task: TaskState,
-  dispatch: number,
-  renews: boolean,
-  sentAt: number,
-): Reservation {
+export function reservationOf(task: TaskState, dispatch: number, renews: boolean): Reservation {
   task.dispatch = dispatch;
   const {lookup, cost, known} = task;
   const {key, operation} = lookup;
-  return {key, operation, cost, known, dispatch, renews, sentAt, rows: task.rows, firstRow: task.firstRow()};
+  return {key, operation, cost, known, dispatch, renews, firstRow: task.firstRow()};
 }
 
 /** Counts an ended attempt in the state of its value. Returns it as the ledger books it, without an outcome. */

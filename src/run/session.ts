@@ -12,7 +12,6 @@ import {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
 import {openBill} from './end/bills.ts';
-import {prepareCalls} from './end/write-calls.ts';
 import {
   answersKey,
   type Beginning,
@@ -111,7 +110,6 @@ export function openSession(
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     openBill(ledger, job, identity, account?.price, io);
-    prepareCalls(job, ledger);
     warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     if (checkpoint !== undefined) warnOfAge(job, operations, identity.startedAt, io);

@@ -150,7 +150,7 @@ test.skipIf(lacks('strace')).each(refusedFiles)(
       const file = `disk/out.csv.run/${name}`;
       const path = isOfSqlite ? sandbox.path(file) : file;
       const {node} = tracedNode(sandbox, 'open,openat', `open,openat:error=${error}:when=1`, path);
-      const refused = await run(node, ['--calls', 'calls.ndjson']);
+      const refused = await run(node);
       expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(said)]);
       expect(refused.stderr).not.toMatch(/ {4}at |Internal/);
       expect(api.ledger.calls).toBe(calls);

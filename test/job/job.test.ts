@@ -110,7 +110,7 @@ describe('files', () => {
   const at = (name: string) => join(directory, name);
   afterAll(() => rmSync(directory, {recursive: true}));
 
-  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const)(
+  test.each(['state', 'summary', 'rejects', 'report', 'metrics'] as const)(
     '{date} in %s is the day, and the job belongs to it',
     name => {
       const {settings, date} = job(['in.csv'], 'out.csv', {date: '2026-01-31', [name]: 'of-{date}.html'});
@@ -120,7 +120,7 @@ describe('files', () => {
     },
   );
 
-  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const)(
+  test.each(['state', 'summary', 'rejects', 'report', 'metrics'] as const)(
     'a pattern does not match what %s names, of any day',
     name => {
       for (const file of ['list.csv', 'of-2026-01-30.html/x.csv', 'out.csv.run/ledger.csv']) {

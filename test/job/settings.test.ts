@@ -225,7 +225,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['fail_if', 5],
   ['score', 5],
   ['report', 'report.pdf'],
-  ['calls', 5],
   ['metrics', 5],
   ['metrics', 'ftp://push.example.com'],
   ['metrics', 'https://name:password@push.example.com'],

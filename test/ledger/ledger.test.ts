@@ -174,42 +174,6 @@ test('a batch whose shared budget can not be written is not sent: nothing of it 
   expect(ledger.budget.committed).toBe(0);
 });
 
-test('every recorded call is handed out, in the order of sending, however many there are, each with the first of its rows', async () => {
-  const ledger = open({recordsCalls: true});
-  const rows = Array.from({length: 30}, (_, n) => n + 1);
-  const keys = Array.from({length: 1_001}, (_, n) => `key${n}`);
-  const calls = keys.map((key, n) => ({...call(key), dispatch: n + 1, rows: () => rows, sentAt: 900 + n}));
-  ledger.reserve(calls);
-  await Promise.all(
-    calls.toReversed().map(({key, dispatch}) => ledger.record({...answered(key, 5_000), dispatch})),
-  );
-  const records = [...ledger.callRecords()];
-  expect(records.map(({key, sentAt}) => [key, sentAt])).toEqual(keys.map((key, n) => [key, 900 + n]));
-  for (const record of records)
-    expect(record).toMatchObject({nth: 1, cost: 1, charge: 'spent', endedAt: 5_000, rows: rows.slice(0, 20)});
-  ledger.close();
-});
-
-test('a recorded call that was in flight at a kill keeps its line, also where the next session records none', () => {
-  const killed = open({recordsCalls: true});
-  killed.reserve([call('a')]);
-  killed.abandon();
-  open().close();
-  const next = open({recordsCalls: true});
-  expect([...next.callRecords()]).toMatchObject([{key: 'a', outcome: 'interrupted', charge: 'maybe'}]);
-  next.close();
-});
-
-test('an index of calls that a full disk refuses is an error of the output, and says so', () => {
-  const ledger = open({recordsCalls: true});
-  const exec = vi.spyOn(Sqlite.prototype, 'exec').mockImplementationOnce(() => {
-    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
-  });
-  expect(() => [...ledger.callRecords()]).toThrow("can't be written");
-  exec.mockRestore();
-  ledger.close();
-});
-
 test.each([
   ['went on', false],
   ['began the run', true],

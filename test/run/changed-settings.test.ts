@@ -156,7 +156,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   summary: [['ip', (stage: Stage) => stage.path('other.json')]],
   rejects: [['ip', (stage: Stage) => stage.path('other.ndjson')]],
   report: [['ip', (stage: Stage) => stage.path('report.html')]],
-  calls: [['ip', (stage: Stage) => stage.path('calls.ndjson')]],
   metrics: [['ip', (stage: Stage) => stage.path('metrics.prom')]],
   pingUrl: [['ip', (stage: Stage) => `${stage.api.url}/ping`]],
   drift: [['ip', 'fail 10%']],

@@ -105,7 +105,7 @@ test('info: start, waiting and end', async () => {
   expect(log[3]).toMatchObject({exit_code: 3, calls: service.ledger.calls, credits: service.ledger.credits});
 });
 
-test('debug: rows by their numbers, calls that failed, never a value', async () => {
+test('debug: rows by their numbers, each attempt with what it cost, never a value', async () => {
   const odd = ['192.0.2.2', 'jo@example.com'];
   service.setScript(call => (odd.includes(call.value) ? reply.error(422, 'odd_value') : undefined));
   const log = await logOf('debug');
@@ -116,6 +116,10 @@ test('debug: rows by their numbers, calls that failed, never a value', async () 
       outcome: 'rejected',
       status: 422,
       code: 'odd_value',
+      row: 2,
+      booked: 'maybe',
+      credits: 1,
+      ms: expect.any(Number),
     }),
   );
   expect(log).toContainEqual(
@@ -132,4 +136,28 @@ test('debug: rows by their numbers, calls that failed, never a value', async () 
 test('trace: every call', async () => {
   const log = await logOf('trace');
   expect(log.filter(({msg}) => msg === 'call')).toHaveLength(service.ledger.calls);
+});
+
+test('debug: the attempts add up to the credits of the summary', async () => {
+  const script = [
+    reply.throttle(0),
+    reply.ok({headers: {'X-Request-Id': 'req-000017'}}),
+    reply.unavailable(),
+    reply.ok({headers: {'X-Request-Id': 'r-192-0-2-1'}}),
+  ];
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.1\n');
+  service.setScript(({call}) => script[call - 1]);
+  const args = ['run', 'list.csv', '--log', 'json,debug', '--cost', '0.7', '--concurrency', '1', ...FAST];
+  const {code, stderr} = await runHere(sandbox, args, {env: service.env});
+  expect(code, stderr).toBe(0);
+  const calls = eventsOf(stderr).filter(({event}) => event === 'call');
+  const answered = {operation: 'ip', outcome: 'answered', status: 200, booked: 'spent', credits: 0.7};
+  expect(calls).toMatchObject([
+    {row: 1, outcome: 'throttled', status: 429, code: 'http_429', booked: 'free', credits: 0},
+    {row: 2, ...answered, request_id: 'req-000017'},
+    {row: 1, outcome: 'ambiguous', status: 503, code: 'http_503', booked: 'maybe', credits: 0.7},
+    {row: 1, ...answered},
+  ]);
+  expect(calls.at(-1)).not.toHaveProperty('request_id');
+  expect(sandbox.summary('list.enriched.summary.json').credits).toMatchObject({spent: 1.4, maybe_spent: 0.7});
 });

@@ -325,7 +325,6 @@ test('an output directory that does not exist is exit 9 in a sentence', async ()
 test.each([
   ['report', 'no/r.html'],
   ['metrics', 'no/m.prom'],
-  ['calls', 'no/c.ndjson'],
   ['summary', 'no/s.json'],
   ['rejects', 'no/r.ndjson'],
 ])('--%s in a directory that does not exist is refused before the first call', async (name, path) => {
@@ -336,7 +335,7 @@ test.each([
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test.each(['summary', 'rejects', 'calls'])(
+test.each(['summary', 'rejects'])(
   '--%s in a directory that can not be written is refused before the first call',
   async name => {
     await using stage = await openStage();

@@ -23,8 +23,11 @@ export const logEvents = {
     about: 'The run collects the results that workers have for an earlier session.',
   },
   fleet_redis_error: {level: 'debug', about: 'A connection to Redis failed and is opened again.'},
-  call_answered: {level: 'trace', about: 'A call: its status and time.'},
-  call_failed: {level: 'debug', about: 'A call without a usable answer, with its code.'},
+  call: {
+    level: 'debug',
+    about:
+      'An attempt: its first row, operation, outcome, status, code, credits (spent, maybe or free), and time.',
+  },
   lookup_unanswered: {level: 'debug', about: 'A row without an answer to a lookup, by its number.'},
   row_rejected: {level: 'debug', about: 'A row that could not be read, by its number and line.'},
   warning: {level: 'warn', about: 'A warning.'},

@@ -7,7 +7,6 @@ const beginnings = {
   rejects: /^\{"file":"(?:[^"\\]|\\.)*","line":\d+,"row":\d+,"reason":"/,
   report: /^(?:<!doctype html>\n)?<!-- bulk-enrich report -->/,
   metrics: /^# HELP bulk_enrich_/,
-  calls: /^\{"(?:sent_at|run)":/,
 } as const;
 
 export type OwnFile = keyof typeof beginnings;

@@ -22,9 +22,9 @@ import {deliverMetrics} from './deliver-metrics.ts';
  * can't be written.
  */
 export function checkReportPaths({settings}: Job): void {
-  const {summary, rejects, report, calls} = settings;
+  const {summary, rejects, report} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
-  for (const [flag, path] of Object.entries({summary, rejects, report, metrics, calls})) {
+  for (const [flag, path] of Object.entries({summary, rejects, report, metrics})) {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError(
         'no_directory',
@@ -32,7 +32,7 @@ export function checkReportPaths({settings}: Job): void {
       );
   }
   // The output is published only together with these files, so they must be writable.
-  for (const [flag, path] of Object.entries({summary, rejects, calls}))
+  for (const [flag, path] of Object.entries({summary, rejects}))
     if (path !== undefined && !isStream(path)) demandWritable(flag, path);
 }
 

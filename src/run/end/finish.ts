@@ -16,7 +16,7 @@ import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
-import {closeState, type RunState, withLedger} from '../state/run-state.ts';
+import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
 import {tellEnd} from './bills.ts';
 import {type Published, summaryText} from './build-summary.ts';
@@ -24,7 +24,6 @@ import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
-import {writeCalls} from './write-calls.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finish(session: Session): Promise<RunOutcome> {
@@ -66,7 +65,6 @@ async function complete(session: Session): Promise<RunOutcome> {
   await stopper.unlessStopped(store.flush(true));
   const published = await readyToPublish(session);
   ledger.end();
-  await writeCalls(job, ledger, io.env);
   const {exitCode, summary} = judge(session, published);
   state.destination.publish(state, {
     ...published,
@@ -171,7 +169,6 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   await asking.store.flush().catch(() => false);
   const stop = endLedger(session, first);
   const lostAnswers = !ledger.isReadable;
-  await writeCalls(job, ledger, io.env).catch(error => io.warn(callsMissing(error)));
   const summary = summarize(session, stop);
   writeStopped(job, io, summary);
   const {untold} = ledger.bills;
@@ -181,10 +178,6 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   closeState(state, 'nothing', io.warn);
   const {exitCode, message} = stop;
   return {exitCode, summary, stop, message, safeRows: output.writer.safeRows, lostAnswers};
-}
-
-function callsMissing(error: unknown): string {
-  return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
 /**
@@ -250,8 +243,4 @@ export async function reportFailure(
   writeStopped(job, io, summary);
   rememberRun(job, summary, io);
   await deliver(job, summary, io);
-  if (job.settings.calls === undefined || state === undefined) return;
-  await withLedger(state, ledger => writeCalls(job, ledger, io.env)).catch(error =>
-    io.warn(callsMissing(error)),
-  );
 }

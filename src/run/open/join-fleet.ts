@@ -21,6 +21,7 @@ import type {Running} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
 import type {Calling} from './connection.ts';
 import {sharedRate} from './lanes.ts';
+import {logAttempt} from './log-attempt.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
@@ -86,6 +87,7 @@ export async function bookCollected(
     // A rejection may be the account's fault. With `false` (the last argument), it is not kept for other runs.
     const step = nextStep(ask.operation, attempt, value.history, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
+    logAttempt(io.log, booked, []);
     const found = ledger.found({...booked, retry: false, outcome});
     if (outcome !== undefined && isKept(outcome) && isStored(ask.operation))
       store.put({operation: ask.operation, key: lookup.key, outcome});

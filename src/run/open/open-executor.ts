@@ -1,9 +1,5 @@
-import type {Logger} from 'pino';
-import {codeOf} from '../../client/attempt.ts';
-import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
-import {logEvent} from '../../job/monitoring/log-events.ts';
 import {isAnswered} from '../../ledger/tally.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
@@ -15,6 +11,7 @@ import type {RunIdentity} from '../identity.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';
+import {logAttempt} from './log-attempt.ts';
 
 /** Everything that lookups need, on this machine or in a fleet. */
 export interface Means extends Calling {
@@ -38,7 +35,7 @@ export async function openExecutor(
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline)
     return openFleetExecutor(run, means, job.redisUrl, identity, rows);
-  const outlet = localOutlet(loggedClient(means.connection.client, io.log), io.now, clock);
+  const outlet = localOutlet(means.connection.client, io.now, clock);
   const executor = createExecutor(run, means, outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => {}};
@@ -123,6 +120,7 @@ function createExecutor(
     publishOn: settings.publishOn,
     mayAllFail: mayAllFail(settings),
     events: {
+      attempted: (booked, rows) => logAttempt(io.log, booked, rows),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
         rejections.drop(operation);
@@ -134,21 +132,4 @@ function createExecutor(
     now: clock,
     random: io.random,
   });
-}
-
-/** A client that logs each call: an answer at `trace`, anything else at `debug`. */
-function loggedClient(client: Client, log: Logger): Client {
-  if (!log.isLevelEnabled('debug')) return client;
-  return {
-    ...client,
-    async send(operation, params) {
-      const attempt = await client.send(operation, params);
-      const {kind, latencyMs} = attempt;
-      const status = 'status' in attempt ? attempt.status : undefined;
-      const code = codeOf(attempt);
-      const fields = {operation, outcome: kind, status, code, ms: Math.round(latencyMs)};
-      logEvent(log, kind === 'answered' ? 'call_answered' : 'call_failed', fields, 'call');
-      return attempt;
-    },
-  };
 }

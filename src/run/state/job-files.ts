@@ -80,14 +80,13 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
 
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): WrittenFile[] {
-  const {report, calls} = settings;
+  const {report} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   const all: Record<OwnFile, string | undefined> = {
     summary: paths.summary,
     rejects: paths.rejects,
     report,
     metrics,
-    calls,
   };
   const beside = (Object.keys(all) as OwnFile[]).flatMap(kind => {
     const path = all[kind];

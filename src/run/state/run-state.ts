@@ -117,14 +117,13 @@ export function openLedger(
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath(directory);
-  const {maxCredits, calls, restart} = job.settings;
+  const {maxCredits, restart} = job.settings;
   const open = () =>
     new Ledger(path, {
       ...options,
       maxCredits: maxCredits === undefined ? undefined : thousandths(maxCredits),
       lostState: hasLostState(directory),
       temporary: temporary !== undefined,
-      recordsCalls: calls !== undefined,
     });
   try {
     const ledger = open();
