@@ -6,23 +6,15 @@ import {proxyFor} from './http/proxy.ts';
 /** Maximum milliseconds for one notice: its receiver must not delay a run. */
 const TIMEOUT_MS = 2_500;
 
-export interface Notice {
-  readonly body: string;
-  readonly contentType: string;
-  /** `name:password`, for basic authentication. */
-  readonly auth?: string | undefined;
-}
-
 /**
- * Notifies another service, with a GET, or with a POST if there is a `notice`. Sends it once, without retries or
- * redirects. Reads only the status, however long the answer is. Never rejects: returns a failure as a short code,
+ * Notifies another service with a GET. Sends it once, without retries or redirects. Reads only the status, however long the answer is. Never rejects: returns a failure as a short code,
  * since the URL may be a secret.
  */
-export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string & {})> {
+export async function notify(url: URL): Promise<'ok' | (string & {})> {
   let agent: Agent | undefined;
   try {
     agent = proxyFor(url, {keepAlive: false});
-    const status = await statusOf(url, notice, agent);
+    const status = await statusOf(url, agent);
     return status >= 200 && status < 300 ? 'ok' : `http_${status}`;
   } catch (error) {
     const {code = 'error'} = error as {code?: unknown};
@@ -32,7 +24,7 @@ export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string 
   }
 }
 
-function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined): Promise<number> {
+function statusOf(url: URL, agent: Agent | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const stream = got.stream(url, {
       timeout: {request: TIMEOUT_MS},
@@ -40,7 +32,6 @@ function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined
       followRedirect: false,
       throwHttpErrors: false,
       decompress: false,
-      ...(notice === undefined ? {} : {method: 'POST', body: notice.body, headers: headersOf(notice)}),
       https: CHECKED,
       ...(agent === undefined ? {} : {agent: {https: agent}}),
     });
@@ -52,9 +43,4 @@ function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined
     // The library `got` sends a request only when its stream is read.
     stream.resume();
   });
-}
-
-function headersOf({contentType, auth}: Notice): Record<string, string> {
-  const basic = auth === undefined ? undefined : `Basic ${Buffer.from(auth).toString('base64')}`;
-  return {'content-type': contentType, ...(basic === undefined ? {} : {authorization: basic})};
 }

@@ -74,3 +74,8 @@ export function earlierDays(path: string, date: string): string[] {
 export function utcDate(now: number): string {
   return new Date(now).toISOString().slice(0, 10);
 }
+
+/** True for a URL such as `s3://…`. As a path it would be a directory `s3:`, which is not meant. */
+export function isAddress(path: string): boolean {
+  return /^[a-z][a-z\d+.-]+:\/\//i.test(path);
+}

@@ -121,7 +121,7 @@ export interface JobInput {
   readonly rejects?: Setting<'rejects'>;
   /** File for a report: an HTML page, or Markdown (.md). */
   readonly report?: Setting<'report'>;
-  /** Prometheus metrics, every 15 s and at the end: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL. */
+  /** File for Prometheus metrics, for the node exporter's textfile collector (.prom). */
   readonly metrics?: Setting<'metrics'>;
   /** Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE). */
   readonly pingUrl?: Setting<'pingUrl'>;

@@ -61,8 +61,6 @@ export interface RunIo extends World {
   readonly source?: Source;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
-  /** Milliseconds between two updates of the metrics; 15,000 by default. */
-  readonly metricsEveryMs?: number;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;

@@ -11,7 +11,6 @@ import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, staleReason} from './identity.ts';
 import {dateOf, type RunIo} from './io.ts';
-import {startLiveMetrics} from './live-metrics.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
@@ -140,14 +139,13 @@ async function openFresh(
   }
 }
 
-/** Runs the work together with the log, the deadline, the live metrics and the timeline. */
+/** Runs the work together with the log, the deadline and the timeline. */
 async function underWay(session: Session, watch: Watch, work: RunWork): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);
   const endDeadline = startDeadline(session);
   const notePause = pauseLog(session);
-  const endMetrics = startLiveMetrics(session);
   const sampling = setInterval(() => {
     sampleTimeline(session);
     notePause();
@@ -159,7 +157,6 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
-  await endMetrics();
   unwatch();
 }
 

@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {workerMetrics} from '../../src/cli/worker-metrics.ts';
 import {packageVersion} from '../../src/job/version.ts';
-import {type LiveRun, renderEnd, renderLive, renderMetrics} from '../../src/report/render/metrics.ts';
+import {renderEnd, renderMetrics} from '../../src/report/render/metrics.ts';
 import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
@@ -92,6 +92,7 @@ test('each figure of the summary has its own metric, in the unit of its name', (
     [5, 'run_store_missed', {kind: 'not_looked_up'}],
     [2, 'run_store_missed', {kind: 'not_stored'}],
     [192, 'run_paused_seconds'],
+    [50, 'run_rate_limit'],
     [40_012, 'run_rows_read'],
     [13_125, 'run_credits', {kind: 'saved_by_dedupe'}],
     [24_834, 'run_credits', {kind: 'saved_by_store'}],
@@ -100,15 +101,12 @@ test('each figure of the summary has its own metric, in the unit of its name', (
     [Date.parse('2026-01-05T02:00:03.120Z') / 1_000, 'run_started_timestamp_seconds'],
   ];
   for (const [value, name, labels] of samples) expect(find(metrics, name, labels), name).toBe(value);
-  const live = parse(renderLive(fullSummary(), LIVE));
-  expect(['limit', 'now'].map(kind => find(live, 'run_rate', {kind}))).toEqual([50, 40]);
 });
 
 test.skipIf(lacks('promtool'))('promtool finds nothing wrong', () => {
   const texts = [
     renderMetrics(fullSummary()),
     renderMetrics(bareSummary()),
-    renderLive(fullSummary(), LIVE, renderMetrics(fullSummary())),
     workerMetrics(BUSY_WORKER, FLEET),
   ];
   for (const input of texts)
@@ -134,55 +132,11 @@ test('the rules that promtool holds, without it: labels of summaries and histogr
     }
 });
 
-const LIVE: LiveRun = {
-  now: Date.parse('2026-01-05T02:10:00Z'),
-  rowsRead: 20_100,
-  inputSize: 9_000_000,
-  inFlight: 3,
-  waiting: 61,
-  rate: 40,
-  pause: 'throttled',
-};
-
-test('a run under way has the families of its end, and how it stands', () => {
-  const last = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
-  const metrics = parse(renderLive(fullSummary(), LIVE, last));
-  expect(find(metrics, 'build_info', {version: packageVersion()})).toBe(1);
-  expect(find(metrics, 'run_active')).toBe(1);
-  expect(find(metrics, 'run_updated_timestamp_seconds')).toBe(LIVE.now / 1_000);
-  expect(find(metrics, 'run_rows_read')).toBe(20_100);
-  expect(find(metrics, 'run_input_bytes', {kind: 'size'})).toBe(9_000_000);
-  expect(find(metrics, 'run_values_waiting')).toBe(61);
-  expect(find(metrics, 'run_rate', {kind: 'now'})).toBe(40);
-  expect(find(metrics, 'run_waiting', {reason: 'throttled'})).toBe(1);
-  expect(find(metrics, 'run_waiting', {reason: 'outage'})).toBe(0);
-  const runs = (all: readonly Metric[]) => [...new Set(all.map(({name}) => name))].filter(isOfRun).sort();
-  expect(runs(metrics)).toEqual(runs(parse(last)));
-});
-
-const isOfRun = (name: string) => name.startsWith('bulk_enrich_run_');
-
-test('while a run is under way, the metrics of the last end stay for alerts', () => {
-  const last = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
-  const ends = (text: string) =>
-    parse(text)
-      .filter(({name}) => name.startsWith('bulk_enrich_last_'))
-      .map(({name, value}) => [name, value]);
-  const once = renderLive(fullSummary(), LIVE, last);
-  const twice = renderLive(fullSummary(), LIVE, once);
-  expect(ends(last).length).toBeGreaterThan(5);
-  expect([ends(once), ends(twice)]).toEqual([ends(last), ends(last)]);
-  const failed = renderMetrics(fullSummary({exit_code: 5}), twice);
-  expect(find(parse(failed), 'last_success_timestamp_seconds')).toBe(
-    Date.parse('2026-01-04T02:00:00.000Z') / 1_000,
-  );
-});
-
-test('no run is under way after an end, also of one that could not begin', () => {
+test('a run that could not begin has the version, and how it ended', () => {
   const ended = {job: 'nightly', finished_at: '2026-01-05T02:00:00.000Z', exit_code: 2};
-  const stopped = renderMetrics(fullSummary(), renderLive(fullSummary(), LIVE));
-  expect([find(parse(renderEnd(ended)), 'run_active'), find(parse(stopped), 'run_active')]).toEqual([0, 0]);
-  expect(find(parse(stopped), 'run_waiting', {reason: 'throttled'})).toBe(0);
+  const metrics = parse(renderEnd(ended));
+  expect(find(metrics, 'build_info', {version: packageVersion()})).toBe(1);
+  expect(find(metrics, 'last_run_exit_code')).toBe(2);
 });
 
 test('unknown figures are left out, never NaN', () => {
@@ -228,12 +182,7 @@ test('labels are escaped', () => {
 });
 
 test('docs/reports.md names every metric, and no other', () => {
-  const texts = [
-    renderMetrics(fullSummary()),
-    renderLive(fullSummary(), LIVE),
-    workerMetrics(BUSY_WORKER, FLEET),
-    ACCOUNT_LIMITS,
-  ];
+  const texts = [renderMetrics(fullSummary()), workerMetrics(BUSY_WORKER, FLEET), ACCOUNT_LIMITS];
   const names = texts.flatMap(text => [...text.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name));
   const page = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'utf8');
   const documented = [...page.matchAll(/`(bulk_enrich_\w+)`/g)].map(([, name]) => name);

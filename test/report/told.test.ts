@@ -1,11 +1,8 @@
 import {readFileSync, writeFileSync} from 'node:fs';
-import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {notify} from '../../src/client/notify.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
-import {pushAddress} from '../../src/job/monitoring/metrics-address.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {startPingServer} from '../support/ping-server.ts';
@@ -30,7 +27,6 @@ describe('messages to other services', () => {
   test('takes nothing of an answer without end', async () => {
     await using health = await startPingServer('flood');
     expect(await notify(new URL(health.url))).toBe('ok');
-    expect(await notify(new URL(health.url), {body: 'x', contentType: 'text/plain'})).toBe('ok');
     const {sent} = health;
     expect(sent).toBeLessThan(16_000_000);
     await new Promise(resolve => setTimeout(resolve, 50));
@@ -154,60 +150,4 @@ describe('metrics on every exit', () => {
 
   const success = (job: string) =>
     `# HELP bulk_enrich_x x\nbulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\nbulk_enrich_last_run_success{job_name="${job}"} 1\n`;
-});
-
-describe('a Pushgateway', () => {
-  const pushed: {readonly request: string; readonly body: string; readonly auth: string | undefined}[] = [];
-  let status = 200;
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
-    pushed.push({request: `${request.method} ${request.url}`, body, auth: request.headers.authorization});
-    response.writeHead(status).end();
-  });
-  let url = '';
-  beforeAll(async () => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => server.close());
-
-  test('gets the metrics by POST, which keeps the last success over nights that fail', async () => {
-    using sandbox = site();
-    const env = {BULK_ENRICH_METRICS_AUTH: 'pusher:secret'};
-    expect((await runHere(sandbox, [...ARGS, '--metrics', `${url}/gate`], {env})).code).toBe(0);
-    const mistaken = await runHere(sandbox, [...ARGS, '--email', 'mail', '--metrics', url]);
-    expect(mistaken.code).toBe(2);
-    expect(pushed.map(({request, auth}) => [request, auth])).toEqual([
-      ['POST /gate/metrics/job/bulk-enrich', `Basic ${btoa('pusher:secret')}`],
-      ['POST /gate/metrics/job/bulk-enrich', `Basic ${btoa('pusher:secret')}`],
-      ['POST /metrics/job/bulk-enrich', undefined],
-    ]);
-    const [begun, ended, refused] = pushed.map(({body}) => body);
-    const active = (text = '') => /^bulk_enrich_run_active\{.*\} (\d)$/m.exec(text)?.[1];
-    expect([begun, ended, refused].map(active)).toEqual(['1', '0', '0']);
-    expect(begun).not.toContain('bulk_enrich_last_');
-    expect(ended).toContain('bulk_enrich_last_success_timestamp_seconds');
-    expect(refused).not.toContain('bulk_enrich_last_success_timestamp_seconds');
-    expect(refused).toContain('bulk_enrich_last_run_exit_code{job_name=""} 2\n');
-  });
-
-  test('one that refuses is a warning without its address', async () => {
-    using sandbox = site();
-    status = 401;
-    const {code, stderr} = await runHere(sandbox, [...ARGS, '--metrics', url]);
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining('Warning: The metrics could not be pushed (http_401).'),
-    ]);
-    expect(stderr).not.toContain(url);
-  });
-
-  test.each([
-    ['https://push.example.com', 'nightly', 'https://push.example.com/metrics/job/nightly'],
-    ['https://push.example.com/a/?x=1', 'nightly', 'https://push.example.com/a/metrics/job/nightly?x=1'],
-    ['https://push.example.com/metrics/job/a/env/b', 'c', 'https://push.example.com/metrics/job/a/env/b'],
-  ])('%s: %s is the group %s', (to, job, group) => {
-    expect(pushAddress(to, job).href).toBe(group);
-  });
 });

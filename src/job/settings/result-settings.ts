@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
+import {isAddress} from '../paths.ts';
 import {readAs, shareOf, textOrNumber} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {log} from './log.ts';
@@ -59,13 +59,18 @@ export const resultSettings = {
       shapes: 'summary',
     },
   ),
-  metrics: resultSetting(z.string().refine(isMetricsTarget, METRICS_TARGET).optional(), {
-    value: 'FILE|URL',
-    description:
-      "Prometheus metrics, every 15 s and at the end: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
+  metrics: resultSetting(
+    z
+      .string()
+      .refine(path => !isAddress(path), 'expected a file')
+      .optional(),
+    {
+      value: 'FILE',
+      description: "File for Prometheus metrics, for the node exporter's textfile collector (.prom).",
+      uses: ['run', 'library'],
+      shapes: 'summary',
+    },
+  ),
   pingUrl: resultSetting(
     z.url({protocol: /^https?$/, error: 'expected a URL with http:// or https://'}).optional(),
     {

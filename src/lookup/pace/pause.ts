@@ -18,13 +18,7 @@ export type StopReason =
       readonly why: 'asked' | 'too long' | 'no resends';
     };
 
-const pauseReasons = ['throttled', 'quota', 'outage', 'fleet'] as const;
-
-type PauseReason = (typeof pauseReasons)[number];
-
-export function perPause<T>(make: (reason: PauseReason) => T): Record<PauseReason, T> {
-  return Object.fromEntries(pauseReasons.map(reason => [reason, make(reason)])) as Record<PauseReason, T>;
-}
+type PauseReason = 'throttled' | 'quota' | 'outage' | 'fleet';
 
 export interface Pause {
   readonly reason: PauseReason;

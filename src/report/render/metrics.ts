@@ -1,5 +1,4 @@
 import {exitCodes, isSuccess} from '../../errors.ts';
-import {type Pause, perPause} from '../../lookup/pace/pause.ts';
 import type {Summary} from '../summary.ts';
 import {
   buildInfo,
@@ -24,37 +23,12 @@ interface RunEnd {
   readonly drift?: Summary['drift'];
 }
 
-/** Current figures of a run under way that are not in its summary. */
-export interface LiveRun {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly rowsRead: number;
-  /** Bytes of the input; undefined if unknown. */
-  readonly inputSize: number | undefined;
-  readonly inFlight: number;
-  /** Values that wait: for a free slot (`concurrency`), for the rate limit, or for their next attempt. */
-  readonly waiting: number;
-  /** Calls per second allowed now; undefined without a rate. */
-  readonly rate: number | undefined;
-  /** The reason why no call is made now; undefined while calls are made. */
-  readonly pause: Pause['reason'] | undefined;
-}
-
 /**
- * Metrics of a finished run as Prometheus text (version 0.0.4), for a Pushgateway or the node exporter's textfile
- * collector. The collector refuses timestamps on samples, so times are gauges. `before` is the file's previous
+ * Metrics of a finished run as Prometheus text (version 0.0.4), for the node exporter's textfile collector. The collector refuses timestamps on samples, so times are gauges. `before` is the file's previous
  * content: after a failed run, its time of the last success is kept.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
-  return textOfAll([...endFamilies(summary, before), ...runFamilies(summary, undefined)], summary.job);
-}
-
-/**
- * Metrics of a run under way. `summary` has the current figures. `before` is the file's previous content: its
- * metrics of the last run's end are kept, since alerts use them.
- */
-export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
-  return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
+  return textOfAll([...endFamilies(summary, before), ...runFamilies(summary)], summary.job);
 }
 
 /**
@@ -63,7 +37,7 @@ export function renderLive(summary: Summary, live: LiveRun, before = ''): string
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
-  return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
+  return textOfAll([...endFamilies({...end, job}, before), buildInfo()], job);
 }
 
 function textOfAll(families: readonly Family[], job: string | null): string {
@@ -106,60 +80,21 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** The metrics of a run: of one under way if `live` is given, else of a run that has ended. */
-function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
+function runFamilies(summary: Summary): Family[] {
+  const {started_at, rows, input, pace} = summary;
   return [
     buildInfo(),
-    active(live !== undefined),
-    ...paceFamilies(summary, live),
-    ...workFamilies(summary),
-    ...riskFamilies(summary),
-  ];
-}
-
-function active(isActive: boolean): Family {
-  return gauge('run_active', '1 while a run is under way, else 0.', isActive ? 1 : 0);
-}
-
-/** Progress, speed, and the reason of a wait. Without `live` the run has ended: nothing is in flight or waits. */
-function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
-  const {started_at, finished_at, rows, input, pace} = summary;
-  const waits = perPause(reason => Number(reason === live?.pause));
-  const rate = {limit: pace.rate_limit, now: live?.rate ?? pace.rate_limit};
-  return [
     gauge(
       'run_started_timestamp_seconds',
       'When the run first started, in seconds since the epoch.',
       Date.parse(started_at) / 1_000,
     ),
-    gauge(
-      'run_updated_timestamp_seconds',
-      'When this was written, in seconds since the epoch: every 15 seconds while a run is under way.',
-      (live?.now ?? Date.parse(finished_at)) / 1_000,
-    ),
-    gauge('run_rows_read', 'Rows of the input that the run has read.', live?.rowsRead ?? rows.read),
-    gauge(
-      'run_input_bytes',
-      'Bytes of the input: read, and its size.',
-      by('kind', {read: input.bytes, ...(live?.inputSize !== undefined && {size: live.inputSize})}),
-    ),
-    gauge(
-      'run_calls_in_flight',
-      'Calls in flight; in a fleet, values with the workers.',
-      live?.inFlight ?? 0,
-    ),
-    gauge(
-      'run_values_waiting',
-      'Values that wait for a slot, a permit or their next attempt.',
-      live?.waiting ?? 0,
-    ),
-    gauge(
-      'run_rate',
-      'Calls a second that the run may make: as set, and now.',
-      Object.entries(rate).flatMap(([kind, calls]): Sample[] => (calls === null ? [] : [[{kind}, calls]])),
-    ),
-    gauge('run_waiting', '1 for the reason why no call is made now, else 0.', by('reason', waits)),
+    gauge('run_rows_read', 'Rows of the input that the run has read.', rows.read),
+    gauge('run_input_bytes', 'Bytes of the input that the run has read.', input.bytes),
+    gauge('run_rate_limit', 'Calls a second that the run may make.', pace.rate_limit),
     gauge('run_paused_seconds', 'How long the run has made no calls, in all.', pace.paused_ms / 1_000),
+    ...workFamilies(summary),
+    ...riskFamilies(summary),
   ];
 }
 
@@ -259,12 +194,6 @@ function riskFamilies({risk}: Summary): Family[] {
     ),
     gauge('run_risk_score_mean', 'Mean risk score of the run, from 0 to 100.', risk?.mean ?? null),
   ];
-}
-
-/** The part of a text of metrics that tells how the last run ended (`bulk_enrich_last_…`). */
-function lastEndIn(text: string): string {
-  const families = text.split(/^(?=# HELP )/m);
-  return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');
 }
 
 function lastSuccessIn(before: string, job: string): number | null {

@@ -5,7 +5,6 @@ import {isStream, writePath} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
@@ -22,8 +21,7 @@ import {deliverMetrics} from './deliver-metrics.ts';
  * can't be written.
  */
 export function checkReportPaths({settings}: Job): void {
-  const {summary, rejects, report} = settings;
-  const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
+  const {summary, rejects, report, metrics} = settings;
   for (const [flag, path] of Object.entries({summary, rejects, report, metrics})) {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError(
@@ -49,7 +47,7 @@ function demandWritable(flag: string, path: string): void {
 }
 
 /** Writes the report and the metrics. The rows are safe by now, so failures are warnings. */
-export async function deliver(job: Job, summary: Summary, io: World): Promise<void> {
+export function deliver(job: Job, summary: Summary, io: World): void {
   const {report} = job.settings;
   if (report !== undefined) {
     try {
@@ -61,5 +59,5 @@ export async function deliver(job: Job, summary: Summary, io: World): Promise<vo
     }
   }
   const render = (before: string) => renderMetrics(summary, before);
-  await deliverMetrics(job.settings.metrics, summary.job, render, io);
+  deliverMetrics(job.settings.metrics, render, io);
 }

@@ -80,7 +80,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = tellEnd(job, summary, ledger.bills.untold, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
-  await deliver(job, summary, io);
+  deliver(job, summary, io);
   await keepUpStore(job, io);
   return {
     exitCode,
@@ -173,7 +173,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   writeStopped(job, io, summary);
   const {untold} = ledger.bills;
   closeLedger(session, tellEnd(job, summary, untold, io) ? untold : []);
-  await deliver(job, summary, io);
+  deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
   const {exitCode, message} = stop;
@@ -242,5 +242,5 @@ export async function reportFailure(
   const summary = await summarizeFailure(job, io, state, stop);
   writeStopped(job, io, summary);
   rememberRun(job, summary, io);
-  await deliver(job, summary, io);
+  deliver(job, summary, io);
 }

@@ -6,7 +6,6 @@ import {besideOf, unwritable} from '../../disk/replace.ts';
 import {systemCode, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {SPARE} from '../../ledger/ledger-file.ts';
 import {filesOfRules} from '../../score/rules.ts';
 import type {Destination} from '../destination/destination.ts';
@@ -80,8 +79,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
 
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): WrittenFile[] {
-  const {report} = settings;
-  const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
+  const {report, metrics} = settings;
   const all: Record<OwnFile, string | undefined> = {
     summary: paths.summary,
     rejects: paths.rejects,
