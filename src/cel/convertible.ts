@@ -48,6 +48,8 @@ const DATE =
 function dates(): Read {
   const error = new Error('timestamp() takes a date with time and zone, such as "2026-01-31T00:00:00Z"');
   return value => {
+    // A program's rows may hold dates, as a database driver gives them.
+    if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
     if (typeof value !== 'string') return value;
     const [, year, month, day, time, fraction = '', zone = ''] = DATE.exec(value) ?? [];
     const date = `${year}-${month}-${day}`;

@@ -46,7 +46,11 @@ export type Params = Readonly<Record<string, string>>;
 type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
 export interface Sender {
-  /** Makes one call, without retries. Never rejects: a failure is in the result. */
+  /**
+   * Makes one call, without retries. A failure of the call is in the result.
+   *
+   * @throws {UsageError} for a value that is not a text: nothing is sent.
+   */
   send(operation: Operation, params: Params): Promise<Attempt>;
 }
 
@@ -81,17 +85,28 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 const IDLE_MS = 60_000;
 
 /**
- * Creates a client of the service's four operations. `open` creates the transport: HTTP, except in tests.
+ * Creates a client of the service's four operations.
  *
- * @throws {UsageError} if the timeout is out of bounds; if the base URL is invalid, has a query, or is plain HTTP
- * to another machine; or if the environment names an invalid proxy.
+ * @throws {UsageError} if the key is missing or the timeout is out of bounds; if the base URL is invalid, has a query,
+ * or is plain HTTP to another machine; or if the environment names an invalid proxy.
  */
-export function createClient(
+export function createClient(options: ClientOptions): Client {
+  const {apiKey, keyFrom = 'BULK_ENRICH_API_KEY'} = options;
+  if (typeof apiKey !== 'string' || apiKey.trim() === '')
+    throw new UsageError(
+      'no_key',
+      `apiKey: expected the key as a text, such as process.env.${keyFrom}; it is empty.`,
+    );
+  return openClient(options);
+}
+
+/** {@link createClient}, also without a key, for runs that make no call. `open` creates the transport: HTTP, except in tests. */
+export function openClient(
   options: ClientOptions,
   open: (options: TransportOptions) => Transport = transport,
 ): Client {
   const base = checkedBaseUrl(options.baseUrl);
-  const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
+  const {timeoutMs = DEFAULT_TIMEOUT_MS, apiKey: api_key} = options;
   // Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
@@ -103,7 +118,6 @@ export function createClient(
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     onUnasked: options.onUnasked ?? (() => {}),
   });
-  const api_key = options.apiKey;
   const redact = redactorOf(api_key);
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
@@ -111,6 +125,7 @@ export function createClient(
   let isClosed = false;
 
   async function send(operation: Operation, params: Params): Promise<Attempt> {
+    refuseOthers(operation, params);
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
     const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}));
     if ('kind' in result) return result;
@@ -124,6 +139,7 @@ export function createClient(
   }
 
   async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
+    refuseOthers(operation, params);
     return (await answer(operation, inCanonicalForm(operation, params))).data as AnswerData<Name>;
   }
 
@@ -132,13 +148,23 @@ export function createClient(
     send,
     answer,
     ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as ClientLookups),
-    verify: request => ask('verify', verifyParams(request)),
+    verify: async request => ask('verify', verifyParams(Object(request))),
     close() {
       isClosed = true;
       wires.close();
       agent.destroy();
     },
   };
+}
+
+/** @throws {UsageError} if a program without types gives a value that is not a text. Nothing is sent then. */
+function refuseOthers(operation: Operation, params: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(params))
+    if (typeof value !== 'string')
+      throw new UsageError(
+        'settings',
+        `${operation}: ${name} is ${value === null ? 'null' : typeof value}, expected a text.`,
+      );
 }
 
 /** A request's values in the spelling that runs send. A text that is not a valid value stays as it is. */

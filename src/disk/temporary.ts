@@ -18,12 +18,24 @@ export interface TemporaryDirectory {
  */
 export function temporaryDirectory(): TemporaryDirectory {
   const path = inTemporary(() => mkdtempSync(join(tmpdir(), 'bulk-enrich-')));
+  if (left.size === 0) process.once('exit', removeAll);
+  left.add(path);
   const remove = () => {
-    process.off('exit', remove);
+    left.delete(path);
+    if (left.size === 0) process.off('exit', removeAll);
     removeDirectory(path);
   };
-  process.once('exit', remove);
   return {path, remove};
+}
+
+/**
+ * Directories that are not removed yet, of all runs in the process. They share one listener: Node.js warns of a leak
+ * above ten.
+ */
+const left = new Set<string>();
+
+function removeAll(): void {
+  for (const path of left) removeDirectory(path);
 }
 
 /**

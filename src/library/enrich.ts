@@ -84,8 +84,8 @@ async function* enrichAll(
   options: RunJobOptions,
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
-  const release = stopOnAbort(stopper, options.signal);
   const groups = rowGroups(rows);
+  const release = stopOnAbort(stopper, options.signal);
   let begun: RowsRun | undefined;
   let outcome: RunOutcome | undefined;
   try {

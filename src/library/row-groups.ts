@@ -1,3 +1,4 @@
+import {UsageError} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import {Turns} from './turns.ts';
 
@@ -20,9 +21,26 @@ export interface RowGroups {
 
 const AT_ONCE = 256;
 
+/** @throws {UsageError} if a program without types gives something else than rows, such as a promise of them. */
 export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>): RowGroups {
+  refuseOthers(rows);
   const turns = new Turns();
   return Symbol.asyncIterator in rows ? oneByOne(rows, turns) : byGroups(rows, turns);
+}
+
+function refuseOthers(rows: unknown): void {
+  if (typeof rows === 'object' && rows !== null) {
+    if (Symbol.iterator in rows || Symbol.asyncIterator in rows) return;
+    const hint =
+      'then' in rows ? ': await it first' : Array.isArray(Object.values(rows)[0]) ? ': pass its list' : '';
+    const what = 'then' in rows ? 'a promise' : 'an object';
+    throw new UsageError(
+      'settings',
+      `rows: expected an array or another iterable of objects, found ${what}${hint}.`,
+    );
+  }
+  const what = rows === null ? 'null' : typeof rows;
+  throw new UsageError('settings', `rows: expected an array or another iterable of objects, found ${what}.`);
 }
 
 function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {

@@ -74,8 +74,8 @@ export function typedText(value: unknown): string | undefined {
 }
 
 /**
- * The text of a value; undefined for null. A text stays as it is, a typed object gives its inner text, and
- * anything else becomes JSON. So a number can be looked up, and a list is not a valid value.
+ * The text of a value; undefined for null. A text stays as it is, a typed object gives its inner text, a list of texts
+ * becomes what a cell with several values is, and anything else becomes JSON. So a number can be looked up.
  */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
@@ -83,6 +83,7 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   const typed = typedText(value);
   if (typed !== undefined) return typed;
+  if (Array.isArray(value) && value.every(member => typeof member === 'string')) return value.join(', ');
   if (nestsTooDeep(value)) return NESTED_TOO_DEEP;
   try {
     return JSON.stringify(value) ?? NO_TEXT;

@@ -51,9 +51,13 @@ export function logEnd(log: Logger, {summary, exitCode}: RunOutcome): void {
   );
 }
 
-/** Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. */
-export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
+/**
+ * Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. It
+ * warns of the first outage: a run waits for the service up to max_outage, and would seem to hang.
+ */
+export function pauseLog({io, job, clock, asking: {executor}}: Session): () => void {
   let since: number | undefined;
+  let isWarned = false;
   return () => {
     const {pause} = executor.pace();
     if (pause !== undefined && since === undefined) {
@@ -63,6 +67,12 @@ export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
         'run_waiting',
         {reason: pause.reason, detail: pause.detail, until: new Date(pause.untilMs).toISOString()},
         'run waits',
+      );
+      if (pause.reason !== 'outage' || isWarned) return;
+      isWarned = true;
+      const until = new Date(since + job.settings.maxOutage).toISOString();
+      io.warn(
+        `The service can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (--max-outage).`,
       );
     } else if (pause === undefined && since !== undefined) {
       logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run resumes');

@@ -1,14 +1,16 @@
 import {readFileSync} from 'node:fs';
 import type {z} from 'zod';
+import {UsageError} from '../errors.ts';
 import {yamlValue} from '../job/yaml.ts';
 
 /**
  * The service can't start. The message names the wrong file, line or setting. A second start without a change fails
  * the same way.
  */
-export class ServiceSetupError extends Error {
-  override readonly name = 'ServiceSetupError';
-  readonly code = 'service_setup';
+export class ServiceSetupError extends UsageError {
+  constructor(message: string) {
+    super('service_setup', message);
+  }
 }
 
 /** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */

@@ -1,7 +1,7 @@
 import {Agent} from 'node:http';
 import {expect, test} from 'vitest';
 import type {RawResponse} from '../../src/client/classify.ts';
-import {type ClientOptions, createClient} from '../../src/client/client.ts';
+import {type ClientOptions, createClient, openClient} from '../../src/client/client.ts';
 import {slimRequests} from '../../src/client/http/slim-request.ts';
 
 const KEY = 'client-key-1';
@@ -13,7 +13,7 @@ type Given = number | Partial<RawResponse>;
 /** A client whose calls are answered here. `sent` gets their URLs and bodies. */
 function clientWith(answers: readonly (Given | Promise<Given>)[], options: Partial<ClientOptions> = {}) {
   const sent: (readonly [string, Record<string, string>])[] = [];
-  const client = createClient({baseUrl: 'https://api.example.com', apiKey: KEY, ...options}, () => ({
+  const client = openClient({baseUrl: 'https://api.example.com', apiKey: KEY, ...options}, () => ({
     async post(url, body) {
       const answer = answers[sent.length] ?? 200;
       sent.push([url.href, JSON.parse(body)]);
@@ -100,4 +100,23 @@ test.each([
     createNativeRequestOptions(): object;
   };
   expect(given.createNativeRequestOptions()).toMatchObject({...expected, method: 'POST', headers});
+});
+
+test.each<[string, (client: ReturnType<typeof clientWith>['client']) => Promise<unknown>]>([
+  ['a number', client => client.send('ip', {ip: 5} as never)],
+  ['nothing', client => client.ip(undefined as never)],
+  ['null among texts', client => client.answer('phone', {phone: null} as never)],
+  ['no request', client => client.verify(undefined as never)],
+])('%s as a value is refused with a code, and nothing is sent', async (_, call) => {
+  const {client, sent} = clientWith([]);
+  await expect(call(client)).rejects.toMatchObject({
+    code: 'settings',
+    message: expect.stringContaining('expected a text'),
+  });
+  expect(sent).toEqual([]);
+});
+
+test.each([undefined, '', ' '])('a client needs a key: %j is refused with a hint', apiKey => {
+  const wrong = {baseUrl: 'https://api.example.com', apiKey: apiKey as string};
+  expect(() => createClient(wrong)).toThrow(expect.objectContaining({code: 'no_key'}));
 });

@@ -41,16 +41,17 @@ export const inputCases: readonly Case[] = [
   ['unknown_column', 2, by('run list.csv --ip itp')],
   ['unknown_field', 2, by(`${RUN} --fields ip.citty`)],
   ['too_many_columns', 2, by('run list.ndjson -o out.csv --flatten --ip f1', {'list.ndjson': `${WIDE}\n`})],
-  ['rejected_row', 2, explained('2')],
-  ['no_risk', 2, explained('9')],
+  ['rejected_row', 2, ofOutput('explain out.csv --row 2')],
+  ['no_risk', 2, ofOutput('explain out.csv --row 9')],
+  ['no_bad_rows', 2, ofOutput('score out.csv --rules default --bad row.ip==""')],
   ['input_compression', 8, by('run list.csv.zst --ip ip', {'list.csv.zst': ZSTD})],
 ];
 
-/** `explain` of a list whose second row is unreadable. */
-function explained(row: string): Case[2] {
+/** A command on the output of a list whose second row is unreadable. */
+function ofOutput(line: string): Case[2] {
   return async ({sandbox, command}) => {
     sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2,7\n192.0.2.3\n');
     await command('run list.csv -o out.csv --ip ip --rate unlimited');
-    return command(`explain out.csv --row ${row}`);
+    return command(line);
   };
 }

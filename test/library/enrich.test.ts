@@ -8,6 +8,7 @@ import {expect, it} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
+import {until} from '../support/until.ts';
 import {address, bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip'} as const;
@@ -192,6 +193,60 @@ it('a signal that many runs share has one listener, and none once they have ende
   held.open();
   await Promise.all(reading);
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+it('a dozen runs at once leave no listener of their own on the process', async () => {
+  const held = gate();
+  await using program = await startProgram({script: () => held.opened.then(() => undefined)});
+  const before = process.listenerCount('exit');
+  const reading = Array.from({length: 12}, () => all(enrich(rows(2), settings, program.options)));
+  await until(() => program.api.ledger.calls >= 12);
+  expect(process.listenerCount('exit') - before).toBeLessThanOrEqual(1);
+  held.open();
+  await Promise.all(reading);
+  expect(process.listenerCount('exit')).toBe(before);
+});
+
+it.each<[unknown, string]>([
+  [Promise.resolve([]), 'found a promise: await it first'],
+  [{rows: []}, 'found an object: pass its list'],
+  [null, 'found null'],
+  ['192.0.2.1', 'found string'],
+  [undefined, 'found undefined'],
+])('%o in place of rows is refused with a code', async (given, found) => {
+  await using program = await startProgram();
+  const wrong = all(enrich(given as never, settings, program.options));
+  await expect(wrong).rejects.toMatchObject({code: 'settings', message: expect.stringContaining(found)});
+});
+
+it('a list in a cell is what a cell with several values is', async () => {
+  await using program = await startProgram();
+  const ip = [['8.8.8.8'], ['8.8.8.8', '1.1.1.1'], [], [8]];
+  const given = ip.map(addresses => ({ip: addresses}));
+  const seen = await all(enrich(given, settings, program.options));
+  expect(seen.map(({enrichment}) => enrichment.ip.error ?? enrichment.ip.status)).toEqual([
+    'ok',
+    'ip_list',
+    'empty',
+    'ip_malformed',
+  ]);
+  const first = await all(
+    enrich([{ip: ['1.1.1.1', '8.8.4.4']}], {...settings, ipFromList: 'first'}, program.options),
+  );
+  expect(first[0]?.enrichment.ip.status).toBe('ok');
+});
+
+it('a date in a row is a timestamp in rules', async () => {
+  await using program = await startProgram();
+  const rules = [
+    {when: 'timestamp(row.created) > timestamp("2020-01-01T00:00:00Z")', add: 50, reason: 'new'},
+  ];
+  const given = [
+    {ip: '8.8.8.8', created: new Date('2026-01-01')},
+    {ip: '8.8.8.8', created: new Date('2010-01-01')},
+  ];
+  const seen = await all(enrich(given, {...settings, score: {rules}}, program.options));
+  expect(seen.map(({enrichment}) => enrichment.risk?.level)).toEqual(['medium', 'low']);
 });
 
 it('an error that a row throws when it is read comes after the rows before it', async () => {

@@ -22,9 +22,11 @@ const rows = (from: number, count: number) =>
 it('rows of enrich wait for maxOutage, and then end with the outage: none comes without its answer', async () => {
   await using program = await startProgram({script: () => reply.drop()});
   const out: unknown[] = [];
+  const warnings: string[] = [];
   const reading = async () => {
     const asked = {...settings, maxOutage: '10s'} as const;
-    for await (const row of enrich(rows(0, 12), asked, program.options)) out.push(row);
+    const options = {...program.options, onWarning: (sentence: string) => warnings.push(sentence)};
+    for await (const row of enrich(rows(0, 12), asked, options)) out.push(row);
   };
   const ended = expect(reading()).rejects.toMatchObject({code: 'outage', exitCode: 5});
   await until(() => program.api.ledger.calls >= policyNumbers.outageValues);
@@ -35,4 +37,7 @@ it('rows of enrich wait for maxOutage, and then end with the outage: none comes 
   await ended;
   clearInterval(passing);
   expect(out).toEqual([]);
+  expect(warnings.filter(text => text.includes('tries again by itself'))).toEqual([
+    expect.stringMatching(/until \S+Z at most \(maxOutage\)/),
+  ]);
 });

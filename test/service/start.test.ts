@@ -199,7 +199,10 @@ describe('options', () => {
   it('a taken port is an error', async () => {
     const taken = await running();
     const port = Number(new URL(taken.url).port);
-    await expect(startService({port})).rejects.toMatchObject({code: 'EADDRINUSE'});
+    await expect(startService({port})).rejects.toMatchObject({
+      code: 'port',
+      message: expect.stringContaining(`127.0.0.1:${port}`),
+    });
   });
 });
 

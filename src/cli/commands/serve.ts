@@ -1,4 +1,4 @@
-import {systemCode, systemReason, UsageError} from '../../errors.ts';
+import {UsageError} from '../../errors.ts';
 import {readKey} from '../../job/secrets/api-key.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
@@ -49,22 +49,10 @@ function reachable(url: string): string {
 
 /** @throws {UsageError} if a file or the port can't be used. */
 async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
-  const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
+  const {readAnswers, startService} = await import('../../service/start.ts');
   const options = serviceOptions(flags);
-  try {
-    const answers = flags.answers === undefined ? {} : {answers: readAnswers(flags.answers)};
-    return await startService({...options, ...answers, ...(apiKey === undefined ? {} : {apiKey})});
-  } catch (error) {
-    if (error instanceof ServiceSetupError) throw new UsageError(error.code, error.message, {cause: error});
-    const code = systemCode(error);
-    if (!['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)) throw error;
-    const where = `${options.host}:${options.port}`;
-    throw new UsageError(
-      'port',
-      `The service can't listen on ${where} (${systemReason(error)}). Name another --port, or 0 for any free one.`,
-      {cause: error},
-    );
-  }
+  const answers = flags.answers === undefined ? {} : {answers: readAnswers(flags.answers)};
+  return startService({...options, ...answers, ...(apiKey === undefined ? {} : {apiKey})});
 }
 
 const latency = durationFrom('0s', '10m');

@@ -1,4 +1,4 @@
-import {type CallOptions, type Client, createClient} from '../../client/client.ts';
+import {type CallOptions, type Client, openClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
@@ -26,12 +26,12 @@ export async function connectTo(
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
     const {baseUrl, apiKey, keyFrom} = endpoint;
-    const client = createClient({...options, baseUrl, apiKey, keyFrom}, transport);
+    const client = openClient({...options, baseUrl, apiKey, keyFrom}, transport);
     return {client, close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');
   const service = await startService();
-  const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
+  const client = openClient({...options, baseUrl: service.url, apiKey: service.apiKey});
   return {
     client,
     async close() {

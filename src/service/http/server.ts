@@ -4,6 +4,7 @@ import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
+import {systemReason, UsageError} from '../../errors.ts';
 import type {ServiceOptions} from '../options.ts';
 import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
 import {longestAnswerMs} from './practice.ts';
@@ -92,9 +93,18 @@ function codeOf({code}: NodeJS.ErrnoException): ServiceErrorCode {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
 }
 
+/** @throws {UsageError} if the port or the host can't be used. */
 export async function listen(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new UsageError(
+      'port',
+      `The service can't listen on ${host}:${port} (${systemReason(error)}). Use another port (--port), or 0 for any free one.`,
+      {cause: error},
+    );
+  }
 }
 
 export function closeServer(server: Server): Promise<void> {
