@@ -1,1 +1,4 @@
-export declare function compile(name: string): Promise<{readonly directory: string; readonly file: string}>;
+export declare function compile(
+  name: string,
+  input?: string,
+): Promise<{readonly directory: string; readonly file: string}>;

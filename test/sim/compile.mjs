@@ -1,4 +1,4 @@
-// Compiles src and the machine into one file, so that plain Node.js can play seeds.
+// Compiles src and what plays it into one file for plain Node.js, with a simulated world in place of the real one.
 import {cpSync, mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -24,10 +24,10 @@ const inPlace = {
 };
 
 /** Returns what was compiled, and the directory of its own that it is in. */
-export async function compile(name) {
+export async function compile(name, input = 'test/sim/machine.ts') {
   const out = join(root, 'node_modules', '.sim', name);
   const bundle = await rolldown({
-    input: join(root, 'test/sim/machine.ts'),
+    input: join(root, input),
     platform: 'node',
     external: (id, importer) => /^[a-z@]/.test(id) && !isSimulated(id, importer),
     plugins: [inPlace],

@@ -1,5 +1,6 @@
 import {outputPath, recordsOf, rejectsPath, summaryPath} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
+import {REFUSED} from '../world/service.ts';
 import {faultOfRows, givenBack, lookedUp, type OutputRow, readRows} from './rows.ts';
 import {type Check, isAnswerToAChange, type Scene, UNTRIED} from './scene.ts';
 
@@ -119,12 +120,10 @@ const setAside: Check = {
   },
 };
 
-const REJECTED = 'value_not_supported';
-
 /** True for a result that is not what was asked for. A rejection is an answer. */
 function isGap({status, error}: {readonly status: string; readonly error: string}): boolean {
   if (status === 'skipped') return error !== 'condition';
-  return status === 'unknown' || (status === 'failed' && error !== REJECTED);
+  return status === 'unknown' || (status === 'failed' && error !== REFUSED);
 }
 
 const judged: Check = {

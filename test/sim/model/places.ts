@@ -94,7 +94,7 @@ export function costOf({cost, prices}: RunSpec, operation: Operation): number {
 
 /** Longest time for which the run waits for calls in flight when it stops: longer than any call takes. */
 export const GRACE_MS = 10_000;
-const TIMEOUT_MS = 5_000;
+export const TIMEOUT_MS = 5_000;
 
 /** The settings of `runJob` and `enrich`. */
 export function settingsOf(spec: RunSpec): Record<string, unknown> {

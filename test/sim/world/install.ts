@@ -128,7 +128,7 @@ function patchLuck(world: World): () => void {
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   };
   Object.assign(crypto, own);
-  Math.random = world.random;
+  Math.random = world.luck;
   syncBuiltinESMExports();
   return () => {
     Object.assign(crypto, {randomBytes, randomInt, randomUUID});

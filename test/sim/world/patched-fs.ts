@@ -16,9 +16,6 @@ function isInside(path: unknown): path is string {
   return typeof path === 'string' && path.startsWith(ROOT) && plain(path).startsWith(ROOT);
 }
 
-/** How long the system takes for what it is asked for in the background. */
-const MOST_IO_MS = 2;
-
 type Any = (...given: never[]) => unknown;
 
 /**
@@ -104,7 +101,7 @@ export function patchFs(files: Files, world: World): () => void {
   replace(fs.realpathSync, 'native', (path: string) => files.realPath(path));
   const later = <T>(work: () => T): Promise<T> =>
     new Promise((done, fail) => {
-      world.poll(world.random() * MOST_IO_MS, () => attempt(work, done, fail));
+      world.poll(world.ioMs(), () => attempt(work, done, fail));
     });
   replace(fs, 'createWriteStream', (path: string, {flags, mode}: {flags: string; mode: number}) => {
     const opened = later(() => files.open(path, flags, mode));

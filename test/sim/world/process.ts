@@ -16,7 +16,7 @@ export interface Fate {
 /** One process of the simulation: a program that runs a job, and dies at the latest when it has ended. */
 export class Process {
   readonly name: string;
-  readonly fate: Fate | undefined;
+  fate: Fate | undefined;
   /** Handles to release when it ends. */
   readonly handles = new Set<() => void>();
   /** Told when it is asked to end in good order. */

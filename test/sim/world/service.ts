@@ -1,7 +1,8 @@
-import {networkCode, type RawResponse, withoutResponse} from '../../../src/client/classify.ts';
 import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
+import {atSocket, type MemoryReply} from '../../support/api-memory.ts';
+import {reply} from '../../support/api-server-reply.ts';
 import type {Course, Fault, RunSpec} from '../model/commands.ts';
-import {isRefused, type Operation} from '../model/places.ts';
+import {isRefused, type Operation, TIMEOUT_MS} from '../model/places.ts';
 import type {Inode} from './disk.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';
@@ -47,20 +48,12 @@ export interface Asker {
   calls: number;
 }
 
-/** The service's end of a call: what it does on arrival, and what the caller's socket gets. */
-interface Reply {
+/** The service's end of a call: what it does on arrival, and what it replies. */
+interface Plan {
   readonly told: Told;
   readonly code?: string;
   readonly arrive: () => void;
-  readonly socket:
-    | {readonly status: number; readonly body: string; readonly retryAfter?: string}
-    | SocketError;
-  readonly afterMs?: number;
-}
-
-interface SocketError {
-  readonly error: string;
-  readonly isConnected: boolean;
+  readonly reply: MemoryReply;
 }
 
 const paths: Readonly<Record<string, readonly [Operation, string]>> = {
@@ -97,11 +90,11 @@ export class Service {
     asker.calls += 1;
     const call = this.#callOf(asker, url, JSON.parse(body));
     const fault = course.faults.find(({from, count}) => call.nth >= from && call.nth < from + count)?.kind;
-    const reply = this.#reply(call, fault, timeoutMs);
+    const plan = this.#plan(call, fault);
     const leave = () => {
       call.sentOrder = ++this.#order;
       this.calls.push(call);
-      reply.arrive();
+      plan.arrive();
     };
     // At a kill in the middle, it may or may not have left.
     this.#world.step(
@@ -111,14 +104,15 @@ export class Service {
         if (this.#world.random() < 0.5) leave();
       },
     );
-    const latencyMs = reply.afterMs ?? course.latencyMs * (0.5 + this.#world.random());
+    const {afterMs, result} = atSocket(plan.reply, () => answerTo(call), timeoutMs);
+    const latencyMs = afterMs ?? course.latencyMs * (0.5 + this.#world.random());
     return new Promise(resolve => {
       this.#world.poll(latencyMs, () =>
         this.#world.step(
-          () => `hear of #${call.number}: ${reply.told}`,
+          () => `hear of #${call.number}: ${plan.told}`,
           () => {
-            this.#hear(call, reply);
-            resolve(atSocket(reply.socket, latencyMs));
+            this.#hear(call, plan);
+            resolve(result(latencyMs));
           },
         ),
       );
@@ -151,7 +145,7 @@ export class Service {
     };
   }
 
-  #hear(call: Call, {told, code = ''}: Reply): void {
+  #hear(call: Call, {told, code = ''}: Plan): void {
     call.told = told;
     call.code = code;
     call.heardOrder = ++this.#order;
@@ -159,7 +153,7 @@ export class Service {
     call.toldAt = this.#world.wallMs;
   }
 
-  #reply(call: Call, fault: Fault['kind'] | undefined, timeoutMs: number): Reply {
+  #plan(call: Call, fault: Fault['kind'] | undefined): Plan {
     const perhaps = () => {
       if (this.#world.random() < 0.5) this.#carryOut(call);
     };
@@ -167,33 +161,28 @@ export class Service {
     const never = () => {};
     switch (fault) {
       case 'throttled':
-        return {told: 'throttled', arrive: never, socket: {...error(429, 'slow_down'), retryAfter: '1'}};
+        return {told: 'throttled', arrive: never, reply: reply.throttle(1)};
       case 'broken':
-        return {told: 'ambiguous', code: 'http_500', arrive: perhaps, socket: {status: 500, body: '{}'}};
+        return {told: 'ambiguous', code: 'http_500', arrive: perhaps, reply: reply.json({}, 500)};
       case 'reset':
-        return lost('ECONNRESET', perhaps);
+        return {told: 'ambiguous', code: 'econnreset', arrive: perhaps, reply: reply.drop()};
       case 'late':
-        return {...lost('ETIMEDOUT', always), afterMs: timeoutMs};
+        return {told: 'ambiguous', code: 'timeout', arrive: always, reply: reply.stall()};
       case 'slow':
-        return {...this.#fine(call), afterMs: 0.9 * timeoutMs};
+        return this.#fine(call, TIMEOUT_MS * 0.9);
       case 'refused':
-        return {told: 'not sent', arrive: never, socket: {error: 'ECONNREFUSED', isConnected: false}};
+        return {told: 'not sent', arrive: never, reply: {kind: 'refuse'}};
       case 'garbled':
-        return {
-          told: 'unreadable',
-          code: 'bad_response',
-          arrive: always,
-          socket: {status: 200, body: 'no object'},
-        };
+        return {told: 'unreadable', code: 'bad_response', arrive: always, reply: reply.json('no object')};
       case 'no credits':
-        return {told: 'fatal', arrive: never, socket: error(402, 'no_credits')};
+        return {told: 'fatal', arrive: never, reply: reply.noCredits()};
       case 'no access':
         // Of a verdict, that may be said of the session token.
-        if (call.operation === 'verify')
-          return this.#refuse(call, 'invalid_token', error(401, 'invalid_token'));
-        return {told: 'fatal', arrive: never, socket: error(401, 'invalid_token')};
+        if (call.operation === 'verify') return this.#refuse(call, 'invalid_token', reply.unauthorized());
+        return {told: 'fatal', arrive: never, reply: reply.unauthorized()};
       case 'lost way':
-        return this.#refuse(call, 'http_404', {status: 404, body: 'not found'});
+        // A bare status, as a gateway's: it says nothing of the value.
+        return this.#refuse(call, 'http_404', reply.json('not found', 404));
       case undefined:
         return this.#fine(call);
       default:
@@ -201,20 +190,19 @@ export class Service {
     }
   }
 
-  #refuse(call: Call, code: string, socket: Reply['socket']): Reply {
+  #refuse(call: Call, code: string, refusal: MemoryReply): Plan {
     const {rejectedCharge} = call.spec;
     const arrive = () => {
       call.charged = rejectedCharge === 'spent' || (rejectedCharge === 'maybe' && this.#world.random() < 0.5);
     };
-    return {told: 'rejected', code, arrive, socket};
+    return {told: 'rejected', code, arrive, reply: refusal};
   }
 
-  #fine(call: Call): Reply {
-    if (isRefused(call.value))
-      return this.#refuse(call, 'value_not_supported', error(422, 'value_not_supported'));
+  #fine(call: Call, delayMs?: number): Plan {
+    if (isRefused(call.value)) return this.#refuse(call, REFUSED, reply.error(422, REFUSED));
     call.redeemed = this.#redeemed.has(call.value);
-    const body = JSON.stringify({success: true, ...answerTo(call)});
-    return {told: 'answered', arrive: () => this.#carryOut(call), socket: {status: 200, body}};
+    const ok = reply.ok(delayMs === undefined ? {} : {delayMs});
+    return {told: 'answered', arrive: () => this.#carryOut(call), reply: ok};
   }
 
   #carryOut(call: Call): void {
@@ -224,23 +212,8 @@ export class Service {
   }
 }
 
-function error(status: number, message: string) {
-  return {status, body: JSON.stringify({success: false, message})};
-}
-
-function lost(code: string, arrive: () => void): Reply {
-  return {told: 'ambiguous', code: networkCode(code), arrive, socket: {error: code, isConnected: true}};
-}
-
-/** What the run's own code makes of it: a raw response, or an error of the socket. */
-function atSocket(
-  socket: Reply['socket'],
-  latencyMs: number,
-): RawResponse | ReturnType<typeof withoutResponse> {
-  if ('error' in socket) return withoutResponse(networkCode(socket.error), socket.isConnected, latencyMs);
-  const {status, body, retryAfter} = socket;
-  return {status, body, latencyMs, pace: {limits: {}, retryAfter}};
-}
+/** The code of a value that the service does not take. */
+export const REFUSED = 'value_not_supported';
 
 /** The fields that have the serial, in answers and as columns. */
 export const serialColumns: Readonly<Record<Operation, string>> = {
@@ -250,11 +223,17 @@ export const serialColumns: Readonly<Record<Operation, string>> = {
   verify: 'device_fingerprint',
 };
 
-function answerTo(call: Call): object {
+function answerTo(call: Call): Record<string, unknown> {
   const serial = serialOf(call);
   if (call.operation === 'verify')
-    return {verdict: {can_pass: true, redeemed: call.redeemed}, score: 90, device: {fingerprint: serial}};
+    return {
+      success: true,
+      verdict: {can_pass: true, redeemed: call.redeemed},
+      score: 90,
+      device: {fingerprint: serial},
+    };
   return {
+    success: true,
     data: {
       // At times of another type than the interface's: it is paid for anyway.
       [serialColumns[call.operation]]: call.number % 3 === 0 ? Number(serial) : serial,

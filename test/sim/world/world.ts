@@ -7,6 +7,7 @@ const START_MS = Date.UTC(2026, 2, 10, 8);
 
 /** So many events are more than any run needs: it goes in circles. */
 const MOST_EVENTS = 1_000_000;
+const MOST_IO_MS = 2;
 const PATIENT_TURNS = 100;
 const FIRST_PID = 1_000;
 
@@ -24,6 +25,8 @@ const TURN_MS = {usual: 4, long: 40};
  */
 export class World {
   readonly random: () => number;
+  /** What the program's `Math.random` gives. */
+  readonly luck: () => number;
   readonly #history: Step[] = [];
   readonly events = new EventQueue();
   current: Process | undefined;
@@ -34,12 +37,21 @@ export class World {
   #turn: Timer[] = [];
   /** How often a turn takes any time: some machines have more to do. */
   readonly #busy: number;
+  readonly #ioMs: number;
   /** Told when power fails: what is not synced may be lost. */
   onPowerCut: () => void = () => {};
 
-  constructor(seed: number) {
+  /** With `isEven`, no turn takes any time, and the program's own luck is average. */
+  constructor(seed: number, isEven = false) {
     this.random = randomOf(seed);
-    this.#busy = this.random() * 0.6;
+    this.luck = isEven ? () => 0.5 : this.random;
+    this.#busy = isEven ? 0 : this.random() * 0.6;
+    this.#ioMs = isEven ? 0 : MOST_IO_MS;
+  }
+
+  /** How long the system takes for what it is asked for in the background. */
+  ioMs(): number {
+    return this.random() * this.#ioMs;
   }
 
   /** Milliseconds since the beginning. */

@@ -1,0 +1,230 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {BulkEnrichError} from '../../../src/errors.ts';
+import {runJob} from '../../../src/library/run-job.ts';
+import type {Summary} from '../../../src/report/summary.ts';
+import {Databases} from '../../sim/world/databases.ts';
+import {Disk} from '../../sim/world/disk.ts';
+import {Files} from '../../sim/world/files.ts';
+import {install} from '../../sim/world/install.ts';
+import {ROOT, TEMPORARY} from '../../sim/world/patched-fs.ts';
+import {type Fate, Process} from '../../sim/world/process.ts';
+import {World} from '../../sim/world/world.ts';
+import {atSocket, type MemoryReply} from '../../support/api-memory.ts';
+import {answer, isCharged, price} from '../../support/api-server-core.mjs';
+import {reply} from '../../support/api-server-reply.ts';
+import type {Night, Session} from './table.ts';
+
+/** Plays nights in virtual time: real code behind `runJob`, a scripted service, a disk in memory. */
+
+const WORK = join(ROOT, 'work');
+const HOME = join(ROOT, 'home');
+const KEY = 'key-of-the-night';
+const LATENCY_MS = 100;
+
+interface Call {
+  readonly value: string;
+  readonly atMs: number;
+  readonly charged: number;
+}
+
+/** What one word of a script stands for. */
+function replyTo(word: string): MemoryReply {
+  const [kind = '', after] = word.split('/');
+  if (kind === 'ok') return reply.ok(after === undefined ? {} : {delayMs: Number(after) * 1_000});
+  if (kind === 'reset') return reply.drop();
+  if (kind === 'late') return reply.stall();
+  if (kind === 'refuse') return {kind: 'refuse'};
+  if (kind === 'garbled') return reply.json('no object');
+  const headers = after === undefined ? {} : {headers: {'Retry-After': after}};
+  return reply.error(Number(kind), `code_${kind}`, headers);
+}
+
+class Service {
+  readonly calls: Call[] = [];
+  readonly #script: Map<string, string[]>;
+  readonly #world: World;
+  readonly #seen = new Set<string>();
+  #startMs = 0;
+  #callsBefore = 0;
+  #kill: Session['kill'];
+
+  constructor(script: string, world: World) {
+    this.#world = world;
+    const lines = script.split(';').map(line => line.trim().split(/:? +/));
+    this.#script = new Map(lines.map(([value = '', ...words]) => [value, words]));
+  }
+
+  begin({kill}: Session): void {
+    this.#startMs = this.#world.nowMs;
+    this.#callsBefore = this.calls.length;
+    this.#kill = kill;
+  }
+
+  #dieIfDue(): void {
+    const {current} = this.#world;
+    if (current === undefined || this.#kill === undefined) return;
+    const [moment, nth] = this.#kill;
+    if (this.calls.length - this.#callsBefore + 1 === nth)
+      current.fate = {how: 'kill', step: current.steps + 1, moment};
+  }
+
+  /** The n-th call for a value gets the n-th word of its line; later ones are answered. A star stands for all values. */
+  post(url: URL, body: string, timeoutMs: number) {
+    const sent = JSON.parse(body) as Record<string, string>;
+    const operation = url.pathname === '/verify' ? 'verify' : url.pathname.endsWith('email') ? 'email' : 'ip';
+    const value = nameOf(sent[operation === 'verify' ? 'token' : operation] ?? '');
+    const words = this.#script.get(value) ?? this.#script.get('*');
+    const said = replyTo(words?.shift() ?? 'ok');
+    const isRetry = said.kind === 'answer' && said.headers?.['Retry-After'] !== undefined;
+    const isFree = said.kind === 'refuse' || (said.kind === 'answer' && !isCharged(said.status, isRetry));
+    const redeemed = operation === 'verify' && this.#seen.has(value);
+    this.#dieIfDue();
+    this.#world.step('ask', () => {
+      const atMs = this.#world.nowMs - this.#startMs;
+      this.calls.push({value, atMs, charged: isFree ? 0 : price(operation, sent)});
+      this.#seen.add(value);
+    });
+    const {afterMs = LATENCY_MS, result} = atSocket(said, () => answer(operation, sent, redeemed), timeoutMs);
+    return new Promise<ReturnType<typeof result>>(resolve => {
+      this.#world.poll(afterMs, () => resolve(result(afterMs)));
+    });
+  }
+}
+
+/** Values have one letter in tables: addresses, mailboxes and tokens of it. */
+const valueFor: Readonly<Record<string, (name: string) => string>> = {
+  ip: name => `203.0.113.${name.charCodeAt(0)}`,
+  email: name => `${name}@example.com`,
+  token: name => `token-${name}`,
+};
+
+function nameOf(value: string): string {
+  if (value.startsWith('203.0.113.')) return String.fromCharCode(Number(value.slice(10)));
+  return value.startsWith('token-') ? value.slice(6) : value.slice(0, 1);
+}
+
+function listOf(names: string, column: string): string {
+  const valueIn = valueFor[column] ?? (() => '');
+  const cells = names.split(' ').map(name => (name === '-' ? '' : name.length > 1 ? name : valueIn(name)));
+  return `id,${column}\n${cells.map((cell, index) => `${index + 1},${cell}\n`).join('')}`;
+}
+
+/** A disk and a service, for the sessions of one night. */
+export class NightWorld {
+  readonly world = new World(1, true);
+  readonly disk = new Disk(ROOT);
+  readonly service: Service;
+  readonly #night: Night;
+  readonly #close: () => void;
+
+  constructor(night: Night) {
+    const {world, disk} = this;
+    this.#night = night;
+    const service = new Service(night.script ?? '', world);
+    this.service = service;
+    const databases = new Databases(disk, world, {opened() {}, written() {}});
+    for (const path of [WORK, HOME, TEMPORARY]) disk.makeDirectory(path);
+    const network = ({timeoutMs}: {readonly timeoutMs: number}) => ({
+      post: (url: URL, body: string) => service.post(url, body, timeoutMs),
+      close() {},
+    });
+    const restore = install(world, {files: new Files(disk, world), databases, network});
+    this.#close = () => {
+      restore();
+      databases.close();
+    };
+  }
+
+  /** Plays a session: its calls with seconds, its rows, its credits and its exit code. */
+  async play(session: Session, fate?: Fate): Promise<string> {
+    const {world, disk, service} = this;
+    const night = this.#night;
+    world.stall((session.afterHours ?? 0) * 3_600_000);
+    service.begin(session);
+    const before = service.calls.length;
+    const column = session.column ?? night.column ?? 'ip';
+    const list = join(WORK, 'list.csv');
+    const file = disk.files.get(list) ?? disk.create(list, 0o644);
+    file.data = Buffer.from(listOf(session.list ?? night.list, column));
+    disk.syncAll();
+    const output = join(WORK, `${session.output ?? 'out'}.csv`);
+    const settings = {
+      ...(column === 'token' ? {verdict: {token: 'token', action: 'signup'}} : {[column]: column}),
+      ...{input: list, output, rate: 'unlimited', concurrency: 1, score: 'none', timeout: '5s', force: true},
+      ...night.settings,
+      ...session.settings,
+    };
+    const process = new Process('night', fate);
+    let told = '';
+    const main = async () => {
+      const summary = await ended(settings);
+      told = `${statuses(output, column)} | ${summary}`;
+    };
+    await world.run([{process, main, afterMs: 0}]);
+    const end = process.killed ? 'killed' : told;
+    return `${shown(service.calls.slice(before))} | ${end}`;
+  }
+
+  /** A file of the working directory; undefined if it does not exist. */
+  read(name: string): string | undefined {
+    return this.disk.files.get(join(WORK, name))?.data.toString();
+  }
+
+  close(): void {
+    this.#close();
+  }
+}
+
+/** What a night came to: each of its sessions, and the credits that the service took. */
+export async function play(night: Night): Promise<string> {
+  const world = new NightWorld(night);
+  try {
+    const told: string[] = [];
+    for (const session of night.sessions ?? [{}]) told.push(await world.play(session));
+    const charged = world.service.calls.reduce((sum, call) => sum + call.charged, 0);
+    return `${told.join(' // ')} | ${charged}`;
+  } finally {
+    world.close();
+  }
+}
+
+function shown(calls: readonly Call[]): string {
+  return (
+    calls.map(({value, atMs}) => `${value}${(Math.round(atMs / 10) / 100).toString()}`).join(' ') || 'none'
+  );
+}
+
+/** Spent and perhaps spent of the run, and the exit code. */
+async function ended(settings: object): Promise<string> {
+  const env = {
+    ...{BULK_ENRICH_BASE_URL: 'https://risk.example.com', BULK_ENRICH_API_KEY: KEY, HOME},
+  };
+  try {
+    const {exitCode, stop, summary} = await runJob(settings as never, {env, graceMs: 10_000});
+    return `${books(summary)} | ${exitCode}${stop === undefined ? '' : ` ${stop.reason}`}`;
+  } catch (error) {
+    if (!(error instanceof BulkEnrichError)) throw error;
+    return `no books | ${error.exitCode} ${error.code}`;
+  }
+}
+
+function books(summary: Summary | undefined): string {
+  if (summary === undefined) return 'no books';
+  const {spent, maybe_spent: maybe} = summary.credits;
+  return maybe === 0 ? String(spent) : `${spent}+${maybe}`;
+}
+
+/** Each row's status, and its error if it has one. */
+function statuses(output: string, column: string): string {
+  if (!existsSync(output)) return 'no output';
+  const [header = '', ...lines] = readFileSync(output, 'utf8').split('\n').slice(0, -1);
+  const names = header.split(',');
+  const prefix = column === 'token' ? 'verdict' : column;
+  const cellOf = (line: string, name: string) => line.split(',')[names.indexOf(`${prefix}_${name}`)] ?? '';
+  const said = lines.map(line => {
+    const redeemed = cellOf(line, 'redeemed') === 'true' ? ' redeemed' : '';
+    return `${cellOf(line, 'error') || cellOf(line, 'status')}${redeemed}`;
+  });
+  return said.join(' ');
+}

@@ -1,0 +1,25 @@
+/** A night, as plain data. */
+export interface Night {
+  /** Values by their letters, in the order of rows; `-` is an empty cell, a longer word stands for itself. */
+  readonly list: string;
+  readonly column?: 'ip' | 'email' | 'token';
+  /**
+   * For each value (`*`: for all others) the service's replies, in their order: a status, with Retry-After behind a
+   * slash; `ok`, with its seconds behind a slash; `reset`, `late`, `refuse` (no connection), `garbled`. Then all is `ok`.
+   */
+  readonly script?: string;
+  readonly settings?: object;
+  /** One session if left out. */
+  readonly sessions?: readonly Session[];
+}
+
+/** The same command again, at times with another list or other settings. */
+export interface Session {
+  readonly list?: string;
+  readonly column?: 'ip' | 'email' | 'token';
+  readonly output?: string;
+  readonly settings?: object;
+  readonly afterHours?: number;
+  /** Killed when its n-th call leaves: `before` (it is reserved only), or `after` (it is in flight). */
+  readonly kill?: readonly ['before' | 'after', number];
+}
