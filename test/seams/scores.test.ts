@@ -1,0 +1,160 @@
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+/**
+ * Scores by `bulk-enrich score`, over a finished output with an answer, a failed lookup, one that is in doubt, a value
+ * that is none and an empty cell.
+ */
+
+const KEY = 'key-of-the-scores';
+let api: ApiServer;
+let box: Sandbox;
+
+beforeAll(async () => {
+  api = await startApiServer({
+    key: KEY,
+    script({value}) {
+      if (value === '8.8.8.1')
+        return reply.json({success: true, data: {is_vpn: true, country: 'DE', latitude: 50}});
+      return value === '8.8.8.2' ? reply.error(400, 'not_known') : reply.drop();
+    },
+  });
+  box = createSandbox();
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  box.write('list.csv', 'id,ip\nanswered,8.8.8.1\nfailed,8.8.8.2\nlost,8.8.8.3\ninvalid,nonsense\nempty,\n');
+  const args = ['run', 'list.csv', '-o', 'whole.csv', '--ip', 'ip', '--resends', '0', '--score', 'none'];
+  expect((await runHere(box, args, {env})).code).toBe(3);
+});
+afterAll(async () => {
+  box[Symbol.dispose]();
+  await api.close();
+});
+
+const always = (...points: readonly number[]) =>
+  points.map((add, nth) => `{when: 'row.id != "x"', add: ${add}, reason: r${nth}}`).join('\n  - ');
+
+/** Rules, and each row's score, level, reasons and what its rules lacked. */
+const table: readonly (readonly [name: string, rules: string, rows: readonly string[]])[] = [
+  ['no points', always(0), Array(5).fill('0 low r0')],
+  ['a sum below zero is zero', always(10, -100), Array(5).fill('0 low r0,r1')],
+  ['a sum is kept only at its end', always(-100, 60, 60), Array(5).fill('20 low r0,r1,r2')],
+  ['a sum above a hundred is a hundred', always(60, 60), Array(5).fill('100 high r0,r1')],
+  ['points above a hundred are kept until the end', always(60, 60, -30), Array(5).fill('90 high r0,r1,r2')],
+  ['just below medium', always(29), Array(5).fill('29 low r0')],
+  ['medium', always(30), Array(5).fill('30 medium r0')],
+  ['just below high', always(59), Array(5).fill('59 medium r0')],
+  ['high', always(60), Array(5).fill('60 high r0')],
+  [
+    'an answer that is missing never lowers the risk',
+    "{when: '!ip.is_vpn', add: -50, reason: clean}",
+    ['0 low', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+  ],
+  [
+    'a field of the answer',
+    '{when: ip.is_vpn, add: 40, reason: vpn}',
+    ['40 medium vpn', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+  ],
+  [
+    'a field that the answer lacks',
+    '{when: ip.is_tor_node, add: 40, reason: tor}',
+    ['0 low ip.is_tor_node', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+  ],
+  [
+    'a field that may be missing',
+    "{when: 'has(ip.is_tor_node)', add: 40, reason: tor}",
+    ['0 low', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+  ],
+  [
+    'a status',
+    '{when: \'status.ip == "failed"\', add: 40, reason: failed}',
+    ['0 low', '40 medium failed', 'unknown', 'unknown', 'unknown'],
+  ],
+  [
+    'a code',
+    '{when: \'error.ip.startsWith("not_known")\', add: 40, reason: refused}',
+    ['0 low', '40 medium refused', 'unknown', 'unknown', 'unknown'],
+  ],
+  [
+    'a doubt',
+    '{when: \'status.ip == "unknown"\', add: 40, reason: doubt}',
+    ['0 low', 'unknown', '40 medium doubt', 'unknown', 'unknown'],
+  ],
+  [
+    'nothing was looked up',
+    '{when: \'status.ip == "empty" || status.ip == "invalid"\', add: 40, reason: none}',
+    ['0 low', 'unknown', 'unknown', '40 medium none', '40 medium none'],
+  ],
+  [
+    'a missing answer beside points',
+    `${always(45)}\n  - {when: ip.is_tor_node, add: 40, reason: tor}`,
+    [
+      '45 medium r0 ip.is_tor_node',
+      '45 medium r0 ip',
+      '45 medium r0 ip',
+      '45 medium r0 ip',
+      '45 medium r0 ip',
+    ],
+  ],
+  [
+    'a missing answer beside high points',
+    `${always(70)}\n  - {when: ip.is_tor_node, add: 40, reason: tor}`,
+    ['70 high r0 ip.is_tor_node', '70 high r0 ip', '70 high r0 ip', '70 high r0 ip', '70 high r0 ip'],
+  ],
+  [
+    'a missing answer that could only lower',
+    `${always(45)}\n  - {when: ip.is_tor_node, add: -40, reason: tor}`,
+    [
+      '45 medium r0 ip.is_tor_node',
+      '45 medium r0 ip',
+      '45 medium r0 ip',
+      '45 medium r0 ip',
+      '45 medium r0 ip',
+    ],
+  ],
+  [
+    'a number',
+    '{when: ip.latitude > 49.5, add: 10, reason: north}',
+    ['10 low north', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+  ],
+  [
+    'one side decides',
+    '{when: \'row.id == "failed" || ip.is_vpn\', add: 40, reason: either}',
+    ['40 medium either', '40 medium either', 'unknown ip', 'unknown ip', 'unknown ip'],
+  ],
+];
+
+test.each(table)('%s', async (_, rules, rows) => {
+  box.write('rules.yaml', `levels: {medium: 30, high: 60}\nrules:\n  - ${rules}\n`);
+  const {code, stderr} = await runHere(box, [
+    'score',
+    'whole.csv',
+    '--rules',
+    'rules.yaml',
+    '-o',
+    'out.csv',
+    '--force',
+  ]);
+  expect(stderr).not.toContain('Error');
+  expect(code).toBe(0);
+  const [header = '', ...lines] = box.read('out.csv').split('\n').slice(0, -1);
+  const names = header.split(',');
+  const scored = lines.map(line => {
+    const cells = cellsOf(line);
+    const cell = (name: string) => cells[names.indexOf(name)] ?? '';
+    const list = (name: string) => (JSON.parse(cell(name) || '[]') as string[]).join();
+    return [cell('risk_score'), cell('risk_level'), list('risk_reasons'), list('risk_missing')]
+      .filter(Boolean)
+      .join(' ');
+  });
+  expect(scored).toEqual(rows);
+});
+
+/** The cells of a line; those that are quoted have JSON. */
+function cellsOf(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)("(?:[^"]|"")*"|[^,]*)/g)].map(([, cell = '']) =>
+    cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell,
+  );
+}
