@@ -1,4 +1,6 @@
-import {appendFileSync, statSync} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {appendFileSync, fstatSync, statSync} from 'node:fs';
+import {setTimeout} from 'node:timers/promises';
 import {notFile} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
@@ -23,6 +25,25 @@ export async function tellGitHub(outcome: RunOutcome, console: Console): Promise
     appendFileSync(path, fitStepSummary(renderMarkdown(buildReport(outcome.summary)), used));
   } catch (error) {
     console.warn(`The step's summary can't be written (${systemReason(error)}).`);
+  }
+}
+
+/** The runner reads stdout and stderr apart. So long after the last row, it has read that row. */
+const ROWS_READ_MS = 500;
+
+/**
+ * Does work that may write rows to stdout. In GitHub Actions such rows may reach the step's log, where a row could
+ * command the runner, so the runner obeys no commands meanwhile. It is told on stderr, as stdout has only rows.
+ */
+export async function withoutCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
+  if (!writesRows || !inGitHubActions() || fstatSync(1).isFile()) return work();
+  const token = randomUUID();
+  printCommand(`::stop-commands::${token}`);
+  try {
+    return await work();
+  } finally {
+    await setTimeout(ROWS_READ_MS);
+    printCommand(`::${token}::`);
   }
 }
 

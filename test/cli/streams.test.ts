@@ -1,10 +1,11 @@
-import {spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {closeSync, openSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
+import {openTerminal} from '../support/terminal.ts';
 
 type Stdio = 'ignore' | 'pipe' | number;
 
@@ -70,3 +71,52 @@ test('rows to stdout: the files beside are those of this run, also after one who
     rejects: null,
   });
 });
+
+test('rows at a terminal steer it no more than messages do', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip,note\n192.0.2.1,a\u001b]0;pwned\u0007b\u009b2Jc\n');
+  const command = `${process.execPath} ${bin} run list.csv --ip ip --endpoint embedded -o -`;
+  const terminal = openTerminal(command, {
+    cwd: sandbox.directory,
+    env: {PATH: process.env.PATH ?? '', HOME: sandbox.home},
+  });
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.written).toContain('192.0.2.1,abc,');
+  expect(terminal.written).not.toMatch(/pwned|\u009b/);
+});
+
+test('in GitHub Actions rows on stdout command nothing, and the annotation after them is obeyed', async () => {
+  using sandbox = createSandbox();
+  sandbox.write(
+    'list.csv',
+    'note,ip\n::add-mask::x,192.0.2.1\n"a\n::error::pwned ##[add-path]x",192.0.2.1\n::one,two,many\n',
+  );
+  const env = {PATH: process.env.PATH, HOME: sandbox.home, GITHUB_ACTIONS: 'true'};
+  const step = (command: string) => {
+    const line = `"$0" "$1" ${command} 2>&1`;
+    const log = spawnSync('sh', ['-c', line, process.execPath, bin], {
+      cwd: sandbox.directory,
+      env,
+      encoding: 'utf8',
+    });
+    return obeyed(log.stdout);
+  };
+  expect(step('run list.csv --ip ip --endpoint embedded -o - --rejects r.ndjson')).toEqual([
+    expect.stringMatching(/^::warning title=bulk-enrich/),
+  ]);
+  expect(step('rejects r.ndjson')).toEqual([]);
+});
+
+/** The lines of a log that the runner takes for commands. */
+function obeyed(log: string): string[] {
+  let token: string | undefined;
+  return log.split('\n').filter(line => {
+    const [, stopped] = /^::stop-commands::(.+)$/.exec(line) ?? [];
+    if (token !== undefined) {
+      if (line === `::${token}::`) token = undefined;
+      return false;
+    }
+    token = stopped;
+    return stopped === undefined && /^\s*::|##\[/.test(line);
+  });
+}

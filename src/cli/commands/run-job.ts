@@ -4,9 +4,10 @@ import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
 import {countFirst, creditsNeeded} from '../count-first.ts';
-import {tellGitHub} from '../github.ts';
+import {tellGitHub, withoutCommands} from '../github.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
+import {rowStream} from '../terminal/printable.ts';
 import {phasesOn, startProgress} from '../terminal/progress.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
@@ -19,7 +20,7 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
     const io = {
       env: process.env,
       stdin: process.stdin,
-      stdout: process.stdout,
+      stdout: rowStream(),
       now: Date.now,
       random: Math.random,
       log: console.log,
@@ -36,7 +37,8 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
         console.warn(sentence);
       });
     };
-    const outcome = await run(job, {...io, mayBegin}, stopper, watch);
+    const writesRows = job.output.kind === 'stream' && job.output.to === '-';
+    const outcome = await withoutCommands(writesRows, () => run(job, {...io, mayBegin}, stopper, watch));
     renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));
     await tellGitHub(outcome, console);
     return outcome.exitCode;

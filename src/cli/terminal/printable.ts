@@ -1,3 +1,4 @@
+import {Writable} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
@@ -85,6 +86,17 @@ export function printCommand(line: string): void {
 /** Writes rows: unchanged to a file or a program; to a terminal, without control characters. */
 export function printRows(rows: Uint8Array): void {
   write('stdout', process.stdout.isTTY === true ? printable(Buffer.from(rows).toString()) : rows);
+}
+
+/** The stream for a run's rows, which treats them as {@link printRows} does. */
+export function rowStream(): NodeJS.WritableStream {
+  if (process.stdout.isTTY !== true) return process.stdout;
+  return new Writable({
+    write(rows: Buffer, _encoding, done) {
+      printRows(rows);
+      done();
+    },
+  });
 }
 
 /** Writes a text unchanged, as it has only this program's own words. An example is a completion script. */
