@@ -1,10 +1,12 @@
 import {exitCodes, systemCode, systemReason} from '../errors.ts';
 import {main} from './program.ts';
+import {outliveTerminal} from './signals.ts';
 import {print} from './terminal/printable.ts';
 
 /** Runs the command that this process was started with, and sets its exit code. */
 export async function begin(): Promise<void> {
   outliveReaders();
+  outliveTerminal();
   // Every user of the machine can read a process's arguments with `ps`, and these may hold e-mail addresses or
   // other looked-up values. So the title has only the command's name.
   process.title = ['bulk-enrich', ...process.argv.slice(2, 3).filter(word => /^[a-z]+$/.test(word))].join(

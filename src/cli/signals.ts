@@ -1,17 +1,27 @@
+import {isatty} from 'node:tty';
 import {exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 import {broken} from './terminal/lines.ts';
 
-/** Exit codes by signal. A closed terminal or a logout (SIGHUP) is a request to stop like any other. */
+/** Exit codes by signal. A closed terminal (SIGHUP) is a request to stop like any other, if the command uses it. */
 const codes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,
   SIGHUP: exitCodes.terminated,
 } as const;
 
+const hasTerminal = [0, 1, 2].some(isatty);
+
 /** The signals that ask a command to finish its work in progress and end. */
-export const endSignals = Object.keys(codes) as readonly EndSignal[];
+export const endSignals = (Object.keys(codes) as EndSignal[]).filter(
+  signal => signal !== 'SIGHUP' || hasTerminal,
+);
+
+/** Ignores the end of a terminal that this command does not use. Node would end, although `nohup` started it. */
+export function outliveTerminal(): void {
+  if (!hasTerminal) process.on('SIGHUP', () => {});
+}
 
 type EndSignal = keyof typeof codes;
 

@@ -1,9 +1,10 @@
 import {existsSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
-import {createSandbox, type RunningCommand, type Sandbox} from '../support/command.ts';
+import {bin, createSandbox, type RunningCommand, type Sandbox} from '../support/command.ts';
 import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
+import {openTerminal} from '../support/terminal.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'signal-key-0b7e';
@@ -30,7 +31,6 @@ async function hanging(sandbox: Sandbox, work: (run: RunningCommand, letGo: () =
 describe.concurrent('a run that is told to end', () => {
   test.each([
     ['SIGTERM', 143],
-    ['SIGHUP', 143],
     ['SIGINT', 130],
   ] as const)(
     '%s: nothing new is sent, calls in flight finish, all is saved, and the run names the command that resumes it',
@@ -60,6 +60,41 @@ describe.concurrent('a run that is told to end', () => {
       expect(api.ledger.repeated()).toEqual([]);
     },
   );
+
+  test('without a terminal the end of one (SIGHUP) is not heard: nohup, a closed terminal, a logout', async () => {
+    using sandbox = createSandbox();
+    await hanging(sandbox, async (run, letGo) => {
+      run.kill('SIGHUP');
+      run.kill('SIGHUP');
+      letGo();
+      const outcome = await run.outcome;
+      expect(outcome).toMatchObject({code: 0, signal: undefined});
+      expect(outcome.stderr).not.toContain('Stopping');
+    });
+  });
+
+  test('the end of its own terminal (SIGHUP) stops a run, which saves its state', async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY});
+    const {gate, letGo} = held();
+    api.setScript(({call}) => (call > 10 ? gate : undefined));
+    sandbox.write('list.csv', ips(40));
+    const terminal = openTerminal(`echo "pid $$ "; exec ${process.execPath} ${bin} ${args.join(' ')} --yes`, {
+      cwd: sandbox.directory,
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: sandbox.home,
+        BULK_ENRICH_BASE_URL: api.url,
+        BULK_ENRICH_API_KEY: KEY,
+      },
+    });
+    await until(() => api.ledger.calls >= 14);
+    process.kill(Number(/pid (\d+) /.exec(terminal.written)?.[1]), 'SIGHUP');
+    await until(() => terminal.written.includes('Stopping'));
+    letGo();
+    expect(await terminal.ended).toBe(143);
+    expect(sandbox.summary('out.summary.json')).toMatchObject({reason: 'signal', credits: {spent: 14}});
+  });
 
   test('a second signal exits now; calls in flight count as maybe spent, and are sent again', async () => {
     using sandbox = createSandbox();

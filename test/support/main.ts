@@ -68,7 +68,7 @@ export async function killedHere(
   const root = dirname(sandbox.directory);
   const copy = `${root}.killed`;
   cpSync(root, copy, {recursive: true});
-  process.emit('SIGHUP', 'SIGHUP');
+  process.emit('SIGTERM', 'SIGTERM');
   letGo();
   await run;
   rmSync(root, {recursive: true});
