@@ -91,7 +91,10 @@ test('names of columns and files, answers and flags reach neither a terminal nor
     for (const text of [stdout, stderr]) {
       expect(text, JSON.stringify(args)).not.toMatch(/(?![\n\t])\p{Cc}|##[[v]/u);
       for (const line of text.split('\n'))
-        if (/^\s*::/.test(line)) expect(line).toMatch(/^::((error|warning|notice) title=bulk-enrich[^:]*::|stop-commands::|[0-9a-f-]{36}::$)/);
+        if (/^\s*::/.test(line))
+          expect(line).toMatch(
+            /^::((error|warning|notice) title=bulk-enrich[^:]*::|stop-commands::|[0-9a-f-]{36}::$)/,
+          );
     }
     texts.push(stderr);
   }
