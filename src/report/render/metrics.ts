@@ -8,6 +8,7 @@ import {
   gauge,
   labelIn,
   labelText,
+  quantiles,
   type Sample,
 } from './prometheus.ts';
 
@@ -101,8 +102,7 @@ function runFamilies(summary: Summary): Family[] {
 function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
   const {saved} = credits;
   const {p50, p95, p99, max} = calls.latency_ms;
-  // The label is `stat`, since only Prometheus summaries may have the label `quantile`.
-  const latency = Object.entries({p50, p95, p99, max});
+  const seconds = (ms: number | null) => (ms === null ? null : ms / 1_000);
   return [
     gauge(
       'run_rows',
@@ -133,11 +133,12 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
       Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
     ),
     gauge('run_retries', 'Calls of the run beyond the first for their value.', calls.retries),
-    gauge(
-      'run_call_latency_seconds',
-      'Latency of the calls of the run: percentiles and the longest.',
-      latency.flatMap(([stat, ms]): Sample[] => (ms === null ? [] : [[{stat}, ms / 1_000]])),
-    ),
+    quantiles('run_call_latency_seconds', 'Latency of the calls of the run.', {
+      '0.5': seconds(p50),
+      '0.95': seconds(p95),
+      '0.99': seconds(p99),
+    }),
+    gauge('run_call_latency_max_seconds', 'Latency of the slowest call of the run.', seconds(max)),
     gauge(
       'run_credits',
       'Credits of the run: spent, perhaps spent, and saved.',

@@ -8,7 +8,7 @@ export type Sample = readonly [labels: Labels, value: number];
 export interface Family {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'summary';
   readonly samples: readonly Sample[];
 }
 
@@ -22,6 +22,16 @@ export function gauge(name: string, help: string, value: SampleValue): Family {
 /** A family of counters. A single number makes one counter without labels. The name ends in `_total`. */
 export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
   return familyOf('counter', name, help, value);
+}
+
+/** A family of quantiles, such as `quantile="0.5"`. */
+export function quantiles(
+  name: string,
+  help: string,
+  values: Readonly<Record<string, number | null>>,
+): Family {
+  const known = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null);
+  return familyOf('summary', name, help, by('quantile', Object.fromEntries(known)));
 }
 
 function familyOf(type: Family['type'], name: string, help: string, value: SampleValue): Family {
