@@ -63,7 +63,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   books: [
     ...['account/period-budget.ts', 'ledger', 'operations', 'output', 'report', 'score'],
     'cel/explained.ts',
-    'client/repeats-value.ts',
+    'client/redact.ts',
     'input/row.ts',
     'job/money.ts',
   ],

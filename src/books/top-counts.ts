@@ -1,4 +1,4 @@
-import {NAMED_BY_VALUE, repeaterOf} from '../client/repeats-value.ts';
+import {NAMED_BY_VALUE, repeats} from '../client/redact.ts';
 import {type TopKind, topKinds} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {valueAt} from '../output/columns.ts';
@@ -39,7 +39,7 @@ export function countAnswer(top: Top, operation: Operation, answer: unknown, cel
     const name = typeof found === 'string' ? found.trim() : '';
     if (name === '') continue;
     const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
-    countName(top[kind], isKnown || !repeaterOf({cell: cell.trim()})(name) ? name : NAMED_BY_VALUE);
+    countName(top[kind], isKnown || !repeats(name, {cell: cell.trim()}) ? name : NAMED_BY_VALUE);
   }
 }
 

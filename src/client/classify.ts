@@ -6,8 +6,7 @@ import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import {PROXY_CREDENTIALS} from './http/proxy.ts';
-import type {Redact} from './redact.ts';
-import {NAMED_BY_VALUE, repeaterOf} from './repeats-value.ts';
+import {NAMED_BY_VALUE, type Redact, repeats} from './redact.ts';
 
 /** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
@@ -111,7 +110,7 @@ function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): st
   if (!isObject(json) || json.success !== false) return undefined;
   const {data} = errorBody.safeParse(json);
   if (data === undefined || !/^[\w.:-]{1,64}$/.test(data.message)) return 'service_error';
-  return repeaterOf(sent)(data.message) ? 'service_error' : data.message;
+  return repeats(data.message, sent) ? 'service_error' : data.message;
 }
 
 function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
@@ -119,10 +118,9 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   sent: Readonly<Record<string, string>>,
 ): T {
   if (answer.unknownFields.length === 0) return answer;
-  const repeats = repeaterOf(sent);
   return {
     ...answer,
-    unknownFields: answer.unknownFields.map(name => (repeats(name) ? NAMED_BY_VALUE : name)),
+    unknownFields: answer.unknownFields.map(name => (repeats(name, sent) ? NAMED_BY_VALUE : name)),
   };
 }
 

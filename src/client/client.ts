@@ -16,8 +16,7 @@ import {ClientError, explain} from './client-error.ts';
 import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
-import {type Redact, redactorOf} from './redact.ts';
-import {repeaterOf} from './repeats-value.ts';
+import {type Redact, redactorOf, repeats} from './redact.ts';
 
 export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
@@ -181,7 +180,7 @@ function inCanonicalForm(operation: Operation, params: Params): Params {
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
   if (requestId === undefined) return response;
-  const isEcho = repeaterOf(sent)(requestId) || redact(requestId, requestId) !== requestId;
+  const isEcho = repeats(requestId, sent) || redact(requestId, requestId) !== requestId;
   return isEcho ? {...response, pace} : response;
 }
 

@@ -7,51 +7,55 @@ export type Redact = (parsed: unknown, body: string) => unknown;
 const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
+/** Field names that repeat the value are counted under this name, so that no summary shows them. */
+export const NAMED_BY_VALUE = '[value]';
+/** Parameters that hold no personal data. Codes and names from the service may repeat their values. */
+const PLAIN = new Set(['action_id']);
+/** Minimum length of a value to look for. A shorter one may occur by chance in an error code or a name. */
+const SHORTEST_VALUE = 4;
+
 /**
- * Removes the key from answers that repeat the request, so that the key gets into no output, store or
- * log. Finds the key in values and names, in any JSON spelling, in JSON inside JSON texts, and in
- * Base64 (basic authentication).
+ * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds it
+ * in values and names, in the {@link spellingsOf} it.
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
-  const secrets = [key, ...inBase64(key)];
-  const pattern = new RegExp(secrets.map(patternOf).join('|'), 'g');
-  const clean = (text: string) => text.replace(pattern, REPLACEMENT);
+  const spellings = spellingsOf(key);
+  const clean = (text: string) => spellings.reduce((left, one) => left.replaceAll(one, REPLACEMENT), text);
   // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
   return (parsed, body) =>
-    body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
+    body.includes('\\') || spellings.some(one => body.includes(one)) ? redacted(parsed, clean) : parsed;
 }
 
-/**
- * Spellings of a key inside longer Base64 texts: in both alphabets, at each of the key's three possible offsets.
- */
-function inBase64(key: string): readonly string[] {
-  const spelled = [0, 1, 2].flatMap(before => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
-    // Leaves out characters at the ends that also encode bits of the text around the key.
-    const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
-    return (['base64', 'base64url'] as const).map(alphabet => bytes.toString(alphabet).slice(from, to));
+/** True for a text of the service that repeats a value of the call. It must not get into a summary or a log. */
+export function repeats(text: string, sent: Readonly<Record<string, string>>): boolean {
+  return Object.entries(sent).some(([name, value]) => {
+    // Codes and identifiers have no plus, with which each phone number begins.
+    const bare = value.replace(/^\+/, '');
+    return (
+      !PLAIN.has(name) && bare.length >= SHORTEST_VALUE && spellingsOf(bare).some(one => text.includes(one))
+    );
   });
-  return [...new Set(spelled)];
 }
 
-function patternOf(secret: string): string {
-  return [...Array(secret.length).keys()].map(at => spellings(secret[at] ?? '', at)).join('');
+/** A text as it is, and as JSON within a text, a URL, a form and HTML write it. The longest come first. */
+function spellingsOf(text: string): readonly string[] {
+  const inJson = JSON.stringify(text).slice(1, -1);
+  const inUrl = encodeURIComponent(Buffer.from(text).toString());
+  const inUrls = [inUrl, inUrl.replaceAll('%20', '+')];
+  const inLowerCase = inUrls.map(one => one.replaceAll(/%../g, code => code.toLowerCase()));
+  const inHtml = text.replaceAll(/[&<>"']/g, mark => HTML[mark] ?? mark);
+  const all = [text, inJson, inJson.replaceAll('/', '\\/'), ...inUrls, ...inLowerCase, inHtml];
+  return [...new Set(all)].sort((a, b) => b.length - a.length);
 }
 
-/**
- * A pattern for all spellings of a UTF-16 code unit, plain or escaped. Each level of JSON inside JSON doubles the
- * backslashes, so any number of them matches. For a backslash in the key itself, at most 7 match: two unlimited
- * repetitions side by side make a search slow.
- */
-function spellings(unit: string, at: number): string {
-  const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
-  const literal = `\\u${code}`;
-  const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
-  if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
-  // A match begins only at the first of several backslashes: otherwise many backslashes make the search slow.
-  return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
-}
+const HTML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function redacted(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'string') {

