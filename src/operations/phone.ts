@@ -89,34 +89,43 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   return judgeEntry(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
-    return judgePhone(fromAbroad(text.slice(uri.length).trim()), found, phoneCountry(country), all);
+    const region = phoneCountry(country);
+    const written = fromAbroad(text.slice(uri.length).trim());
+    return written === undefined ? invalid('phone_in_text') : judgePhone(written, found, region, all);
   });
 }
 
-const isValidText = (text: string): boolean => {
+/** The E.164 form of a text with a plus; undefined if it is not a valid number. */
+function validNumber(text: string): string | undefined {
   const number = parsePhoneNumberFromString(text, {extract: false});
-  return number !== undefined && isInPlan(number);
-};
+  return number !== undefined && isInPlan(number) ? number.number : undefined;
+}
 
 /** A trunk zero in brackets behind the calling code: `+44 (0)20`. */
 const BRACKETED_ZERO = /^(\+[\d\s]{1,5}[\s-]*)\(\s*0\s*\)\s*/;
+const withoutZero = (text: string) => text.replace(BRACKETED_ZERO, '$1');
 /** Mexico's mobile numbers had a 1 behind the calling code until 2019. */
 const MEXICAN_ONE = /^\+52[\s-]*1(?=(?:\D*\d){10}\D*$)/;
 
 /**
  * A text with its plus. `00` is one if the number is valid with it, whatever the prefix of the row's country. A zero
- * in brackets is removed where the number is valid only without it: an Italian landline keeps it.
+ * in brackets is removed where the number is valid only without it: an Italian landline keeps it. Undefined if two
+ * numbers are valid, with that zero and without it.
  */
-function fromAbroad(text: string): string {
+function fromAbroad(text: string): string | undefined {
   const plus = text.replace(PLUS, '+');
   const prefixed = /^\(?00(?=[\s\d)])/.test(plus) ? plus.replace(/^\(?00[\s)]*/, '+') : plus;
   if (!prefixed.startsWith('+')) return plus;
   const written = prefixed.replace(MEXICAN_ONE, '+52 ');
-  const without = written.replace(BRACKETED_ZERO, '$1');
-  const isZeroWrong =
-    without !== written && isValidText(without) && !isValidText(written.replace(/\(\s*0\s*\)/, '0'));
-  const whole = isZeroWrong ? without : written;
-  return plus.startsWith('+') || isValidText(whole) ? whole : plus;
+  const without = withoutZero(written);
+  const [kept, dropped] = without === written ? [] : [validNumber(written), validNumber(without)];
+  if (kept !== undefined && dropped !== undefined && kept !== dropped) return undefined;
+  const whole = kept === undefined && dropped !== undefined ? without : written;
+  if (plus.startsWith('+')) return whole;
+  // Digits that libphonenumber would drop show that `00` is the beginning of another prefix, such as 0011.
+  const digits = validNumber(whole)?.slice(1);
+  const isWhole = digits !== undefined && withoutZero(whole).replace(/\D/g, '').startsWith(digits);
+  return isWhole ? whole : plus;
 }
 
 /** A text's number in E.164 form. If the text may have lost a plus, adds it. Undefined for an invalid number. */
@@ -189,7 +198,7 @@ function judgePhone(
   if (read === 'unclear') return invalid('calling_code_unclear');
   if (read) return valid(read.number, [...repairs, 'plus_added']);
   if (!whole) return invalid(phoneFault(text, country));
-  if (isRange(text, country)) return invalid('phone_list');
+  if (isRange(text, number, country)) return invalid('phone_list');
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return (
     planFault(text, number, habits) ??
@@ -198,11 +207,12 @@ function judgePhone(
 }
 
 /** A number and the end of its range or its extension: `030 23125011-15`. It is valid without that end, too. */
-const RANGE = /^([^-–]*\d[^-–]*)\s*[-–]\s*\d{1,3}$/;
+const RANGE = /^(.*\d)\s*[-–]\s*\d{1,3}$/;
 
-function isRange(text: string, country: PhoneCountry | undefined): boolean {
+function isRange(text: string, number: PhoneNumber, country: PhoneCountry | undefined): boolean {
   const start = RANGE.exec(text)?.[1];
-  if (start === undefined) return false;
+  const groupsOf = (some: string) => some.match(/\d+/g)?.join(' ');
+  if (start === undefined || groupsOf(text) === groupsOf(number.formatNational())) return false;
   return parsePhoneNumberFromString(start, {...country, extract: false})?.isValid() === true;
 }
 
@@ -243,12 +253,10 @@ function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
 /** Faults of digits that may be right: only their country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/**
- * A decimal number such as 30901820.5: at least five digits, a point or comma, then one or two digits, or zeros.
- */
-const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
+/** A decimal number such as 30901820.5: five digits or more before the point or comma, or only zeros behind it. */
+const DECIMAL = /^\+?\d+[.,]0+$|\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
-const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
+const WHOLE = /^(\+?\d{1,15})[.,]0+$/;
 
 /**
  * Judges a number that a program took for a quantity, such as 30901820.0. That program would also have

@@ -1,0 +1,96 @@
+import {jobFrom} from '../../src/cli/job-from-flags.ts';
+import {CodedError} from '../../src/errors.ts';
+import {resolveMapping} from '../../src/layout/mapping.ts';
+import {once} from '../../src/operations/once.ts';
+import {backgroundOf} from '../../src/score/given.ts';
+import {csvRows} from '../lookup/rows.ts';
+import type {KnownList} from './known-list.ts';
+import {listAt, listCount} from './lists.ts';
+
+export interface Played {
+  right: number;
+  notBought: number;
+  undecidable: number;
+  /** Each value that was bought as another one. */
+  readonly wrong: string[];
+  /** Each list with a column of values that no message names. */
+  readonly unnamed: string[];
+}
+
+const background = once(() => backgroundOf(undefined, 0));
+const jobs = new Map<string | undefined, ReturnType<typeof jobFrom>['job']>();
+
+function jobOf(defaultCountry: string | undefined) {
+  const known = jobs.get(defaultCountry);
+  if (known !== undefined) return known;
+  const {job} = jobFrom(['list.csv'], {endpoint: 'embedded', score: 'none', defaultCountry}, '-', {});
+  jobs.set(defaultCountry, job);
+  return job;
+}
+
+/** Plays the lists of these indexes: a bought value is the value meant; no column with values goes unnamed. */
+export function play(isPlayed: (index: number) => boolean): Record<KnownList['kind'], Played> {
+  const none = (): Played => ({right: 0, notBought: 0, undecidable: 0, wrong: [], unnamed: []});
+  const all = {phone: none(), email: none(), ip: none()};
+  for (let index = 0; index < listCount; index++) {
+    const list = isPlayed(index) ? listAt(index) : undefined;
+    if (list !== undefined) playList(list, all[list.kind]);
+  }
+  return all;
+}
+
+function playList(list: KnownList, played: Played): void {
+  const {kind, header, rows, meant, undecidable, defaultCountry} = list;
+  const column = header[kind === 'phone' ? 0 : 1] ?? '';
+  const format = {
+    kind: 'csv',
+    delimiter: ',',
+    eol: '\n',
+    bom: false,
+    encoding: 'utf-8',
+    header,
+    columns: header,
+  } as const;
+  const sample = csvRows(...rows);
+  const values = meant.filter(value => value !== undefined).length;
+  try {
+    const {targets, planRow, doubts} = resolveMapping(jobOf(defaultCountry), format, sample, background());
+    const at = targets.findIndex(target => target.column === column && target.operation === kind);
+    if (at < 0 && values > 0 && !doubts.some(doubt => doubt.includes(`"${column}"`)))
+      played.unnamed.push(list.name);
+    for (const [n, row] of sample.entries()) {
+      const cell = at < 0 ? undefined : planRow(row)[at];
+      if (cell?.status === 'ask') {
+        const value = Object.values(cell.lookup.params).join();
+        if (value === meant[n]) played.right += 1;
+        else if (undecidable[n] !== undefined) played.undecidable += 1;
+        else played.wrong.push(`${rows[n]?.join(' | ')} → ${value}, meant ${meant[n]} (${list.name})`);
+      } else if (meant[n] !== undefined) played.notBought += 1;
+    }
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    played.notBought += values;
+    const said = [error.message, ...(error.remedy.flags ?? [])].join(' ');
+    // Fewer than half of the cells are values: such a column may be one of notes.
+    if (values * 2 >= rows.length && !said.includes(column)) played.unnamed.push(`${list.name}: ${said}`);
+  }
+}
+
+export function totalsOf(played: Record<KnownList['kind'], Played>) {
+  const all = Object.values(played);
+  return {
+    wrong: all.flatMap(({wrong}) => wrong),
+    unnamed: all.flatMap(({unnamed}) => unnamed),
+    right: all.reduce((sum, {right}) => sum + right, 0),
+  };
+}
+
+/** The table in docs/formats.md. */
+export function tableOf(played: Record<KnownList['kind'], Played>): string {
+  const row = (name: string, {right, notBought, undecidable, wrong}: Played) =>
+    `| ${[name, right, notBought, wrong.length, undecidable].map(cell => cell.toLocaleString('en')).join(' | ')} |`;
+  const names = {phone: 'phone numbers', email: 'e-mail addresses', ip: 'IP addresses'} as const;
+  return Object.entries(names)
+    .map(([kind, name]) => row(name, played[kind as KnownList['kind']]))
+    .join('\n');
+}
