@@ -142,8 +142,8 @@ export const usageCodes = {
 export const inputCodes = {
   input_binary: ['the list is a spreadsheet or another binary file', 'save it as CSV'],
   input_changed: [
-    'the list changed since the run was interrupted, or while it was read',
-    'put the old one back, or add `--restart`',
+    'another program wrote to the list, each time that it was read',
+    'wait until it is complete, or put it in place by renaming it; answers are kept',
   ],
   input_compression: ['this Node can’t decompress the list', 'use the pipe from the message'],
   input_corrupt: ['compressed data is cut off or damaged', 'get the file again'],
@@ -191,15 +191,13 @@ export const outputCodes = {
 
 /** Saved state does not fit this run, or is damaged. Exit 10. */
 export const stateCodes = {
-  partial_short: ['the half-written output was cut by someone else', 'add `--restart`'],
-  publish_lost: [
-    'the files to put in place are missing, or their directory was moved',
-    'bring them back, or add `--restart`',
+  other_output: [
+    'the state is of an unfinished run with another output',
+    'finish that run, or add another `--state`',
   ],
-  settings_changed: ['the unfinished run has other settings', 'use the old settings, or add `--restart`'],
-  stale_stdin: [
-    'the unfinished run has another list, and stdin can’t be read twice',
-    'pipe the same bytes again',
+  publish_lost: [
+    'the files to put in place are missing: their directory was moved or removed during the run',
+    'bring them back; without them, only the answer store knows what was paid for',
   ],
   state_damaged: [
     'the saved state is damaged',

@@ -1,6 +1,5 @@
 import type {Reject, Row} from '../input/row.ts';
 import {isUnasked, type LookupKey, type Result, type UnaskedCode} from '../ledger/lookup.ts';
-import {overEmpty} from '../ledger/tally.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type AnswerField, type TargetColumns, valueAt} from '../output/columns.ts';
@@ -8,7 +7,7 @@ import type {EnrichedRow} from '../output/encoder.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 
-/** Counts over the written rows. Saved with each checkpoint, so they cover exactly the rows up to there. */
+/** Counts over the written rows. */
 export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
   /** Number of cells by status. The numbers add up to all cells. */
@@ -93,11 +92,6 @@ export function emptyCounters(): Counters {
     },
     fields: perOperation(() => ({})),
   };
-}
-
-/** A copy of a checkpoint's counters; empty counters without a checkpoint. */
-export function savedCounters(saved: Counters | undefined): Counters {
-  return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
 }
 
 export function countReject(counters: Counters, {reason, record}: Reject): void {

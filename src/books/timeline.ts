@@ -28,25 +28,18 @@ const MOST_POINTS = 240;
 /** Minimum milliseconds that a session's last point covers: the rate of a shorter time says nothing. */
 const SHORTEST_MS = 50;
 
-export interface TimelineState {
-  readonly everyMs: number;
-  readonly points: readonly TimelinePoint[];
-}
-
-/** Pace and latency over the run's active time, in points. In a longer run, each point covers more time. */
+/** Pace and latency over a session, in points. In a longer session, each point covers more time. */
 export class Timeline {
-  #points: TimelinePoint[];
-  #everyMs: number;
+  #points: TimelinePoint[] = [];
+  #everyMs = FIRST_MS;
   #last: ReturnType<typeof mark>;
 
-  constructor(saved: TimelineState | undefined, now: number, reading: BooksReading) {
-    this.#points = [...(saved?.points ?? [])];
-    this.#everyMs = saved?.everyMs ?? FIRST_MS;
+  constructor(now: number, reading: BooksReading) {
     this.#last = mark(now, reading);
   }
 
-  get state(): TimelineState {
-    return {everyMs: this.#everyMs, points: this.#points};
+  get points(): readonly TimelinePoint[] {
+    return this.#points;
   }
 
   /** Adds a point if enough time has passed since the last one. The last point of a session may be shorter. */
@@ -60,7 +53,8 @@ export class Timeline {
     this.#points.push({
       ms,
       calls: this.#last.calls - last.calls,
-      rows: reading.rows - last.rows,
+      // A run that reads its input again begins to count rows anew.
+      rows: Math.max(0, reading.rows - last.rows),
       p50: latencyPercentile(during, 0.5),
       p95: latencyPercentile(during, 0.95),
       inFlight: Math.round((reading.inFlightMs - last.inFlightMs) / ms),
@@ -107,7 +101,7 @@ function weighted(a: TimelinePoint, b: TimelinePoint): number | null {
 }
 
 /** The summary's `timeline`: one list per figure. The n-th entries of all lists belong together. */
-export function timelineSummary({points}: TimelineState) {
+export function timelineSummary(points: readonly TimelinePoint[]) {
   return {
     ms: points.map(point => point.ms),
     calls: points.map(point => point.calls),

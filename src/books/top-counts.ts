@@ -4,7 +4,7 @@ import {type Operation, operations} from '../operations/table.ts';
 import {valueAt} from '../output/columns.ts';
 import {ranked} from '../report/format.ts';
 
-/** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
+/** The most common names among many, in bounded memory. */
 export interface TopCounts {
   /** Number of occurrences counted in all, of any name. */
   counted: number;

@@ -29,7 +29,6 @@ export function jobFrom(
       settings: rest,
       fromFile: file !== undefined,
       jobFile: path,
-      ...(raw.restart === undefined ? {} : {restartsNow: true}),
       placeOf: placeIn(file, raw),
     },
     env,

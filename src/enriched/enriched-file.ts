@@ -125,7 +125,7 @@ function refuseCut(path: string, summary: Summary | undefined): void {
 }
 
 async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly TextRow[]> {
-  for await (const {records} of source.batches()) yield records.map(record => demandRow(path, record));
+  for await (const records of source.batches()) yield records.map(record => demandRow(path, record));
 }
 
 function demandRow(path: string, record: InputRecord): TextRow {

@@ -60,7 +60,7 @@ export async function makePlan(given: Job, io: PlanIo) {
     for (const doubt of mapping.doubts) io.warn(doubt);
     const cells = new CellCount(mapping);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
-    for await (const {records} of limited(source, job.settings.limit)) {
+    for await (const records of limited(source, job.settings.limit)) {
       if (io.isWanted?.() === false) break;
       await store.ready();
       const asked: Asked = {all: [], firm: []};

@@ -24,6 +24,7 @@ export function givenRows(sample: readonly InputRecord[]): Source {
     blankLines: 0,
     paddedRows: 0,
     notes: [],
+    isChanged: false,
     async *batches() {},
     close: async () => {},
   };

@@ -2,9 +2,8 @@ import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
 import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
-import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
-import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
+import {type FileState, openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect, recordsIn, refuseOtherDelimiter} from './records/csv-dialect.ts';
@@ -14,7 +13,7 @@ import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/de
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
-import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
+import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
 import {groupsIn, refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
 /** Bytes of text read to detect a file's format. */
@@ -25,9 +24,6 @@ export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
 }
 
-/** A place in a file's text: `text` bytes are before it, and line number `line` begins there. */
-export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
-
 export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
@@ -37,30 +33,26 @@ export interface OpenFile {
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined until the reader knows the columns. */
   format(): InputFormat | undefined;
-  /** The place from which the next record can be read; undefined if that place is not known. */
-  place(): TextPlace | undefined;
-  /** Skips ahead to `place`. The text before it yields no records. */
-  readOn(place: TextPlace): void;
-  /** The file's bytes from the start; undefined if no program has written to the file since it was opened. */
-  again(): Promise<AsyncIterable<Buffer> | undefined>;
+  /** The file's state when it was opened; undefined for an input that can be read only once. */
+  readonly state: FileState | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Opens one file, or stdin for `-`, and detects its format.
+ * Opens one file, or stdin for `-`, and detects its format. Passes each chunk of its raw bytes to `watch`.
  *
  * @throws {InputError}
  */
 export async function openFile(
   path: string,
   settings: FileSettings,
-  meter: Meter,
   tally: ReadSoFar,
+  watch: (chunk: Buffer) => void = () => {},
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
   const raw = await openRaw(path, settings.chunkSize, settings);
   try {
-    const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), SAMPLE_BYTES);
+    const bytes = await peek(decompress(watched(raw, watch), name, settings.chunkSize), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);
     const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding)), SAMPLE_BYTES);
     if (text.head.length === 0)
@@ -69,18 +61,15 @@ export async function openFile(
     const sample = text.head.toString('utf8');
     refuseMarkup(sample, name);
     const {reader, skip, format, looseLine} = createReader(sample, path, name, encoding, settings, tally);
-    const groups = new TextGroups(text.chunks, reader, skip);
     return {
       name,
       size: raw.size,
       get notes() {
         return [...notesOn(name, encoding), ...noteOnQuotes(name, looseLine?.())];
       },
-      groups: groups.read(),
+      groups: groupsOf(text.chunks, reader, skip),
       format,
-      place: () => groups.place,
-      readOn: place => groups.readOn(place),
-      again: () => raw.again(),
+      state: raw.state,
       close: () => raw.close(),
     };
   } catch (error) {
@@ -110,51 +99,26 @@ function noteOnQuotes(name: string, line: number | undefined): string[] {
       ];
 }
 
-async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
+async function* watched(raw: RawInput, watch: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   for (let chunk = await raw.next(); chunk !== undefined; chunk = await raw.next()) {
-    meter.read(chunk);
+    watch(chunk);
     yield chunk;
   }
 }
 
 /** Passes text to a reader, chunk by chunk, and yields the records in groups. Skips the first `skip` bytes. */
-class TextGroups {
-  readonly #chunks: AsyncGenerator<Buffer>;
-  readonly #reader: RecordReader;
-  /** Bytes of the text received so far. */
-  #came = 0;
-  /** Number of bytes at the start of the text that are skipped: the reader does not get them. */
-  #skipTo: number;
-  /** While `readOn` skips text: number of the line at which the reader continues. Otherwise undefined. */
-  #line: number | undefined;
-
-  constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {
-    this.#chunks = chunks;
-    this.#reader = reader;
-    this.#skipTo = skip;
+async function* groupsOf(
+  chunks: AsyncGenerator<Buffer>,
+  reader: RecordReader,
+  skip: number,
+): AsyncGenerator<InputRecord[]> {
+  let left = skip;
+  for await (const chunk of chunks) {
+    const skipped = Math.min(chunk.length, left);
+    left -= skipped;
+    yield reader.push(chunk.subarray(skipped));
   }
-
-  get place(): TextPlace | undefined {
-    const {rest} = this.#reader;
-    return rest && {text: this.#came - rest.bytes, line: rest.line};
-  }
-
-  readOn({text, line}: TextPlace): void {
-    this.#skipTo = text;
-    this.#line = line;
-  }
-
-  async *read(): AsyncGenerator<InputRecord[]> {
-    for await (const chunk of this.#chunks) {
-      const skipped = Math.min(chunk.length, Math.max(0, this.#skipTo - this.#came));
-      this.#came += chunk.length;
-      if (this.#came < this.#skipTo) continue;
-      if (this.#line !== undefined) this.#reader.readOn(this.#line);
-      this.#line = undefined;
-      yield this.#reader.push(chunk.subarray(skipped));
-    }
-    yield this.#reader.end();
-  }
+  yield reader.end();
 }
 
 interface OpenedReader {

@@ -108,31 +108,3 @@ export interface ReadSoFar {
   /** Short rows that were filled up with empty fields. */
   padded: number;
 }
-
-/** A place in a file's text at which a record begins: reading can start there. */
-export interface ReadOn {
-  /** Number of the file, from 0. */
-  readonly file: number;
-  /** Bytes of the file's text, as UTF-8, before this place. */
-  readonly text: number;
-  readonly line: number;
-  /** Counts of the records and lines before this place, over all files. */
-  readonly soFar: ReadSoFar;
-}
-
-/** Position of the input after a batch, and the place at which a resume must start to read. */
-export interface BatchPosition extends InputPosition {
-  readonly from?: ReadOn | undefined;
-}
-
-/** Records in input order, and the input's position after the last of them. */
-export interface Batch {
-  readonly records: readonly InputRecord[];
-  readonly position: BatchPosition;
-}
-
-/** Position at which a run was interrupted. */
-export interface ResumePoint extends BatchPosition {
-  /** Number of the last finished record. */
-  readonly record: number;
-}

@@ -1,17 +1,15 @@
+import {createHash} from 'node:crypto';
 import type {SettingsFor} from '../job/settings.ts';
-import {type Mark, Meter} from './bytes/meter.ts';
-import {fileSize, type Pipes} from './bytes/raw.ts';
+import {type FileState, fileSize, fileState, type Pipes} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import type {Batch, InputFormat, InputPosition, InputRecord, ReadOn, ReadSoFar, ResumePoint} from './row.ts';
+import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
 export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
-  /** Position at which a run was interrupted. Records up to there are not delivered again. */
-  readonly resume?: ResumePoint | undefined;
   /** Bytes read at once; affects only the speed. */
   readonly chunkSize?: number | undefined;
 }
@@ -19,13 +17,13 @@ export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
 /** The records of all inputs, in order. */
 export interface Source {
   readonly format: InputFormat;
-  /** The first records of the input, at most 1,000. A resume does not change them: only batches() skips records. */
+  /** The first records of the input, at most 1,000. */
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
   /** Number and hash of the raw bytes read so far. It covers all bytes once batches() has ended. */
   readonly position: InputPosition;
-  /** Number of records read so far. In a resumed run it includes the records of earlier sessions. */
+  /** Number of records read so far. */
   readonly recordsRead: number;
   /** Blank lines so far, which are not records. */
   readonly blankLines: number;
@@ -33,12 +31,14 @@ export interface Source {
   readonly paddedRows: number;
   /** Notes for the user about how the inputs are read. */
   readonly notes: readonly string[];
+  /** True if a program has written to a file, or replaced it, since this source opened it. */
+  readonly isChanged: boolean;
   /**
-   * Delivers the records, once.
+   * Delivers the records, in groups, once.
    *
    * @throws {InputError}
    */
-  batches(): AsyncIterableIterator<Batch>;
+  batches(): AsyncGenerator<readonly InputRecord[]>;
   /** Closes the files. May be called at any time, and more than once. batches() then ends without an error. */
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function openSource(settings: SourceSettings): Promise<Source> {
     chunkSize: settings.chunkSize ?? CHUNK_BYTES,
     stdin: settings.stdin ?? process.stdin,
   };
-  const reading = new FileSource(fileSettings, settings.paths, settings.resume);
+  const reading = new FileSource(fileSettings, settings.paths);
   try {
     await reading.start();
     return reading;
@@ -69,35 +69,23 @@ export async function openSource(settings: SourceSettings): Promise<Source> {
 class FileSource implements Source {
   readonly #settings: FileSettings;
   readonly #paths: readonly string[];
-  readonly #done: number;
-  readonly #meter: Meter;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
   readonly #tally: ReadSoFar = {record: 0, blankLines: 0, padded: 0};
   readonly #sample = new SampleTaker();
-  readonly #all: AsyncGenerator<Batch>;
+  readonly #all: AsyncGenerator<readonly InputRecord[]>;
   /** Batches that were read for the sample and are not delivered yet. */
-  readonly #ahead: Batch[] = [];
+  readonly #ahead: (readonly InputRecord[])[] = [];
+  readonly #opened: FileState[] = [];
   #file: OpenFile | undefined;
-  /** The meter's count and hash of the bytes before `#file`. */
-  #before: Mark | undefined;
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /**
-   * On a resume: the place at which to continue once the sample is read. It is at or before the
-   * first unfinished record.
-   */
-  readonly #readOn: ReadOn | undefined;
-  /** The last known place at or before the current batch: a resume would start to read there. */
-  #from: ReadOn | undefined;
-  #sampled = false;
   #closed = false;
 
-  constructor(settings: FileSettings, paths: readonly string[], resume: ResumePoint | undefined) {
+  constructor(settings: FileSettings, paths: readonly string[]) {
     this.#settings = settings;
     this.#paths = paths;
-    this.#done = resume?.record ?? 0;
-    this.#readOn = resume?.from;
-    this.#meter = new Meter(resume);
     this.#all = this.#readAll();
   }
 
@@ -116,7 +104,7 @@ class FileSource implements Source {
   }
 
   get position(): InputPosition {
-    return this.#meter.position;
+    return {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
   }
 
   get recordsRead(): number {
@@ -139,33 +127,29 @@ class FileSource implements Source {
     while (!this.#sample.full) {
       const {done, value} = await this.#all.next();
       if (done === true) break;
-      this.#sample.add(value.records);
+      this.#sample.add(value);
       this.#ahead.push(value);
     }
     if (this.#first === undefined) throw noRows(this.#file?.name ?? '', this.#sample.records);
-    this.#sampled = true;
     this.#bytesTotal = await this.#checkOthers();
   }
 
-  async *batches(): AsyncGenerator<Batch> {
+  get isChanged(): boolean {
+    // A file that is gone was read as it was: its handle was open.
+    return this.#opened.some(
+      ({path, size, changedAt, inode}) =>
+        !isSame({size, changedAt, inode}, fileState(path) ?? {size, changedAt, inode}),
+    );
+  }
+
+  async *batches(): AsyncGenerator<readonly InputRecord[]> {
     try {
-      // On a resume, no batch is delivered before the meter has compared the input with the checkpoint.
-      let unverified: Batch[] = [];
-      for await (const batch of this.#inOrder()) {
-        const records =
-          this.#done === 0 ? batch.records : batch.records.filter(record => record.record > this.#done);
-        if (records.length > 0) unverified.push({records, position: batch.position});
-        if (!this.#meter.verified) continue;
-        yield* unverified;
-        unverified = [];
-      }
-      yield* unverified;
+      for (let batch = this.#ahead.shift(); batch !== undefined; batch = this.#ahead.shift()) yield batch;
+      yield* this.#all;
     } catch (error) {
       // After the source is closed, a reading error does not matter.
       if (!this.#closed) throw error;
     } finally {
-      // A file is still open if reading stopped before its end.
-      await this.#leaveFile();
       await this.close();
     }
   }
@@ -175,38 +159,22 @@ class FileSource implements Source {
     await this.#closeFile();
   }
 
-  /** Closes the file. Throws `input_changed` if the part already read was overwritten meanwhile. */
-  async #leaveFile(): Promise<void> {
-    try {
-      const again = this.#closed ? undefined : await this.#file?.again();
-      if (again !== undefined && this.#before !== undefined) await this.#meter.compare(this.#before, again);
-    } finally {
-      await this.#closeFile();
-    }
-  }
-
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
     await file?.close();
   }
 
-  async *#inOrder(): AsyncGenerator<Batch> {
-    for (let batch = this.#ahead.shift(); batch !== undefined; batch = this.#ahead.shift()) yield batch;
-    yield* this.#all;
-  }
-
-  async *#readAll(): AsyncGenerator<Batch> {
-    for (const [index, path] of this.#paths.entries()) {
-      this.#before = this.#meter.mark();
-      this.#file = await openFile(path, this.#settings, this.#meter, this.#tally);
-      for await (const records of this.#readFile(this.#file)) {
-        yield {records, position: {...this.#meter.position, from: this.#from}};
-        this.#notePlace(this.#file, index);
-      }
-      await this.#leaveFile();
+  async *#readAll(): AsyncGenerator<readonly InputRecord[]> {
+    for (const path of this.#paths) {
+      this.#file = await openFile(path, this.#settings, this.#tally, chunk => {
+        this.#hash.update(chunk);
+        this.#bytes += chunk.length;
+      });
+      if (this.#file.state !== undefined) this.#opened.push(this.#file.state);
+      yield* this.#readFile(this.#file);
+      await this.#closeFile();
     }
-    this.#meter.end();
   }
 
   /** Yields the file's records in groups. Throws if the file's columns are not those of the first file. */
@@ -219,23 +187,6 @@ class FileSource implements Source {
       if (records.length > 0) yield records;
     }
     if (!agreed) throw noRows(file.name, unread);
-  }
-
-  /**
-   * Notes the place in the input where the next batch begins. On a resume, the reader jumps over the records
-   * that are finished: their bytes are only hashed.
-   */
-  #notePlace(file: OpenFile, index: number): void {
-    const done = this.#readOn;
-    if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {
-      file.readOn(done);
-      Object.assign(this.#tally, done.soFar);
-      this.#from = done;
-      return;
-    }
-    const place = file.place();
-    // While the reader does not know its place, `#from` stays at the last known place.
-    if (place !== undefined) this.#from = {file: index, ...place, soFar: {...this.#tally}};
   }
 
   #agree(file: OpenFile): boolean {
@@ -264,7 +215,7 @@ class FileSource implements Source {
   async #checkFile(path: string, compare: boolean): Promise<number | undefined> {
     const size = await fileSize(path);
     if (size === undefined || !compare) return size;
-    const file = await openFile(path, this.#settings, new Meter(), {record: 0, blankLines: 0, padded: 0});
+    const file = await openFile(path, this.#settings, {record: 0, blankLines: 0, padded: 0});
     try {
       for await (const _ of this.#readFile(file)) if (file.format() !== undefined) break;
       return size;
@@ -272,6 +223,10 @@ class FileSource implements Source {
       await file.close();
     }
   }
+}
+
+function isSame(opened: Omit<FileState, 'path'>, now: Omit<FileState, 'path'>): boolean {
+  return opened.size === now.size && opened.changedAt === now.changedAt && opened.inode === now.inode;
 }
 
 /** The error for a file that shows no columns: it has neither a header nor a readable row. */

@@ -28,8 +28,6 @@ export interface Job {
   /** True if the settings come from a job file. A job file must name its columns: they are not guessed. */
   readonly fromFile: boolean;
   readonly jobFile?: string | undefined;
-  /** When an unfinished run starts over: now, never, or only if its saved state does not fit the job. */
-  readonly restarts: 'now' | 'changed' | 'never';
   /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: PlaceOf;
   /** The date for `{date}`; undefined if no path has it. */
@@ -79,8 +77,6 @@ export interface JobPaths {
 export interface JobSource
   extends Pick<Job, 'name' | 'jobFile' | 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  /** True if the user demands a restart with `--restart`. If undefined, the settings decide. */
-  readonly restartsNow?: boolean;
   /** True if the rows come from a program that calls the library, and go back to it. */
   readonly givenRows?: boolean;
 }
@@ -116,16 +112,14 @@ export function resolveJob(
       warn,
     }),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
-    restarts: restartsOf(given),
     date: mentionsDate([...given.inputs, given.output, ...namedPaths(given.settings)]) ? date : undefined,
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
       directory: dated(`${given.output}.run`, day),
-      // `restart` and a fresh budget are for today's run only.
+      // `restart` is for today's run only.
       resolve: () => {
-        const restart = given.settings.restart === false ? false : undefined;
-        const settings = {...given.settings, date: day, restart};
-        return resolveJob({...given, restartsNow: false, settings}, env, interactive, warn);
+        const settings = {...given.settings, date: day, restart: false};
+        return resolveJob({...given, settings}, env, interactive, warn);
       },
     })),
   };
@@ -138,12 +132,6 @@ function checkStore({store, requireStore, offline}: Settings): void {
     'no_store',
     `${user} the answer store, but store: false (--no-store) turns it off. Remove one of them.`,
   );
-}
-
-function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Job['restarts'] {
-  const isSaid = restart === true || restart === 'fresh';
-  if (restartsNow ?? (isSaid && !fromFile)) return 'now';
-  return isSaid || (fromFile && restart === undefined) ? 'changed' : 'never';
 }
 
 /**

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
+import {type Books, nothingSpent, type SpendingBy, spentSince} from './books.ts';
 
 /**
  * The spending of one session of a run at one endpoint and account. The history of runs has one line for each bill.
@@ -17,7 +17,9 @@ export interface Bill {
 interface Open {
   readonly id: string;
   readonly about: unknown;
-  /** Calls and credits, by operation, that the run had counted when this bill was opened. */
+  /** Number of the endpoint and account that the bill is of. */
+  readonly scope: number;
+  /** Calls and credits, by operation, that the run had counted there when this bill was opened. */
   readonly before: SpendingBy;
   /** The part of the bill that the history of runs already has. */
   readonly told: SpendingBy | undefined;
@@ -34,37 +36,40 @@ export interface SavedBills {
  * its own bill. So these calls are on the killed session's bill.
  */
 export class Bills {
-  readonly #books: Tally;
+  readonly #books: Books;
   readonly #save: (bills: SavedBills) => void;
+  readonly #scope: number;
   #open: Open;
   #ended: readonly Bill[];
 
-  /** `save` writes the bills to the disk before it returns. */
-  constructor(books: Tally, saved: SavedBills | undefined, save: (bills: SavedBills) => void) {
+  /** `save` writes the bills to the disk before it returns. `scope`: number of the session's endpoint and account. */
+  constructor(books: Books, scope: number, saved: SavedBills | undefined, save: (bills: SavedBills) => void) {
     this.#books = books;
+    this.#scope = scope;
     this.#save = save;
-    this.#open = saved?.open ?? opened(books, undefined);
+    this.#open = saved?.open ?? this.#opened(undefined);
     this.#ended = saved?.ended ?? [];
   }
 
   /** The bill that bookings go to. Until {@link begin} it is the last session's bill, then this session's. */
   get open(): Bill {
-    const {id, about, before} = this.#open;
-    return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};
+    const {id, about, scope, before} = this.#open;
+    const by = spentSince(this.#books.spending[scope] ?? nothingSpent(), before);
+    return {id, about, at: this.#books.bookedAt, by};
   }
 
   /** Bills that the history may not have in full. */
   get untold(): readonly Bill[] {
     const {open} = this;
-    const isTold = JSON.stringify(open.by) === JSON.stringify(this.#open.told ?? NOTHING);
+    const isTold = JSON.stringify(open.by) === JSON.stringify(this.#open.told ?? nothingSpent());
     return isTold ? this.#ended : [...this.#ended, open];
   }
 
-  /** Ends the open bill, runs `restart`, which may reset the counts, and opens a bill with the facts `about`. */
-  begin(about: unknown, restart: () => void = () => {}): void {
+  /** Ends the open bill, runs `recount`, which may reset the counts, and opens a bill with the facts `about`. */
+  begin(about: unknown, recount: () => void = () => {}): void {
     this.#ended = this.untold;
-    restart();
-    this.#open = opened(this.#books, about);
+    recount();
+    this.#open = this.#opened(about);
     this.#save({open: this.#open, ended: this.#ended});
   }
 
@@ -75,10 +80,9 @@ export class Bills {
     if (open !== undefined) this.#open = {...this.#open, told: open.by};
     this.#save({open: this.#open, ended: this.#ended});
   }
-}
 
-const NOTHING = spentSince(emptyTally(), undefined);
-
-function opened(books: Tally, about: unknown): Open {
-  return {id: randomUUID(), about, before: spentSince(books, undefined), told: undefined};
+  #opened(about: unknown): Open {
+    const before = this.#books.spending[this.#scope] ?? nothingSpent();
+    return {id: randomUUID(), about, scope: this.#scope, before, told: undefined};
+  }
 }

@@ -1,6 +1,6 @@
 import type {Period, PeriodBudget} from '../account/period-budget.ts';
 import type {Charge} from '../job/settings/cost.ts';
-import {type Draw, spendingOf, type Tally} from './tally.ts';
+import {type Books, type Draw, nothingSpent, totalSpending} from './books.ts';
 
 export interface Limits {
   /**
@@ -25,7 +25,7 @@ export interface Holding {
 }
 
 interface CreditLimit {
-  /** Key of the limit in `Tally.draws`, which counts the credits that the run took of each limit. */
+  /** Key of the limit in `Books.draws`, which counts the credits that the run took of each limit. */
   readonly name: string;
   left(): number;
 }
@@ -34,7 +34,9 @@ interface CreditLimit {
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly #shared: readonly PeriodBudget[];
-  readonly #books: Tally;
+  readonly #books: Books;
+  /** Number of the endpoint and account whose spending counts. */
+  readonly #scope: number;
   /** Calls with reserved credits, by key, until they are booked. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
   /**
@@ -47,8 +49,9 @@ export class Budget {
   #uses: readonly PeriodUse[] = [];
   #closed = false;
 
-  constructor({maxCredits, shared = []}: Limits, books: Tally) {
+  constructor({maxCredits, shared = []}: Limits, books: Books, scope: number) {
     this.#books = books;
+    this.#scope = scope;
     this.#shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
@@ -69,9 +72,9 @@ export class Budget {
     return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
 
-  /** Spent, maybe spent and reserved credits, also from before a restart at the same endpoint and account. */
+  /** Spent, maybe spent and reserved credits since the count began. */
   get committed(): number {
-    const {spent, maybeSpent} = spendingOf(this.#books);
+    const {spent, maybeSpent} = totalSpending(this.#books.spending[this.#scope] ?? nothingSpent());
     return spent + maybeSpent + this.#reserved;
   }
 
@@ -121,11 +124,6 @@ export class Budget {
     this.#inFlight.delete(key);
   }
 
-  /** Reserves a call's credits again: the call was booked as interrupted, and now its outcome has arrived. */
-  hold(cost: number): void {
-    this.#reserved += cost;
-  }
-
   /** Drops all reservations: no call is in flight any more. */
   clear(): void {
     this.#reserved = 0;
@@ -146,20 +144,13 @@ export class Budget {
   /** Closes all shared budgets, then throws the first error of theirs. */
   close(): void {
     if (this.#closed) return;
-    const errors: unknown[] = [];
-    const attempt = (work: () => void) => {
-      try {
-        work();
-      } catch (error) {
-        errors.push(error);
-      }
-    };
-    attempt(() => {
+    const read = () => {
       this.#uses = this.uses;
-    });
+    };
+    const [error] = attemptAll([read]);
     this.#closed = true;
-    for (const budget of this.#shared) attempt(() => budget.close());
-    if (errors.length > 0) throw errors[0];
+    const errors = attemptAll(this.#shared.map(budget => () => budget.close()));
+    if (error !== undefined || errors.length > 0) throw error ?? errors[0];
   }
 
   get #limits(): readonly CreditLimit[] {
@@ -194,4 +185,16 @@ function book(draws: readonly Draw[], cost: number, renews: boolean): void {
     draw.taken += cost;
     if (renews) draw.renewed += cost;
   }
+}
+
+/** Does all of the work, though some of it fails. Returns the errors. */
+export function attemptAll(all: readonly (() => void)[]): unknown[] {
+  return all.flatMap(work => {
+    try {
+      work();
+      return [];
+    } catch (error) {
+      return [error];
+    }
+  });
 }

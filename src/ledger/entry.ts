@@ -1,26 +1,49 @@
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from './lookup.ts';
-import type {ValueHistory} from './value-history.ts';
+import {noAttempts, type ValueHistory} from './value-history.ts';
 
-/** A value's attempts until now, and its final outcome once it has one. */
-export interface LedgerEntry extends ValueHistory {
-  readonly outcome: Outcome | undefined;
+/**
+ * All that the ledger knows of a value at one endpoint and account. The ledger changes this object as attempts end, and
+ * writes it as a whole.
+ */
+export interface LedgerEntry extends LookupKey {
+  /** Attempts since the last answer. */
+  history: ValueHistory;
+  /** The value's final outcome; undefined until it has one. */
+  outcome: Outcome | undefined;
   /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
-  readonly interrupted: number | undefined;
+  interrupted: number | undefined;
+  /** Number of the last lease (calls that left together) of which the value's call is booked; 0 without a call. */
+  lease: number;
+  /** Number of the outcome among the answers that the run bought; null for an outcome without a call. */
+  nth: number | null;
+  /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
+  isUsed: boolean;
+  /** Number of the value's row in the ledger's file; 0 if the entry was not read from there. */
+  readonly id: number;
+}
+
+/** The entry of a value that the ledger does not know. */
+export function newEntry({operation, key}: LookupKey, history = noAttempts): LedgerEntry {
+  return {
+    operation,
+    key,
+    history,
+    outcome: undefined,
+    interrupted: undefined,
+    lease: 0,
+    nth: null,
+    isUsed: false,
+    id: 0,
+  };
 }
 
 /** A call that is about to be sent. */
 export interface Reservation extends Booking {
-  /** True if the ledger has this value already. */
-  readonly known: boolean;
+  readonly entry: LedgerEntry;
   /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
-  /**
-   * Number of the row that shows the answer unchanged. Other rows with the value show what a repeated call would
-   * answer. Undefined if all rows show the same.
-   */
-  readonly firstRow?: number | undefined;
 }
 
 interface Booking extends LookupKey {
@@ -39,8 +62,6 @@ export interface BookedAttempt extends Booking {
   /** True if the value had an attempt before. */
   readonly retry: boolean;
   readonly outcome?: Outcome | undefined;
-  /** True if the ledger had booked the call as interrupted, before its end became known. */
-  readonly wasLost?: boolean;
 }
 
 /** An answer that other runs can use, with the key of its value. */

@@ -4,76 +4,36 @@ import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damaged, saved} from './saved-value.ts';
 import {damageOf} from './sound.ts';
 
-/** Raise this version if tables, tally, checkpoint or identity change shape. Other versions are refused. */
-const VERSION = 11;
-/**
- * The program raises ledgers from this version on to {@link VERSION}. Saved values have checksums since version 10,
- * and histories in place of a number of doubts since version 11.
- */
-const OLDEST = 9;
-
-const CARRIED = `
-  CREATE TABLE carried (
-    key TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    -- Attempts since its answer, if any, as a ValueHistory; NULL if none left a doubt.
-    history TEXT,
-    error TEXT,
-    data TEXT,
-    bought_at INTEGER,
-    PRIMARY KEY (key, scope)
-  ) WITHOUT ROWID;`;
+/** Raise this version if tables, books or a saved value change shape. Other versions are refused. */
+const VERSION = 12;
 
 /**
- * `lookup`: a row for each distinct value. `carried`: answers and doubts from before the run's restarts, by scope
- * (endpoint and account). `given_up`: the books (counts of calls and credits) from before the restarts.
- *
- * `nth`: number of an answer among the answers that this run bought; NULL for an answer without a call.
+ * `value`: a row for each distinct value at an endpoint and account (`scope`, a number). `lease`: the calls that left
+ * together, until all of them are booked. `nth`: number of an answer among the answers that this run bought; NULL for
+ * an answer without a call.
  */
 const SCHEMA = `
-  CREATE TABLE lookup (
+  CREATE TABLE value (
     id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL,
+    scope INTEGER NOT NULL,
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
-    cost INTEGER NOT NULL,
-    dispatch INTEGER NOT NULL DEFAULT 0,
+    -- The last lease of which the value's call is booked; 0 without a call.
+    lease INTEGER NOT NULL,
     -- Number of the last call (its dispatch), if its session ended before the end of the call was known.
     interrupted INTEGER,
-    first_row INTEGER,
-    -- Attempts since the last restart, as a ValueHistory; NULL if none left a doubt.
-    history TEXT,
+    -- The value's attempts without an answer, as a ValueHistory. A waiting value has their last code in \`error\`.
+    carried_out INTEGER NOT NULL,
+    doubts INTEGER NOT NULL,
     error TEXT,
     data TEXT,
     bought_at INTEGER,
-    nth INTEGER
+    nth INTEGER,
+    UNIQUE (key, scope)
   );
-  ${CARRIED}
-  CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
+  CREATE TABLE lease (id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, calls TEXT NOT NULL);
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-`;
-
-/** SQL for a value whose last call was interrupted, before version 11. That doubt is not in `ambiguous`. */
-const WAS_LOST = "(error IS 'interrupted' AND dispatch <> 0)";
-/** SQL for a history, before version 11: a number of doubts, and the last error code. */
-const historyOf = (doubts: string) =>
-  `json_object('mayBeCarriedOut', json('true'), 'doubts', ${doubts}, 'lastCode', coalesce(error, 'interrupted'))`;
-/**
- * SQL that raises a ledger to version 11. State 0: `WAITING`, 1: `SENT`. The column `ambiguous` stays, unused: to drop
- * a column, SQLite takes as much memory as the table has bytes.
- */
-const RAISED = `
-  ALTER TABLE lookup ADD COLUMN history TEXT;
-  UPDATE lookup SET history = ${historyOf(`ambiguous + ${WAS_LOST}`)} WHERE ambiguous + ${WAS_LOST} > 0;
-  ALTER TABLE lookup ADD COLUMN interrupted INTEGER;
-  UPDATE lookup SET interrupted = dispatch WHERE ${WAS_LOST};
-  UPDATE lookup SET error = NULL WHERE state IN (0, 1);
-  ALTER TABLE carried RENAME TO earlier;
-  ${CARRIED}
-  INSERT INTO carried SELECT key, scope, operation, state, iif(doubts > 0, ${historyOf('doubts')}, NULL), error, data, bought_at FROM earlier;
-  DROP TABLE earlier;
 `;
 
 /** Suffix of the file that reserves disk space, so that a full disk doesn't keep the ledger from being written. */
@@ -91,8 +51,7 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
     return db;
   }
   try {
-    if (version < OLDEST || version > VERSION) throw ofVersion(version);
-    if (version < VERSION) db.exec(`BEGIN; ${RAISED} PRAGMA user_version = ${VERSION}; COMMIT;`);
+    if (version !== VERSION) throw ofVersion(version);
     const damage = damageOf(db);
     if (damage !== undefined) throw damaged(new Error(damage));
     return db;
@@ -143,20 +102,16 @@ export function unwritable(reason: string, cause: unknown): OutputError {
 }
 
 /**
- * Reads the run's identity from a ledger that no process has open. `hasCalls`: true if the run sent a call, also if
- * that was before a restart. Throws as {@link openLedgerFile} does.
+ * Reads the run's identity from a ledger that no process has open. `hasCalls`: true if the run sent a call. Throws as
+ * {@link openLedgerFile} does.
  */
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
   const db = guarded(() => openLedgerFile(path, false));
   try {
-    const run = guarded(() => db.query(['value'], "FROM meta WHERE name = 'run'").get());
-    const calls = ['lookup WHERE dispatch <> 0 OR history IS NOT NULL', 'carried'];
-    return {
-      run: run && saved<Run>(run.value),
-      hasCalls: calls.some(
-        rows => guarded(() => db.query(['key'], `FROM ${rows} LIMIT 1`).get()) !== undefined,
-      ),
-    };
+    const found = (rows: string) => guarded(() => db.query(['value'], `FROM ${rows} LIMIT 1`).get());
+    const run = found("meta WHERE name = 'run'");
+    const sent = ['(SELECT key AS value FROM value WHERE lease > 0)', '(SELECT id AS value FROM lease)'];
+    return {run: run && saved<Run>(run.value), hasCalls: sent.some(rows => found(rows) !== undefined)};
   } finally {
     db.close();
   }

@@ -1,48 +1,58 @@
-import {IN_LIST, listOf, type Sqlite, type SqlRow} from '../disk/sqlite.ts';
+import {IN_LIST, listOf, type Sqlite, type SqlRow, type SqlValue} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
-import type {BookedAttempt, KeptAnswer, LedgerEntry} from './entry.ts';
+import type {KeptAnswer, LedgerEntry} from './entry.ts';
 import type {Answer, Outcome} from './lookup.ts';
-import {toSaved} from './saved-value.ts';
-import {historyIn, interruptedCall, withDoubt, withoutInterrupted} from './value-history.ts';
+import {noAttempts} from './value-history.ts';
 
-/** State of a value that waits for its first or next call. Others: `SENT`, and `stateOf` for outcomes. */
-export const WAITING = 0;
-const SENT = 1;
-export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
+/** State of a value that waits for its first or next call. Others: outcomes. */
+const WAITING = 0;
+const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
 /** Maximum number of rows that are read at once. */
 export const ROWS_AT_ONCE = 500;
 
-export function answerOf(row: SqlRow): KeptAnswer {
-  const outcome = outcomeOf(row) as Answer;
-  return {operation: row.operation as Operation, key: String(row.key), outcome};
-}
+/** Columns of a value's row that change, in the order of {@link columnsOf}. */
+const WRITTEN = [
+  'state',
+  'lease',
+  'interrupted',
+  'carried_out',
+  'doubts',
+  'error',
+  'data',
+  'bought_at',
+  'nth',
+];
+const READ = ['id', 'key', 'operation', ...WRITTEN];
 
-type ReadNext = (last: SqlRow | undefined) => readonly SqlRow[];
-
-/** Yields rows in groups of {@link ROWS_AT_ONCE}: memory may not hold all. `read`: the rows behind the row `last`. */
-export function* pagesOf(read: ReadNext): Generator<readonly SqlRow[]> {
-  for (let last: SqlRow | undefined; ; ) {
-    const rows = read(last);
-    yield rows;
-    if (rows.length < ROWS_AT_ONCE) return;
-    last = rows.at(-1);
-  }
-}
-
-export function* answersOf(read: ReadNext): Generator<KeptAnswer[]> {
-  for (const rows of pagesOf(read)) yield rows.map(answerOf);
+/** Answers of one endpoint and account (`scope`, as a key). */
+export interface ScopedAnswers {
+  readonly scope: string;
+  readonly answers: readonly KeptAnswer[];
 }
 
 export function entryOf(row: SqlRow): LedgerEntry {
-  const interrupted = row.interrupted === null ? undefined : Number(row.interrupted);
-  return {...historyIn(row.history), interrupted, outcome: outcomeOf(row)};
+  const outcome = outcomeOf(row);
+  return {
+    operation: row.operation as Operation,
+    key: String(row.key),
+    history: {
+      mayBeCarriedOut: row.carried_out === 1,
+      doubts: Number(row.doubts),
+      lastCode: row.error === null ? noAttempts.lastCode : String(row.error),
+    },
+    outcome,
+    interrupted: row.interrupted === null ? undefined : Number(row.interrupted),
+    lease: Number(row.lease),
+    nth: row.nth === null ? null : Number(row.nth),
+    isUsed: false,
+    id: Number(row.id),
+  };
 }
 
-/** The final outcome in a value's row; undefined while the value has none. */
-export function outcomeOf(row: SqlRow): Outcome | undefined {
+function outcomeOf(row: SqlRow): Outcome | undefined {
   const error = String(row.error);
   const boughtAt = Number(row.bought_at);
   switch (row.state) {
@@ -60,92 +70,56 @@ export function outcomeOf(row: SqlRow): Outcome | undefined {
   }
 }
 
-/** State, error, data and time of purchase, as columns of a value's row: the inverse of {@link outcomeOf}. */
-export function columnsOf(outcome: Outcome | undefined) {
-  if (outcome === undefined) return [WAITING, null, null, null] as const;
-  const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
+/** The columns {@link WRITTEN} of an entry. A waiting value has its last error code in `error`. */
+function columnsOf({history, outcome, interrupted, lease, nth}: LedgerEntry): SqlValue[] {
+  const {mayBeCarriedOut, doubts, lastCode} = history;
+  const attempts = [lease, interrupted ?? null, mayBeCarriedOut ? 1 : 0, doubts];
+  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, nth];
   return [
-    state,
+    'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status],
+    ...attempts,
     'error' in outcome ? outcome.error : null,
-    'data' in outcome ? outcome.data : null,
-    'boughtAt' in outcome ? outcome.boughtAt : null,
-  ] as const;
-}
-
-/** Writes a booked attempt. `nth`: number of the attempt's answer; null without an answer. */
-export function settle(sql: LedgerStatements, booked: BookedAttempt, nth: number | null): void {
-  sql.settle.run(...columnsOf(booked.outcome), historyAfter(sql, booked), nth, booked.key);
-}
-
-/** The column `history` after an attempt; null if it stays as it is. */
-function historyAfter(sql: LedgerStatements, {key, attempt, doubt, wasLost}: BookedAttempt): string | null {
-  if (!doubt && wasLost !== true) return null;
-  const before = historyIn(sql.history.get(key)?.history);
-  const since = wasLost === true ? withoutInterrupted(before) : before;
-  return toSaved(doubt ? withDoubt(since, attempt) : since);
-}
-
-/** Notes for each value that was sent, and has no outcome, that its call was interrupted. */
-export function loseSent(sql: LedgerStatements): void {
-  for (const {key, history} of sql.inFlight.all())
-    sql.lose.run(toSaved(withDoubt(historyIn(history), interruptedCall)), String(key));
+    'data' in outcome ? (outcome.data ?? null) : null,
+    outcome.boughtAt ?? null,
+    nth,
+  ];
 }
 
 /** Number of known answers that one statement writes. This is a fifth faster than one answer per statement. */
-export const ADOPTED_AT_ONCE = 64;
+const ANSWERS_AT_ONCE = 64;
 
-/**
- * The SQL values of a known answer's row. Binding parameters takes time, so values that all answers share are
- * part of the statement.
- */
-const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
-
-function adoption(rows: string): string {
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = excluded.error, data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
+function put(rows: string): string {
+  const changes = WRITTEN.map(column => `${column} = excluded.${column}`).join(', ');
+  return `INSERT INTO value (key, scope, operation, ${WRITTEN.join(', ')}) VALUES ${rows} ON CONFLICT (key, scope) DO UPDATE SET ${changes}`;
 }
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
-export function ledgerStatements(db: Sqlite) {
-  const entry = ['key', 'state', 'interrupted', 'history', 'error', 'data', 'bought_at'];
+/** Statements for the values of one endpoint and account. `scope`: its number. */
+export function ledgerStatements(db: Sqlite, scope: number) {
+  // Binding parameters takes time, so columns that all answers from the store share are part of the statement.
+  const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
   return {
-    any: db.query(['id'], 'FROM lookup LIMIT 1'),
-    find: db.query(entry, `FROM lookup WHERE key ${IN_LIST}`),
-    reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row, interrupted = NULL`,
-    ),
-    settle: db.prepare(
-      'UPDATE lookup SET state = ?, error = ?, data = ?, bought_at = ?, history = coalesce(?, history), interrupted = NULL, nth = ? WHERE key = ?',
-    ),
-    history: db.query(['history'], 'FROM lookup WHERE key = ?'),
-    firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
-    setFirstRow: db.prepare('UPDATE lookup SET first_row = ? WHERE key = ?'),
-    forgetRowsAfter: db.prepare('UPDATE lookup SET first_row = NULL WHERE first_row > ?'),
-    keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    any: db.query(['id'], 'FROM value LIMIT 1'),
+    lastId: db.query(['max(id) AS last'], 'FROM value'),
+    find: db.query(READ, `FROM value WHERE key ${IN_LIST} AND scope = ${scope}`),
+    put: db.prepare(put(`(?, ${scope}, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
+    putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
+    lease: db.prepare(`INSERT INTO lease (id, scope, calls) VALUES (?, ${scope}, ?)`),
+    endLease: db.prepare('DELETE FROM lease WHERE id = ?'),
     unjudged: db.query(
-      ['key', 'operation', 'state', 'error', 'bought_at'],
-      `FROM lookup WHERE state = ${stateOf.rejected} AND nth IS NULL AND dispatch <> 0 ORDER BY id`,
+      READ,
+      `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth IS NULL AND lease > 0 ORDER BY id`,
     ),
-    dropRejection: db.prepare(
-      `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
+    // Failures, and rejections that are not known to be their values' fault. A verdict keeps its doubt: the token may
+    // be redeemed by a call of this run.
+    forgetFailures: db.prepare(
+      `UPDATE value SET state = ${WAITING}, doubts = min(doubts, ?), bought_at = NULL WHERE data IS NULL AND (state IN (${stateOf.failed}, ${stateOf.unknown}) OR (state = ${stateOf.rejected} AND nth IS NULL AND lease > 0))`,
     ),
-    adopt: db.prepare(adoption('(?, ?, ?, 0, ?, ?, ?)')),
-    adoptAnswers: db.prepare(adoption(Array(ADOPTED_AT_ONCE).fill(ADOPTED_ANSWERS).join(', '))),
-    setMeta: db.prepare(
-      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    ),
-    getMeta: db.query(['value'], 'FROM meta WHERE name = ?'),
-    sent: db.query(
-      ['operation', 'count(*) AS n', 'sum(cost) AS cost'],
-      `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
-    ),
-    inFlight: db.query(['key', 'history'], `FROM lookup WHERE state = ${SENT}`),
-    lose: db.prepare(
-      `UPDATE lookup SET state = ${WAITING}, interrupted = dispatch, history = ? WHERE key = ?`,
-    ),
+    forgetDoubts: db.prepare('UPDATE value SET doubts = 1 WHERE doubts > 1'),
     answered: db.query(
-      ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
-      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+      [...READ, 'scope'],
+      `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
   };
 }
@@ -155,4 +129,50 @@ export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow
   for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
     rows.push(...sql.find.all(listOf(keys.slice(from, from + FIND_AT_ONCE))));
   return rows;
+}
+
+/** Writes entries as they are now. */
+export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntry>): void {
+  let answers: LedgerEntry[] = [];
+  let values: SqlValue[] = [];
+  const write = (entry: LedgerEntry) => sql.put.run(entry.key, entry.operation, ...columnsOf(entry));
+  for (const entry of entries) {
+    const {outcome, lease, history, nth} = entry;
+    if (outcome?.status !== 'ok' || lease > 0 || nth !== null || history !== noAttempts) {
+      write(entry);
+      continue;
+    }
+    answers.push(entry);
+    values.push(entry.key, entry.operation, outcome.data, outcome.boughtAt);
+    if (answers.length < ANSWERS_AT_ONCE) continue;
+    sql.putAnswers.run(...values);
+    answers = [];
+    values = [];
+  }
+  answers.forEach(write);
+}
+
+/**
+ * Yields answers that the run bought after the answer with the number `nth`, in groups of one scope. `scopes`: all
+ * scopes by their numbers.
+ */
+export function* answersAfter(
+  sql: LedgerStatements,
+  nth: number,
+  scopes: readonly string[],
+): Generator<ScopedAnswers> {
+  for (let last = 0; ; ) {
+    const rows = sql.answered.all(last, nth);
+    for (const [number, scope] of scopes.entries()) {
+      const answers = rows.filter(row => row.scope === number).map(row => answerOf(entryOf(row)));
+      if (answers.length > 0) yield {scope, answers};
+    }
+    if (rows.length < ROWS_AT_ONCE) return;
+    last = Number(rows.at(-1)?.id);
+  }
+}
+
+/** The kept answer of an entry that has one. */
+export function answerOf({operation, key, outcome}: LedgerEntry): KeptAnswer {
+  return {operation, key, outcome: outcome as Answer};
 }

@@ -1,11 +1,14 @@
 import type {Spare} from '../disk/spare.ts';
 import {isFull, type Sqlite} from '../disk/sqlite.ts';
 import {systemReason} from '../errors.ts';
+import type {Books} from './books.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
 import {KeyFilter} from './key-filter.ts';
 import {guarded, unwritable} from './ledger-file.ts';
-import {entryOf, findRows, type LedgerStatements} from './ledger-rows.ts';
-import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
+import {entryOf, findRows, type LedgerStatements, writeEntries} from './ledger-rows.ts';
+import type {Meta} from './meta.ts';
+import type {LeasedCall} from './recovery.ts';
+import {toSaved} from './saved-value.ts';
 
 /**
  * Number of outcomes without a call that are written together. Keys are random: smaller groups would write
@@ -16,15 +19,31 @@ const ADOPT_AT_ONCE = 4_096;
 interface LedgerWriterOptions {
   readonly db: Sqlite;
   readonly sql: LedgerStatements;
-  /** Saves the books (the counts of calls and credits) within the transaction that writes the counted calls. */
-  readonly saveTally: () => void;
+  readonly meta: Meta;
+  /** The counts of calls and credits. Each transaction writes them with the calls that they count. */
+  readonly books: Books;
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
   readonly spare: Spare | undefined;
 }
 
+/** Entries that wait to be written to the ledger's file, and the calls whose booking they have. */
+class WriteBuffer {
+  readonly entries = new Map<string, LedgerEntry>();
+  /** By number of a lease: how many of its calls are booked here. */
+  readonly booked = new Map<number, number>();
+
+  get isEmpty(): boolean {
+    return this.entries.size === 0;
+  }
+
+  add(entry: LedgerEntry): void {
+    this.entries.set(entry.key, entry);
+  }
+}
+
 /**
- * Writes a ledger's file. Each transaction writes the reservations of the calls to be sent next, and the bookings
- * since the last transaction.
+ * Writes a ledger's file. Each transaction writes the lease of the calls to be sent next, and the bookings since the
+ * last transaction.
  *
  * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight, and refuses
  * reservations. Any other failed write is final: from then on, the books in memory are ahead of the file.
@@ -33,7 +52,9 @@ export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   /** Recognizes most keys that are neither in the file nor wait to be written: they need no search in the file. */
   readonly #keys: KeyFilter;
-  #unwritten = new Unwritten();
+  /** Calls of each lease that are not booked in the file yet. */
+  readonly #unbooked = new Map<number, number>();
+  #buffer = new WriteBuffer();
   #flush: Promise<void> | undefined;
   #failure: unknown;
   /** Set once the disk is full: every further reservation throws this error. */
@@ -45,30 +66,37 @@ export class LedgerWriter {
     this.#keys = new KeyFilter(guarded(() => options.sql.any.get()) !== undefined);
   }
 
-  get unwritten(): Unwritten {
-    return this.#unwritten;
-  }
-
   /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
   get refusal(): unknown {
     return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
   }
 
   find(keys: readonly string[]): Map<string, LedgerEntry> {
-    const known = keys.filter(key => this.#keys.mayHave(key));
-    if (known.some(key => this.#unwritten.open.has(key))) this.drain();
-    const found = this.#unwritten.entriesOf(known);
-    const others = known.filter(key => !found.has(key));
-    const rows = guarded(() => findRows(this.#options.sql, others));
-    for (const row of rows) found.set(row.key as string, entryOf(row));
+    const found = new Map<string, LedgerEntry>();
+    const others: string[] = [];
+    for (const key of keys) {
+      const waiting = this.#buffer.entries.get(key);
+      if (waiting !== undefined) found.set(key, waiting);
+      else if (this.#keys.mayHave(key)) others.push(key);
+    }
+    if (others.length === 0) return found;
+    for (const row of guarded(() => findRows(this.#options.sql, others)))
+      found.set(row.key as string, entryOf(row));
     return found;
   }
 
-  /** Queues an outcome without a call for the next write. The caller has counted it in the books already. */
-  adopt(key: string, adopted: Adopted): void {
-    this.#keys.add(key);
-    this.#unwritten.adopted.set(key, adopted);
-    if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.drain();
+  /** Queues an entry whose value was settled without a call. The caller has counted it in the books already. */
+  add(entry: LedgerEntry): void {
+    this.#keys.add(entry.key);
+    this.#buffer.add(entry);
+    if (this.#buffer.entries.size >= ADOPT_AT_ONCE) this.drain();
+  }
+
+  /** Queues the entry of a call that has ended, as booked. */
+  book(entry: LedgerEntry): void {
+    const {booked} = this.#buffer;
+    this.#buffer.add(entry);
+    booked.set(entry.lease, (booked.get(entry.lease) ?? 0) + 1);
   }
 
   /** Resolves once the waiting bookings are written: with the next reservations, or shortly after without any. */
@@ -82,7 +110,7 @@ export class LedgerWriter {
 
   /** Writes the waiting bookings. Throws if they can't be written, or an earlier write failed. */
   drain(): void {
-    if (this.#unwritten.size > 0 || this.#failure !== undefined) this.write([]);
+    if (!this.#buffer.isEmpty || this.#failure !== undefined) this.write();
   }
 
   /** Writes the waiting bookings. Every later write throws. */
@@ -91,25 +119,34 @@ export class LedgerWriter {
     this.#isOpen = false;
   }
 
-  /** Writes the waiting bookings and these reservations, and runs `more`: all in one transaction. */
-  write(reservations: readonly Reservation[], more?: () => void): void {
+  /** Writes the calls that leave together, with the waiting bookings. */
+  reserve(lease: number, calls: readonly Reservation[]): void {
+    const leased = calls.map(
+      ({key, operation, cost, dispatch}): LeasedCall => [key, operation, cost, dispatch],
+    );
+    if (this.refusal === undefined) this.#demandSpace();
+    this.write(() => this.#options.sql.lease.run(lease, toSaved(leased)), true);
+    this.#unbooked.set(lease, calls.length);
+    for (const {key} of calls) this.#keys.add(key);
+  }
+
+  /** Writes the waiting bookings, and runs `more`, in one transaction. */
+  write(more: () => void = () => {}, isReservation = false): void {
     const {refusal} = this;
     if (refusal !== undefined) throw refusal;
-    if (reservations.length > 0) this.#demandSpace();
-    const unwritten = this.#unwritten;
-    this.#unwritten = new Unwritten();
+    const buffer = this.#buffer;
     try {
-      this.#commit(unwritten, reservations, more);
+      this.#commit(buffer, more);
+      this.#buffer = new WriteBuffer();
     } catch (error) {
       if (!isFull(error) || this.#options.spare?.release() !== true) {
         this.#failure = error;
         throw error;
       }
       this.#full = error;
-      this.#unwritten = unwritten;
       // Does not write the books now: the caller must first take the refused reservations out of them.
-      if (reservations.length > 0) throw error;
-      this.write([], more);
+      if (isReservation) throw error;
+      this.write(more);
     }
   }
 
@@ -127,17 +164,32 @@ export class LedgerWriter {
     }
   }
 
-  #commit(unwritten: Unwritten, reservations: readonly Reservation[], more?: () => void): void {
-    const {db, sql, saveTally} = this.#options;
-    const work = () => {
-      unwritten.writeTo(sql);
-      for (const call of reservations) {
-        this.#keys.add(call.key);
-        sql.reserve.run(call.key, call.operation, call.cost, call.dispatch, call.firstRow ?? null);
-      }
-      if (unwritten.size + reservations.length > 0) saveTally();
-      more?.();
-    };
-    guarded(() => db.transaction(work));
+  #commit({entries, booked}: WriteBuffer, more: () => void): void {
+    const {db, sql, meta, books} = this.#options;
+    const left = [...booked].map(
+      ([lease, count]) => [lease, (this.#unbooked.get(lease) ?? 0) - count] as const,
+    );
+    guarded(() =>
+      db.transaction(() => {
+        writeEntries(sql, entries.values());
+        for (const [lease, count] of left) if (count <= 0) sql.endLease.run(lease);
+        more();
+        meta.set('books', books);
+      }),
+    );
+    for (const [lease, count] of left)
+      if (count > 0) this.#unbooked.set(lease, count);
+      else this.#unbooked.delete(lease);
   }
+}
+
+/**
+ * Runs `work` two turns of the event loop later. By then, the next reservations have mostly written the
+ * waiting bookings, and `work` has nothing to write.
+ */
+function afterNextSends(work: () => void): Promise<void> {
+  const next = new Promise(resolve => {
+    setImmediate(() => setImmediate(resolve));
+  });
+  return next.then(work);
 }

@@ -1,30 +1,33 @@
 import {Spare} from '../disk/spare.ts';
 import type {Sqlite} from '../disk/sqlite.ts';
-import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
-import {Budget, type Holding, type Limits} from './budget.ts';
-import type {BookedAttempt, KeptAnswer, LedgerEntry, Reservation} from './entry.ts';
-import {GivenUp, type StartOver} from './given-up.ts';
+import {type Accounting, bookAttempt, bookLost, unbookLost} from './bookkeeping.ts';
+import {type Books, emptyBooks, nothingSpent, type SpendingBy, scopeIn} from './books.ts';
+import {attemptAll, Budget, type Holding} from './budget.ts';
+import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
 import {guarded, openLedgerFile, removeNames, SPARE} from './ledger-file.ts';
-import {answerOf, answersOf, type LedgerStatements, ledgerStatements, loseSent} from './ledger-rows.ts';
+import type {LedgerOptions} from './ledger-options.ts';
+import {
+  answerOf,
+  answersAfter,
+  entryOf,
+  type LedgerStatements,
+  ledgerStatements,
+  type ScopedAnswers,
+} from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {isKept, type Outcome} from './lookup.ts';
-import {saved, toSaved} from './saved-value.ts';
-import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
-
-export interface LedgerOptions extends Limits {
-  /** True if an earlier attempt of the run left a state that was unreadable. */
-  readonly lostState?: boolean | undefined;
-  /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
-  readonly temporary?: boolean | undefined;
-  /** Returns unspent credits of the killed session `holder` to budgets. `taken`: credits it took, by limit. */
-  readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
-}
+import {isKept, type LookupKey, type Outcome} from './lookup.ts';
+import {Meta} from './meta.ts';
+import {recoverLeases} from './recovery.ts';
+import {emptyTally, type Tally} from './tally.ts';
+import {UsedValues} from './used-values.ts';
+import {noAttempts} from './value-history.ts';
 
 /**
- * The run's ledger. For each distinct value, its file has a durable reservation before the call, and the final
- * outcome after the call. So no value is bought twice, and no limit is exceeded, also when the run is resumed. The
- * ledger also keeps the books: the run's counts of calls and credits.
+ * The run's ledger: all that a run remembers. For each distinct value at an endpoint and account, its file has a
+ * durable reservation before the call, and the final outcome after the call. So no value is bought twice, and no limit
+ * is exceeded, however often the run is killed, and whatever list or settings it has next. The ledger also keeps the
+ * books: the counts of calls and credits.
  *
  * A transaction writes reservations together with the outcomes that arrived since the last transaction. On a full
  * disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After
@@ -33,19 +36,26 @@ export interface LedgerOptions extends Limits {
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
 export class Ledger {
-  readonly tally: Tally;
+  /** The counts of this session. */
+  readonly tally: Tally = emptyTally();
   readonly budget: Budget;
   readonly bills: Bills;
-  /** Answers, doubts and spending from the time before the run's restarts. */
-  readonly givenUp: GivenUp;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
+  /** True if the ledger had values when it was opened. */
+  readonly isResumed: boolean;
+  readonly #options: LedgerOptions;
   readonly #db: Sqlite;
+  readonly #meta: Meta;
+  readonly #accounts: Accounting;
+  /** Number of answers that the run had bought when this session began. */
+  readonly #boughtBefore: number;
   readonly #sql: LedgerStatements;
   readonly #writer: LedgerWriter;
   readonly #spare: Spare | undefined;
-  /** Calls that were sent and are not booked yet, by their keys. */
-  readonly #inFlight = new Map<string, Reservation>();
+  #used: UsedValues;
+  /** Calls that were sent and are not booked yet, by their keys, with the number of their lease. */
+  readonly #inFlight = new Map<string, {readonly call: Reservation; readonly lease: number}>();
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -53,24 +63,24 @@ export class Ledger {
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
+    this.#options = options;
     this.#db = db;
     this.#spare = temporary ? undefined : new Spare(path + SPARE);
     try {
-      this.#sql = guarded(() => ledgerStatements(db));
-      this.givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
-      this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
-      const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
-      this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
-      this.budget = new Budget(options, this.tally);
-      this.#writer = new LedgerWriter({
-        db,
-        sql: this.#sql,
-        saveTally: () => this.#saveMeta('tally', this.tally),
-        spare: this.#spare,
-      });
-      this.interrupted = guarded(() => this.#bookInterrupted());
+      this.#meta = new Meta(db);
+      const books = this.#meta.get<Books>('books') ?? emptyBooks();
+      this.#boughtBefore = books.bought;
+      this.#accounts = {books, scope: scopeIn(books, options.scope), tally: this.tally};
+      this.#sql = guarded(() => ledgerStatements(db, this.#accounts.scope));
+      this.interrupted = guarded(() => recoverLeases(db, this.#accounts, this.#meta));
+      this.isResumed = guarded(() => this.#sql.any.get()) !== undefined;
+      this.#used = this.#unused();
+      const saveBills = (bills: SavedBills) => guarded(() => this.#meta.set('bills', bills));
+      this.bills = new Bills(books, this.#accounts.scope, this.#meta.get('bills'), saveBills);
+      this.budget = new Budget(options, books, this.#accounts.scope);
+      this.#writer = new LedgerWriter({db, sql: this.#sql, meta: this.#meta, books, spare: this.#spare});
       // Gives back unspent credits of a killed session, before this session takes its own.
-      const before = this.getMeta<Holding>('holding');
+      const before = this.#meta.get<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
     } catch (error) {
@@ -84,25 +94,46 @@ export class Ledger {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
 
+  /** Spending since the count began, by operation. */
+  get spending(): SpendingBy {
+    const {books, scope} = this.#accounts;
+    return books.spending[scope] ?? nothingSpent();
+  }
+
+  /** Number of answers that the run has bought. */
+  get bought(): number {
+    return this.#accounts.books.bought;
+  }
+
   /** Returns the entries of the values with these keys. A value that the ledger does not know has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
-    return this.#writer.find(keys);
+    const found = this.#writer.find(keys);
+    for (const entry of found.values()) entry.isUsed ||= this.#used.has(entry);
+    return found;
   }
 
-  /** Number of the row that shows the answer of a key's first call; undefined if no row is chosen yet. */
-  firstRow(key: string): number | undefined {
-    const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
-    return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
+  /** The entry of a value that {@link find} did not find. */
+  newEntry(lookup: LookupKey): LedgerEntry {
+    const wasSent = this.#options.lostState === true;
+    return newEntry(lookup, wasSent ? {...noAttempts, mayBeCarriedOut: true} : noAttempts);
   }
 
-  /** Sets the value's {@link firstRow}. Durable with the next checkpoint. */
-  setFirstRow(key: string, row: number): void {
-    this.#writer.unwritten.firstRows.set(key, row);
+  /** True if this session bought the entry's outcome. It then holds for the session, whatever the clock says. */
+  isOfSession({nth}: LedgerEntry): boolean {
+    return nth !== null && nth > this.#boughtBefore;
   }
 
-  /** Forgets each {@link firstRow} after `row`, where the run resumes: the input may have changed from there on. */
-  forgetRowsAfter(row: number): void {
-    guarded(() => this.#sql.forgetRowsAfter.run(row));
+  /** Counts a value whose rows get the outcome in the ledger. */
+  use(entry: LedgerEntry): void {
+    this.#used.addKnown(entry);
+  }
+
+  /** Begins to count values anew, since the run reads its input again. */
+  readAgain(): void {
+    this.#writer.drain();
+    this.#used = this.#unused();
+    for (const counts of Object.values(this.tally.operations))
+      Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
   }
 
   /**
@@ -110,113 +141,116 @@ export class Ledger {
    */
   reserve(batch: readonly Reservation[]): number {
     const granted: Reservation[] = [];
+    const {books} = this.#accounts;
     try {
       for (const call of batch) {
         if (!this.budget.take(call.key, call.cost, call.renews)) break;
         granted.push(call);
-        this.#countDistinct(call, 1);
       }
-      if (granted.length > 0) this.#writer.write(granted);
+      if (granted.length === 0) return 0;
+      books.lease += 1;
+      this.#writer.reserve(books.lease, granted);
     } catch (error) {
-      for (const call of granted) {
-        this.budget.release(call.key, call.cost, 'free');
-        this.#countDistinct(call, -1);
-      }
+      for (const call of granted) this.budget.release(call.key, call.cost, 'free');
       throw error;
     }
-    for (const call of granted) this.#inFlight.set(call.key, call);
+    for (const call of granted) {
+      this.#used.add(call.entry);
+      this.#inFlight.set(call.key, {call, lease: books.lease});
+    }
     return granted.length;
   }
 
   /** Books an attempt. Resolves once the booking is in the file; rejects if it can't be written. */
   record(booked: BookedAttempt): Promise<void> {
-    if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
-    const nth = bookAttempt(this.tally, booked);
+    const sent = this.#inFlight.get(booked.key);
+    if (this.#state !== 'open' || sent === undefined) return Promise.reject(this.#writer.refusal);
+    const {entry} = sent.call;
     this.#inFlight.delete(booked.key);
     this.budget.release(booked.key, booked.cost, booked.charge);
-    this.#writer.unwritten.book(booked, nth);
-    return this.#writer.soon();
+    entry.lease = sent.lease;
+    return this.#book(entry, booked);
   }
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. */
-  found(booked: BookedAttempt): Promise<void> {
-    if (this.#state === 'open') {
-      bookLost(this.tally, booked.operation, -1, -booked.cost);
-      this.budget.hold(booked.cost);
-    }
-    return this.record({...booked, wasLost: true});
+  found(entry: LedgerEntry, booked: BookedAttempt): Promise<void> {
+    if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
+    unbookLost(this.#accounts, entry, booked.cost);
+    return this.#book(entry, booked);
   }
 
   /**
-   * Settles a value without a new call: by an earlier outcome, or as failed or unknown after its last allowed
-   * send. `known`: true if the ledger has counted the value already.
+   * Settles a value without a new call: by an earlier outcome, or as failed or unknown after its last allowed send.
    */
-  adopt(operation: Operation, key: string, outcome: Outcome, known = false): void {
-    const tally = this.tally.operations[operation];
-    if (!known) tally.distinct += 1;
-    if (isKept(outcome)) tally.fromStore += 1;
-    if ('rejected' in outcome) tally.knownRejections += 1;
-    this.#writer.adopt(key, {operation, outcome});
+  adopt(entry: LedgerEntry, outcome: Outcome): void {
+    this.#used.add(entry);
+    Object.assign(entry, {outcome, nth: null});
+    if (isKept(outcome)) {
+      entry.history = noAttempts;
+      this.#used.countStored(entry, outcome);
+    }
+    this.#writer.add(entry);
   }
 
-  /** Settles a value by its earlier answer, after the call to renew that answer failed. */
-  keep(operation: Operation, key: string, outcome: Outcome): void {
-    this.#writer.adopt(key, {operation, outcome});
-  }
-
-  /** Makes a rejection usable for other runs if the value is to blame (`isKept`), else a failure of this run. */
-  judgeRejection(key: string, isKept: boolean): void {
-    this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
+  /** Makes a rejection usable for other runs if the value is to blame (`isValue`), else a failure of this run. */
+  judgeRejection(key: string, isValue: boolean): void {
+    const entry = this.find([key]).get(key);
+    if (entry?.outcome === undefined || !('rejected' in entry.outcome)) return;
+    if (isValue) entry.nth = ++this.#accounts.books.bought;
+    else entry.outcome = {status: 'failed', error: entry.outcome.error};
+    this.#writer.add(entry);
   }
 
   /** Rejections that an earlier session left without a decision by {@link judgeRejection}. */
   unjudged(): KeptAnswer[] {
-    return guarded(() => this.#sql.unjudged.all()).map(answerOf);
+    return guarded(() => this.#sql.unjudged.all()).map(row => answerOf(entryOf(row)));
   }
 
-  /**
-   * Yields, in groups, the answers with a higher number than `nth`. If `nth` is 0, the answers from before a
-   * restart come first.
-   */
-  *answersAfter(nth: number): Generator<KeptAnswer[]> {
+  /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
+  *answersAfter(nth: number): Generator<ScopedAnswers> {
     if (this.#state === 'open') this.#writer.drain();
-    if (nth === 0) yield* this.givenUp.answers();
-    yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));
+    yield* answersAfter(this.#sql, nth, this.#accounts.books.scopes);
   }
 
   /**
-   * Starts the run over at an endpoint and account (`scope`). Deletes all entries and the checkpoint. What was paid
-   * for moves to {@link givenUp}: answers, spending, and doubts about calls. With a fresh budget the earlier
-   * spending no longer counts.
+   * Begins a new count for the run `run`: earlier spending counts against no limit, failed values are looked up again,
+   * and all doubts of a value count as one. Answers stay.
    */
-  restart(scope: string, how: StartOver = {}): void {
+  beginCount(run: unknown): void {
+    const {books} = this.#accounts;
     guarded(() =>
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
-          Object.assign(this.tally, this.givenUp.begin(this.tally, scope, how));
+          Object.assign(books, {spending: [], draws: {}});
+          this.#sql.forgetFailures.run(1);
+          this.#sql.forgetDoubts.run();
         });
-        if (how.run !== undefined) this.#saveMeta('run', how.run);
-        this.#saveMeta('tally', this.tally);
+        this.#meta.set('run', run);
+        this.#meta.set('books', books);
         this.#saveHolding();
       }),
     );
-    this.budget.clear();
   }
 
+  /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
+  forgetFailures(): void {
+    this.#writer.write(() => this.#sql.forgetFailures.run(0));
+  }
+
+  /** Reads a value that {@link setMeta} saved; undefined if there is none. */
   getMeta<T>(name: string): T | undefined {
-    const row = guarded(() => this.#sql.getMeta.get(name));
-    return row && saved<T>(row.value);
+    return this.#meta.get<T>(name);
   }
 
   /** Saves `value` under `name`, together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#writer.write([], () => this.#saveMeta(name, value));
+    this.#writer.write(() => this.#meta.set(name, value));
   }
 
   /** Books the calls in flight as maybe charged, and writes all bookings. Afterwards no attempt can be booked. */
   end(): void {
     if (this.#state !== 'open') return;
-    if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
+    this.#loseInFlight();
     this.#writer.close();
     this.#state = 'ended';
     this.budget.close();
@@ -233,48 +267,33 @@ export class Ledger {
   abandon(): void {
     this.#loseInFlight();
     this.#state = 'closed';
-    for (const close of [() => this.budget.close(), () => this.#db.close()]) {
-      try {
-        close();
-      } catch {
-        // Ignored: the caller reports the error for which it abandons the ledger.
-      }
-    }
+    // Errors are ignored: the caller reports the error for which it abandons the ledger.
+    attemptAll([() => this.budget.close(), () => this.#db.close()]);
   }
 
-  #countDistinct({operation, known}: Reservation, by: 1 | -1): void {
-    if (!known) this.tally.operations[operation].distinct += by;
+  #book(entry: LedgerEntry, booked: BookedAttempt): Promise<void> {
+    bookAttempt(this.#accounts, entry, booked);
+    this.#writer.book(entry);
+    return this.#writer.soon();
+  }
+
+  #unused(): UsedValues {
+    const {last} = guarded(() => this.#sql.lastId.get()) ?? {};
+    return new UsedValues(this.tally, Number(last ?? 0));
   }
 
   #saveHolding(): void {
     const {holding} = this.budget;
-    if (holding !== undefined) this.#saveMeta('holding', holding);
+    if (holding !== undefined) this.#meta.set('holding', holding);
   }
 
-  #saveMeta(name: string, value: unknown): void {
-    this.#sql.setMeta.run(name, toSaved(value));
-  }
-
-  /** Books calls as maybe charged if they had no outcome when the last session ended. Returns their number. */
-  #bookInterrupted(): number {
-    const lost = this.#sql.sent.all();
-    for (const {operation, n, cost} of lost)
-      bookLost(this.tally, operation as Operation, Number(n), Number(cost));
-    if (lost.length > 0) this.#db.transaction(() => this.#saveLost());
-    return lost.reduce((sum, {n}) => sum + Number(n), 0);
-  }
-
-  /** Books this session's calls in flight as maybe charged, in memory only. Returns true if there were any. */
-  #loseInFlight(): boolean {
-    if (this.#inFlight.size === 0) return false;
-    for (const {operation, cost} of this.#inFlight.values()) bookLost(this.tally, operation, 1, cost);
+  /** Books this session's calls in flight as maybe charged. */
+  #loseInFlight(): void {
+    for (const {call, lease} of this.#inFlight.values()) {
+      bookLost(this.#accounts, call.entry, {...call, lease});
+      this.#writer.book(call.entry);
+    }
     this.#inFlight.clear();
     this.budget.clear();
-    return true;
-  }
-
-  #saveLost(): void {
-    loseSent(this.#sql);
-    this.#saveMeta('tally', this.tally);
   }
 }

@@ -25,17 +25,11 @@ export interface RefusalTally {
   longestStreak: number;
 }
 
-/** Counts of one operation, over all sessions of the run. */
+/** Counts of one operation. */
 export interface OperationTally extends RefusalTally {
-  /**
-   * Distinct values answered from the store, or from before the run's restart. `knownRejections`: those of
-   * them with a rejection as answer.
-   */
+  /** Distinct values that were sent or have an outcome. */
   distinct: number;
-  /**
-   * Distinct values with an answer from the store or before a restart. `knownRejections`: those whose answer
-   * is a rejection.
-   */
+  /** Distinct values with an answer from the store. `knownRejections`: those whose answer is a rejection. */
   fromStore: number;
   knownRejections: number;
   /** Distinct values that were not searched in the store, since it could not be read. */
@@ -45,22 +39,10 @@ export interface OperationTally extends RefusalTally {
   calls: number;
   /** Calls after the first call of a value. */
   retries: number;
-  /** Thousandths of a credit that calls certainly cost. `maybeSpent`: cost of calls that may have been charged. */
-  spent: number;
-  maybeSpent: number;
 }
 
-/** Credits that the run took of one limit, also for calls in flight; in thousandths of a credit. */
-export interface Draw {
-  taken: number;
-  /** The part of `taken` that renewed known answers. */
-  renewed: number;
-}
-
-/** The run's books: the counts of calls and credits. The ledger writes a call and its counts in one transaction. */
+/** A session's counts. It begins with zeros: {@link Books} has the counts that outlive it. */
 export interface Tally {
-  /** Number of answers bought. Answers are numbered from 1, so it is also the number of the last answer. */
-  bought: number;
   readonly operations: Record<Operation, OperationTally>;
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
   readonly byStatus: Record<string, number>;
@@ -74,10 +56,6 @@ export interface Tally {
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
-  /** Time of the last booking, in milliseconds since the epoch. */
-  bookedAt: number;
-  /** Credits taken of each limit, by its name, since the run began or was last restarted. */
-  readonly draws: Record<string, Draw>;
 }
 
 export function emptyTally(): Tally {
@@ -91,11 +69,8 @@ export function emptyTally(): Tally {
     answered: 0,
     calls: 0,
     retries: 0,
-    spent: 0,
-    maybeSpent: 0,
   });
   return {
-    bought: 0,
     operations: perOperation(zero),
     byStatus: {},
     byError: {},
@@ -105,92 +80,11 @@ export function emptyTally(): Tally {
     latencyMaxMs: 0,
     unknownFields: {},
     wrongTypes: {},
-    bookedAt: 0,
-    draws: {},
-  };
-}
-
-export interface Spending {
-  readonly spent: number;
-  readonly maybeSpent: number;
-  readonly calls: number;
-}
-
-export function spendingOf({operations}: Tally): Spending {
-  return sumOf(Object.values(operations));
-}
-
-export function sumOf(all: readonly Spending[]): Spending {
-  const sum = {spent: 0, maybeSpent: 0, calls: 0};
-  for (const {spent, maybeSpent, calls} of all) {
-    sum.spent += spent;
-    sum.maybeSpent += maybeSpent;
-    sum.calls += calls;
-  }
-  return sum;
-}
-
-export type SpendingBy = Readonly<Record<Operation, Spending>>;
-
-/** Calls and credits booked since `before`, by operation. Negative if a booking was undone. */
-export function spentSince({operations}: Tally, before: SpendingBy | undefined): SpendingBy {
-  return perOperation(name => less(operations[name], before?.[name]));
-}
-
-function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls: 0}): Spending {
-  return {
-    spent: now.spent - before.spent,
-    maybeSpent: now.maybeSpent - before.maybeSpent,
-    calls: now.calls - before.calls,
-  };
-}
-
-/** Returns the books with which a restart begins: all calls so far and their cost, but no counts of values. */
-export function beginningWith(tally: Tally): Tally {
-  return {
-    ...tally,
-    draws: {},
-    bought: 0,
-    operations: perOperation(name => ({
-      ...tally.operations[name],
-      // Drops the streak of refusals: the restarted run looks the refused values up again.
-      refused: noRefusals(),
-      longestStreak: 0,
-      distinct: 0,
-      fromStore: 0,
-      knownRejections: 0,
-    })),
-  };
-}
-
-/**
- * Returns empty books that keep only each operation's number of answers. So the run still knows which
- * operations the service has answered.
- */
-export function withAnswersAlone({operations}: Tally): Tally {
-  const empty = emptyTally();
-  return {
-    ...empty,
-    operations: perOperation(name => ({...empty.operations[name], answered: operations[name].answered})),
   };
 }
 
 export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
-}
-
-/** Returns the saved counts. Takes a count from `empty` if an older version of the program did not save it. */
-export function overEmpty<T extends object>(empty: T, saved: T): T {
-  const merged = {...empty, ...saved};
-  for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
-    const known = saved[name];
-    if (isCounts(inner) && isCounts(known)) merged[name] = overEmpty(inner, known) as T[keyof T];
-  }
-  return merged;
-}
-
-function isCounts(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Each latency bucket ends 5% above the one before it, so percentiles are exact to 5%. */
@@ -226,23 +120,14 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Books one attempt. Returns its answer's number among bought answers, from 1; null without an answer. */
-export function bookAttempt(
-  tally: Tally,
-  {operation, attempt, charge, cost, retry, outcome}: BookedAttempt,
-): number | null {
-  const books = tally.operations[operation];
-  tally.bookedAt = attempt.boughtAt;
-  if (countAttempt(tally, attempt)) {
-    books.calls += 1;
-    if (retry) books.retries += 1;
-  }
-  if (attempt.kind === 'answered') books.answered += 1;
-  if (charge === 'spent') books.spent += cost;
-  if (charge === 'maybe') books.maybeSpent += cost;
-  // A rejection gets its number later, once it is known that the value is to blame, and not the account.
-  const isNumbered = outcome?.boughtAt !== undefined && outcome.status !== 'failed';
-  return isNumbered ? ++tally.bought : null;
+/** Counts one attempt. Returns true if it was certainly sent: then it counts as a call. */
+export function countBooked(tally: Tally, {operation, attempt, retry}: BookedAttempt): boolean {
+  const counts = tally.operations[operation];
+  if (attempt.kind === 'answered') counts.answered += 1;
+  if (!countAttempt(tally, attempt)) return false;
+  counts.calls += 1;
+  if (retry) counts.retries += 1;
+  return true;
 }
 
 /** True if this run or an earlier one has an answer of this operation. */
@@ -251,9 +136,8 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
   return answered + fromStore > knownRejections;
 }
 
-/** Books calls that were in flight when their session ended, as maybe charged. Negative numbers undo a booking. */
-export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
-  tally.operations[operation].maybeSpent += cost;
+/** Counts calls that were in flight when their session ended. Negative numbers undo that. */
+export function countLost(tally: Tally, count: number): void {
   tally.unconfirmed += count;
   countUp(tally.byError, INTERRUPTED, count);
 }

@@ -79,7 +79,7 @@ export interface JobInput {
   readonly fleet?: Setting<'fleet'>;
   /** Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free (no), spent (yes) or maybe (unknown). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
-  /** Maximum of credits for this run, resumes and restarts included. */
+  /** Maximum of credits for this run, all its sessions included. */
   readonly maxCredits?: Setting<'maxCredits'>;
   /** Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
@@ -109,7 +109,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true: only if the input or the settings changed; false: stop then (exit 8 or 10). */
+  /** Begin a new count of credits, and look failed values up again. Answers already paid for are kept. Default: false. */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Values that failed are looked up again. Default: false. */
   readonly force?: Setting<'force'>;

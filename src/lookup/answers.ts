@@ -8,11 +8,10 @@ import {
   type Result,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
-import {addedUp} from '../ledger/value-history.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
-import type {Judge, KnownAnswer, Validity} from '../store/validity.ts';
+import {bestOf, type Judge, type KnownAnswer} from '../store/validity.ts';
 import type {Ended, Executor, Task} from './executor.ts';
 import {Pending, type Waiter} from './pending.ts';
 import {Recent} from './recent.ts';
@@ -34,30 +33,6 @@ export interface AnswersOptions {
 type Fresh = Map<string, Pending>;
 
 const RECENT_BYTES = 4_194_304;
-
-/**
- * Compares an answer of the store (`found`) with one from before the run's restart (`carried`, of this
- * `validity`). Returns the valid one; if both are valid, the one bought later.
- */
-function newer(
-  found: KnownAnswer | undefined,
-  carried: Answer,
-  validity: Validity | undefined,
-): KnownAnswer | undefined {
-  if (validity === undefined) return found;
-  if (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt) return found;
-  return {outcome: carried, validity};
-}
-
-/**
- * Returns the outcome of a value that must not be sent again, since its last verdict was `unknown`: the
- * session token is redeemed, perhaps by an earlier call. This is a known answer that is still valid (`due`),
- * else that verdict. Undefined for other values.
- */
-function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
-  if (last === undefined || isKept(last)) return undefined;
-  return known?.validity === 'due' ? known.outcome : last;
-}
 
 /** Answers lookups from a recent outcome, a call in flight, the ledger or the store. Other lookups become tasks. */
 export class Answers {
@@ -89,11 +64,15 @@ export class Answers {
       if (pending === undefined) fresh.set(key, new Pending(waiter));
       else pending.add(waiter);
     }
-    const known = this.#options.ledger.find([...fresh.keys()]);
-    for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
-    const version = this.#options.store.version();
-    this.#takeOver(fresh, known);
-    const tasks = this.#open(fresh, known, version);
+    const {ledger, store} = this.#options;
+    const known = ledger.find([...fresh.keys()]);
+    for (const [key, pending] of fresh) {
+      pending.entry = known.get(key) ?? ledger.newEntry(pending.lookup);
+      if (this.#holds(pending.entry)) this.#deliver(fresh, key, pending.entry.outcome);
+    }
+    const version = store.version();
+    this.#takeOver(fresh);
+    const tasks = this.#open(fresh, version);
     for (const task of tasks) await this.#inTurn.submit(task);
   }
 
@@ -103,11 +82,18 @@ export class Answers {
     this.#inTurn.ended(task.lookup);
   }
 
+  /** True if the value needs no call: it failed, or its answer is of this session or still fresh. */
+  #holds(entry: LedgerEntry): entry is LedgerEntry & {readonly outcome: Outcome} {
+    const {outcome} = entry;
+    const {ledger, judge} = this.#options;
+    if (outcome === undefined) return false;
+    return !isKept(outcome) || ledger.isOfSession(entry) || judge(entry, outcome) === 'fresh';
+  }
+
   #settled({lookup: {operation, key}, before}: Task, outcome: Outcome): void {
-    const {ledger, store, rejections} = this.#options;
+    const {store, rejections} = this.#options;
     const known = before?.outcome;
-    if (outcome === known) ledger.keep(operation, key, outcome);
-    else if (isKept(outcome) && isStored(operation)) {
+    if (isKept(outcome) && isStored(operation)) {
       const answer = {operation, key, outcome};
       if (outcome.status !== 'ok')
         rejections.add(answer, known?.status === 'failed' && outcome.error === known.error);
@@ -120,14 +106,12 @@ export class Answers {
   }
 
   /** Ends a task without a call. Its rows get an earlier answer, or `skipped` if none is usable. */
-  #unasked({lookup, before, known}: Task, reason: UnaskedCode): void {
-    if (before?.validity === 'due')
-      this.#options.ledger.adopt(lookup.operation, lookup.key, before.outcome, known);
+  #unasked({lookup, before}: Task, reason: UnaskedCode): void {
     this.#tell(lookup.key, withoutAsking(before, reason));
   }
 
   /** True if another run has bought the task's answer since the task was queued. Then gives it to the waiters. */
-  #isAnsweredMeanwhile({lookup: {operation, key}, known}: Task, pending: Pending): boolean {
+  #isAnsweredMeanwhile({lookup: {operation, key}, entry}: Task, pending: Pending): boolean {
     const {store, ledger} = this.#options;
     const version = store.version();
     if (pending.version === version || !isStored(operation)) return false;
@@ -136,16 +120,13 @@ export class Answers {
     pending.version = version;
     const {outcome, validity} = stored.get(key) ?? {};
     if (outcome === undefined || validity !== 'fresh') return false;
-    ledger.adopt(operation, key, outcome, known);
+    ledger.adopt(entry, outcome);
     this.#tell(key, outcome);
     return true;
   }
 
-  /**
-   * Answers lookups from the store, or with answers from before the run's restart. For each other lookup,
-   * notes its earlier attempts and its earlier answer.
-   */
-  #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): void {
+  /** Answers lookups from the store. For each other lookup, notes its latest earlier answer. */
+  #takeOver(fresh: Fresh): void {
     const byOperation = new Map<Operation, Pending[]>();
     for (const pending of fresh.values()) {
       const {operation} = pending.lookup;
@@ -157,43 +138,39 @@ export class Answers {
     for (const [operation, some] of byOperation) {
       const keys = some.map(({lookup}) => lookup.key);
       const stored = isStored(operation) ? store.find(keys, operation) : new Map<string, KnownAnswer>();
-      for (const pending of some) {
-        const {key} = pending.lookup;
+      for (const {lookup, entry} of some) {
+        const {key} = lookup;
         const found = stored?.get(key);
-        const serves = (answer: Outcome) => judge({operation, key}, answer) !== undefined;
-        const carried = found?.validity === 'fresh' ? undefined : ledger.givenUp.find(key, serves);
-        const last = carried?.outcome;
-        const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
-        const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
-        if (outcome !== undefined) {
-          ledger.adopt(operation, key, outcome, known.has(key));
-          this.#deliver(fresh, key, outcome);
+        const own = entry.outcome !== undefined && isKept(entry.outcome) ? entry.outcome : undefined;
+        const known = own === undefined ? found : bestOf(lookup, latestFirst(own, found?.outcome), judge);
+        if (known?.validity === 'fresh') {
+          ledger.adopt(entry, known.outcome);
+          this.#deliver(fresh, key, known.outcome);
           continue;
         }
         if (stored === undefined) ledger.tally.operations[operation].notLookedUp += 1;
-        pending.history = addedUp(known.get(key), carried);
-        pending.before = newest;
+        const pending = fresh.get(key);
+        if (pending !== undefined) pending.before = known;
       }
     }
   }
 
   /** Marks all lookups that still need a call as pending, before the first is submitted. Returns their tasks. */
-  #open(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>, version: number): Task[] {
+  #open(fresh: Fresh, version: number): Task[] {
     const tasks: Task[] = [];
     for (const [key, pending] of fresh) {
       const {lookup} = pending;
       const cost = this.#options.costOf(lookup);
       pending.version = version;
-      pending.firstRow = this.#firstRow(lookup);
+      pending.firstRow = shownBefore(lookup, pending.entry);
       this.#pending.set(key, pending);
       const {again} = operations[lookup.operation];
       const task: Task = {
         lookup,
         cost,
-        known: known.has(key),
-        history: pending.history,
+        entry: pending.entry,
         before: pending.before,
-        firstRow: () => again && pending.chooseFirstRow(),
+        chooseFirstRow: () => again && pending.chooseFirstRow(),
         rows: () => pending.rows,
         ended: end => this.#ended(task, end),
         isAnsweredMeanwhile: () => this.#isAnsweredMeanwhile(task, pending),
@@ -214,22 +191,10 @@ export class Answers {
     const pending = fresh.get(key);
     if (pending === undefined) return;
     fresh.delete(key);
-    this.#chooseFirstRow(pending);
+    pending.firstRow = shownBefore(pending.lookup, pending.entry);
+    if (operations[pending.lookup.operation].again) pending.chooseFirstRow();
+    this.#options.ledger.use(pending.entry);
     this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
-  }
-
-  /** The row that shows a lookup's answer unchanged; undefined if none is chosen, or if all show the same. */
-  #firstRow({operation, key}: Lookup): number | undefined {
-    return operations[operation].again && this.#options.ledger.firstRow(key);
-  }
-
-  /** If no row is chosen to show the outcome unchanged, chooses one and notes it in the ledger. */
-  #chooseFirstRow(pending: Pending): void {
-    const {lookup} = pending;
-    pending.firstRow = this.#firstRow(lookup);
-    if (pending.firstRow !== undefined || !operations[lookup.operation].again) return;
-    const row = pending.chooseFirstRow();
-    if (row !== undefined) this.#options.ledger.setFirstRow(lookup.key, row);
   }
 
   #tellRecent(waiter: Waiter): boolean {
@@ -237,4 +202,13 @@ export class Answers {
     if (outcome !== undefined) waiter.tell(outcome);
     return outcome !== undefined;
   }
+}
+
+function latestFirst(...answers: readonly (Answer | undefined)[]): Answer[] {
+  return answers.filter(answer => answer !== undefined).sort((a, b) => b.boughtAt - a.boughtAt);
+}
+
+/** No row's number if an earlier row of this session showed the answer unchanged; else undefined. */
+function shownBefore({operation}: Lookup, {isUsed}: LedgerEntry): number | undefined {
+  return operations[operation].again && isUsed ? 0 : undefined;
 }

@@ -1,6 +1,5 @@
-import type {BookedAttempt} from '../ledger/entry.ts';
+import type {BookedAttempt, LedgerEntry} from '../ledger/entry.ts';
 import type {Lookup, Outcome, UnaskedCode} from '../ledger/lookup.ts';
-import type {ValueHistory} from '../ledger/value-history.ts';
 import type {Operation} from '../operations/table.ts';
 import type {KnownAnswer} from '../store/validity.ts';
 import type {Streak} from './pace/canary.ts';
@@ -12,16 +11,15 @@ export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode
 /** A lookup that must be paid for: neither ledger nor store has its outcome. */
 export interface Task {
   readonly lookup: Lookup;
-  readonly history: ValueHistory;
+  /** The ledger's knowledge of the value: its attempts, and an earlier answer that has expired. */
+  readonly entry: LedgerEntry;
   /** Cost of one call, in thousandths of a credit. */
   readonly cost: number;
-  /** True if the ledger has an entry of the lookup. */
-  readonly known: boolean;
   /**
    * Chooses, when the call is sent, the row that shows the answer unchanged. All other rows show what a second
-   * call would have answered; none is made. Undefined if a second call would get the same answer.
+   * call would have answered; none is made.
    */
-  firstRow(): number | undefined;
+  chooseFirstRow(): void;
   /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
   /** An earlier answer, which the call may renew. Without a call, the rows get it, unless it is too old to use. */

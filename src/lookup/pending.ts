@@ -1,5 +1,5 @@
+import {type LedgerEntry, newEntry} from '../ledger/entry.ts';
 import type {Lookup, Outcome, Result} from '../ledger/lookup.ts';
-import {noAttempts, type ValueHistory} from '../ledger/value-history.ts';
 import type {KnownAnswer} from '../store/validity.ts';
 import {again} from './repeated/again.ts';
 
@@ -14,7 +14,7 @@ export interface Waiter {
 /** A lookup under way, with all cells that share its one call. */
 export class Pending {
   readonly lookup: Lookup;
-  history: ValueHistory = noAttempts;
+  entry: LedgerEntry;
   /** An earlier answer that is no longer fresh: the call may renew it. */
   before: KnownAnswer | undefined;
   /** The store's version at the last search for this value in the store. */
@@ -25,6 +25,7 @@ export class Pending {
 
   constructor(waiter: Waiter) {
     this.lookup = waiter.lookup;
+    this.entry = newEntry(waiter.lookup);
     this.#waiters = [waiter];
   }
 

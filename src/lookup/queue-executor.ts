@@ -4,14 +4,12 @@ import type {Ended, Executor, ExecutorStop, PaceReport, Task} from './executor.t
 import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {Unsettled} from './pace/unsettled.ts';
-import {retryMs, usedUp} from './policy.ts';
+import {nextStep, retryMs, usedUp} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
 import {
-  concluded,
   counted,
   firstDispatch,
   isKnownRejection,
-  keptInstead,
   renews,
   reservationOf,
   type TaskState,
@@ -185,7 +183,6 @@ export class QueueExecutor implements Executor {
   async #send(task: TaskState, lane: Lane): Promise<void> {
     const {outlet, ledger, policy, events, now} = this.#options;
     const sentAt = now();
-    task.known = true;
     const sending = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
     const attempt = await sending;
@@ -195,7 +192,8 @@ export class QueueExecutor implements Executor {
     const blame = this.#flow.ended(task.lookup, attempt, isKnown);
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
-    const {step, outcome} = concluded(task, attempt, policy, blame, isTrusted);
+    const step = nextStep(task.lookup.operation, attempt, task.history, policy, blame, isTrusted);
+    const outcome = step.next === 'settle' ? step.outcome : undefined;
     // Does not wait until the booking is written. So the next reservations are written in the same transaction.
     ledger.record({...booked, outcome}).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step);
@@ -225,10 +223,9 @@ export class QueueExecutor implements Executor {
   /** queued or held → settled, or held while an outage lasts: the task has used up its sends. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
-    const next = usedUp(task.history, policy, this.#flow.isOutage ? 'service' : 'value');
-    const step = keptInstead(next, task) ?? next;
+    const step = usedUp(task.history, policy, this.#flow.isOutage ? 'service' : 'value');
     if (step.next === 'settle') {
-      ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);
+      ledger.adopt(task.entry, step.outcome);
       this.#settle(task, step);
     } else this.#hold(task);
   }

@@ -3,10 +3,10 @@ import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {PublishedLimit} from '../job/settings/call-settings.ts';
 import type {Cost} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
-import {isKept, type Lookup, type Outcome, type Result, type UnaskedCode} from '../ledger/lookup.ts';
+import type {Lookup, Result, UnaskedCode} from '../ledger/lookup.ts';
 import {type ValueHistory, withDoubt} from '../ledger/value-history.ts';
 import type {Task} from './executor.ts';
-import {type Blame, chargeOf, leavesDoubt, nextStep, type PolicySettings, type Step} from './policy.ts';
+import {chargeOf, leavesDoubt} from './policy.ts';
 
 /** A value with its attempts. */
 export interface Attempted {
@@ -22,15 +22,13 @@ export interface Attempted {
 
 /** A task under way. */
 export interface TaskState extends Task, Attempted {
-  history: ValueHistory;
-  known: boolean;
   /** Ends the task's wait for a permit. `granted`: true if the task is sent now. */
   permit: (granted: boolean) => void;
 }
 
-/** Adds the state to the task object, not to a copy: its maker sees the changes of `known` and `history`. */
+/** Adds the state to the task object, not to a copy: its maker keeps it. */
 export function taskState(task: Task): TaskState {
-  return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
+  return Object.assign(task, {history: task.entry.history, calls: 0, dispatch: 0, permit: () => {}});
 }
 
 /**
@@ -49,9 +47,10 @@ export function firstDispatch(): number {
 /** Returns the reservation for the task's next call. The call gets the number `dispatch`. */
 export function reservationOf(task: TaskState, dispatch: number, renews: boolean): Reservation {
   task.dispatch = dispatch;
-  const {lookup, cost, known} = task;
+  task.chooseFirstRow();
+  const {lookup, cost, entry} = task;
   const {key, operation} = lookup;
-  return {key, operation, cost, known, dispatch, renews, firstRow: task.firstRow()};
+  return {key, operation, cost, entry, dispatch, renews};
 }
 
 /** Counts an ended attempt in the state of its value. Returns it as the ledger books it, without an outcome. */
@@ -66,42 +65,14 @@ export function counted(value: Attempted, attempt: TimedAttempt, charges: Cost):
   return {operation, key, cost, dispatch, attempt, charge: cost === 0 ? 'free' : charge, doubt, retry};
 }
 
-/**
- * Returns the step after an attempt that was {@link counted}. `outcome`: the outcome that this attempt
- * brought. Undefined if it brought none, or if the task keeps its earlier answer.
- */
-export function concluded(
-  task: TaskState,
-  attempt: TimedAttempt,
-  policy: PolicySettings,
-  blame: Blame,
-  isTrusted: boolean,
-): {readonly step: Step; readonly outcome: Outcome | undefined} {
-  const next = nextStep(task.lookup.operation, attempt, task.history, policy, blame, isTrusted);
-  const kept = keptInstead(next, task);
-  const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
-  return {step: kept ?? next, outcome};
-}
-
 /** True if the service rejects the value with the same code as before. This says nothing new about the service. */
 export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
-/**
- * Returns a step that settles the task with its earlier answer, if that answer is still valid and its renewal
- * failed. Otherwise undefined: then `step` itself counts.
- */
-export function keptInstead(step: Step, {before}: Task): Step | undefined {
-  if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
-  const {outcome} = step;
-  if (outcome.status === 'ok' || (isKept(outcome) && before.outcome.status === 'failed')) return undefined;
-  return {next: 'settle', outcome: before.outcome};
-}
-
 /** The result without a call: the earlier answer, or `skipped` if none is usable. */
 export function withoutAsking(before: Task['before'], reason: UnaskedCode): Result {
   if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
-  return before.validity === 'stale' ? {...before.outcome, stale: reason} : before.outcome;
+  return {...before.outcome, stale: reason};
 }

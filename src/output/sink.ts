@@ -1,56 +1,48 @@
-import {constants, rmSync} from 'node:fs';
+import {rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {syncPath} from '../disk/replace.ts';
-import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
+import {OutputError, systemCode, systemReason} from '../errors.ts';
 
-/**
- * Receives text. `flush` makes all text so far durable, and returns the file's length in bytes. For a stream,
- * which keeps nothing, it does nothing and returns undefined.
- */
+/** Receives text. `flush` writes out all text so far; a file's text is then durable. */
 export interface Sink {
   write(text: string): Promise<void>;
-  flush(): Promise<number | undefined>;
+  flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 const WRITE_BYTES = 262_144;
 
-/** A growing file that can be cut back to a checkpoint. After a failed write or fsync, all later ones fail too. */
+/** A growing file. After a failed write or fsync, all later ones fail too. */
 export class FileSink implements Sink {
   readonly #path: string;
   readonly #file: FileHandle;
   #waiting: string[] = [];
   #waitingLength = 0;
-  #bytes: number;
+  #bytes = 0;
   #failed = false;
 
-  private constructor(path: string, file: FileHandle, bytes: number) {
+  private constructor(path: string, file: FileHandle) {
     this.#path = path;
     this.#file = file;
-    this.#bytes = bytes;
   }
 
   /**
-   * Opens the file at `path`, and cuts it after its first `bytes` bytes. If `bytes` is 0, creates the file anew.
-   * Never follows a link.
+   * Creates the file at `path` anew. Never follows a link.
    *
-   * @throws {StateError} if the file is shorter; {@link OutputError} if it can't be opened or written.
+   * @throws {OutputError} if it can't be created or written.
    */
-  static async open(path: string, bytes: number): Promise<FileSink> {
-    const file = await openOwn(path, bytes > 0).catch(error => {
-      throw bytes > 0 && systemCode(error) === 'ENOENT' ? shorter(path, 0, bytes) : unwritable(path, error);
-    });
+  static async create(path: string): Promise<FileSink> {
+    let file: FileHandle | undefined;
     try {
-      const {size} = await file.stat();
-      if (size < bytes) throw shorter(path, size, bytes);
-      if (size > bytes) await file.truncate(bytes);
+      rmSync(path, {force: true});
+      file = await open(path, 'wx', 0o600);
       // Syncs the new file's name in its directory: without the name, synced bytes are lost in a power cut.
-      if (bytes === 0) syncPath(dirname(path));
-      return new FileSink(path, file, bytes);
+      syncPath(dirname(path));
+      return new FileSink(path, file);
     } catch (error) {
-      await file.close();
-      throw error instanceof StateError ? error : unwritable(path, error);
+      await file?.close();
+      throw unwritable(path, error);
     }
   }
 
@@ -60,10 +52,9 @@ export class FileSink implements Sink {
     if (this.#waitingLength >= WRITE_BYTES) await this.#drain();
   }
 
-  async flush(): Promise<number> {
+  async flush(): Promise<void> {
     await this.#drain();
     await this.#guard(() => this.#file.datasync());
-    return this.#bytes;
   }
 
   async close(): Promise<void> {
@@ -98,13 +89,7 @@ export class FileSink implements Sink {
   }
 }
 
-async function openOwn(path: string, keep: boolean): Promise<FileHandle> {
-  if (keep) return open(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
-  rmSync(path, {force: true});
-  return open(path, 'wx', 0o600);
-}
-
-/** A stream, such as stdout. Text can't be taken back from a stream, so a stream has no checkpoint. */
+/** A stream, such as stdout. Text can't be taken back from a stream. */
 export class StreamSink implements Sink {
   readonly #stream: NodeJS.WritableStream;
   readonly #owned: boolean;
@@ -126,7 +111,7 @@ export class StreamSink implements Sink {
     });
   }
 
-  async flush(): Promise<undefined> {}
+  async flush(): Promise<void> {}
 
   async close(): Promise<void> {
     if (!this.#owned || this.#error !== undefined) return;
@@ -137,7 +122,7 @@ export class StreamSink implements Sink {
 function unwritable(path: string, error: unknown): OutputError {
   return new OutputError(
     'output_unwritable',
-    `${path} can't be written (${systemReason(error)}). Fix the cause (disk space, permissions), then run the same command again: it resumes from the last checkpoint.`,
+    `${path} can't be written (${systemReason(error)}). Fix the cause (disk space, permissions), then run the same command again: answers already paid for are kept.`,
     {cause: error},
   );
 }
@@ -152,11 +137,4 @@ function streamFailed(error: unknown): OutputError {
       ? 'The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: -o FILE.'
       : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again. It begins at the first row, since a stream can't be resumed.`;
   return new OutputError('output_unwritable', message, {cause: error});
-}
-
-function shorter(path: string, size: number, bytes: number): StateError {
-  return new StateError(
-    'partial_short',
-    `${path} has ${size} bytes, but the checkpoint says that ${bytes} were written: another program has changed it. Start over with --restart; answers already paid for are kept.`,
-  );
 }

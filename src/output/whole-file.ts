@@ -15,7 +15,7 @@ export async function writeWhole(
 ): Promise<void> {
   const beside = orUnwritable(path, () => besideOf(path));
   try {
-    const sink = await FileSink.open(beside, 0);
+    const sink = await FileSink.create(beside);
     try {
       for await (const text of texts) await sink.write(text);
       await sink.flush();

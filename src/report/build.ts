@@ -110,12 +110,10 @@ function factsOf({rows, lookups, credits, risk, endpoint}: Summary): Fact[] {
   ];
 }
 
-function spentNote({spent, maybe_spent, limit, earlier, account}: Summary['credits']): string | undefined {
-  const before = earlier.counted.spent + earlier.counted.maybe_spent;
+function spentNote({spent, maybe_spent, limit, account}: Summary['credits']): string | undefined {
   const notes = [
     ...(account.price === undefined ? [] : [moneyOf(spent, account.price)]),
     ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
-    ...(before === 0 ? [] : [`${count(before)} of it by earlier attempts`]),
     ...(limit === null ? [] : [`limit ${count(limit)}`]),
   ];
   return notes.length === 0 ? undefined : notes.join(', ');

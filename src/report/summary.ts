@@ -86,7 +86,9 @@ const rows = z.object({
 });
 
 const calls = z.object({
-  total: whole.describe('Calls that were sent to the service.'),
+  total: whole.describe(
+    'Calls of all sessions that were sent to the service. The other numbers are of the last session.',
+  ),
   unconfirmed: whole.describe(
     'Calls in flight when a session or a worker ended, which may have been sent. Not in total.',
   ),
@@ -112,16 +114,6 @@ const account = z
     price: priceSchema.optional().describe('Price of a credit, from the account file.'),
   })
   .describe('The account, with its limits of day and month and their use by all its runs.');
-
-const earlier = z
-  .object({
-    counted: spending.describe('Credits included in spent, maybe_spent and the limit.'),
-    not_counted: spending.describe(
-      'Credits not included: at another endpoint or account, or before a restart with fresh.',
-    ),
-    unknown: z.boolean().describe('True if some spending is not known, because a ledger was damaged.'),
-  })
-  .describe('Cost of earlier attempts of a run that was started over.');
 
 const saved = z.object({
   dedupe: credits,
@@ -243,7 +235,6 @@ export function summaryOf(
       spent: credits,
       maybe_spent: credits.describe('Credits that may have been charged without a usable answer.'),
       limit: credits.nullable(),
-      earlier,
       account,
       saved,
       by_operation: byOperation(() => spending),
@@ -266,7 +257,7 @@ export function summaryOf(
     repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
-    resumed: z.object({times: whole, from_row: whole.nullable()}),
+    resumed: z.object({times: whole}),
   });
 }
 

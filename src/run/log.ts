@@ -7,7 +7,7 @@ import type {Session} from './session.ts';
 /** A run's log. It names rows by their numbers, and never contains a value or the API key. */
 
 export function logStart({io, job, identity, input, asking}: Session): void {
-  const {layout, checkpoint} = input;
+  const {layout} = input;
   logEvent(
     io.log,
     'run_started',
@@ -18,7 +18,7 @@ export function logStart({io, job, identity, input, asking}: Session): void {
       endpoint: job.endpoint.kind,
       base_url: asking.connection.client.baseUrl,
       columns: layout.mapping.targets.map(({operation, column}) => ({operation, column})),
-      from_row: checkpoint === undefined ? 1 : checkpoint.record + 1,
+      is_resumed: asking.ledger.isResumed,
     },
     'run starts',
   );

@@ -15,8 +15,6 @@ export interface RunOutcome {
   readonly found?: 'complete' | 'unpublished';
   /** One sentence for the user. */
   readonly message: string;
-  /** Number of rows that can't be lost: published, or in the state from which the run resumes. */
-  readonly safeRows: number;
   /** True if answers that were paid for could not be written, so that the next run may pay for them again. */
   readonly lostAnswers?: boolean;
 }

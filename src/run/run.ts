@@ -2,23 +2,23 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {asked, failures} from '../books/counters.ts';
 import {foreseen} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
-import type {Batch} from '../input/row.ts';
+import {InputError} from '../input/input-error.ts';
+import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {momentOf} from '../job/settings/until.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
-import {type Beginning, staleReason} from './identity.ts';
 import {dateOf, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
-import {beginningOf, startOver} from './open/where-to-begin.ts';
 import {Admission} from './rows/admission.ts';
 import {limited} from './rows/limited.ts';
 import type {RunOutcome} from './run-outcome.ts';
-import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
-import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
+import {keepStored, openSession, type Session, sampleTimeline} from './session.ts';
+import {completeBefore} from './state/complete.ts';
+import {closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
@@ -27,13 +27,18 @@ export type Watch = (session: Session) => () => void;
 /** The work of an open session. The run ends when this work resolves, or when the run stops. */
 export type RunWork = (session: Session) => Promise<void>;
 
-const CHECKPOINT_EVERY_MS = 1_000;
+const KEEP_STORED_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
 const READER_MS = 1_000;
+/** Maximum number of times that a list is read while another program writes to it. */
+const MOST_READINGS = 10;
+/** Milliseconds for which such a list must be still before it counts as complete: as long as its first reading took. */
+const STILL_MS = {least: 2_000, most: 60_000};
 
 /**
- * One run, from its inputs to its published output, or to saved state from which the same command resumes.
+ * One run, from its inputs to its published output. It always begins at the first row, with an empty output. A run that
+ * was interrupted left a ledger: what that knows is not looked up again, so the same command resumes.
  *
  * @throws {BulkEnrichError} if the run can't start. If a started run stops early, the outcome has the reason.
  */
@@ -98,10 +103,11 @@ async function runOnce(
   try {
     state = openState(job, io.env);
     begun();
-    const beginning = await beginningOf(job, io, state, stopper);
-    if (typeof beginning === 'object') return beginning;
+    const complete = await completeBefore(job, io, state, stopper);
+    if (complete !== undefined) return complete;
     await io.mayBegin?.(job);
-    const session = await openFresh(job, io, state, stopper, flow, beginning);
+    const session = await openSession(job, io, state, stopper.child());
+    await flow(session);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
@@ -111,31 +117,6 @@ async function runOnce(
     // Keeps the state if its ledger has calls, since no other file may have a record of them.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);
     throw error;
-  }
-}
-
-/** Runs a session to its end. If the saved state does not fit the job, starts over once. */
-async function openFresh(
-  job: Job,
-  io: RunIo,
-  state: RunState,
-  stopper: Stopper,
-  flow: RunWork,
-  beginning: Beginning,
-): Promise<Session> {
-  try {
-    const session = await openSession(job, io, state, stopper.child(), beginning);
-    await flow(session);
-    const error = session.stopper.reason?.error;
-    if (beginning === 'over' || staleReason(error, job) === undefined) return session;
-    session.asking.ledger.close();
-    await closeStages(session);
-    throw error;
-  } catch (error) {
-    const why = staleReason(error, job);
-    if (beginning === 'over' || why === undefined) throw error;
-    startOver(job, io, state, why, error);
-    return openFresh(job, io, state, stopper, flow, 'over');
   }
 }
 
@@ -160,14 +141,48 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   unwatch();
 }
 
-/** Takes the rows through source → plan → answers → in order → sink, until the input ends or the run stops. */
+/**
+ * Takes the rows through source → plan → answers → in order → sink, until the input ends or the run stops. If another
+ * program wrote to the input meanwhile, reads it again: known values make no calls.
+ */
 async function throughFiles(session: Session): Promise<void> {
+  const {job, io, stopper, clock} = session;
+  const stillMs = {...STILL_MS, ...io.stillMs};
+  let mustBeStillMs = 0;
+  for (let readings = 1; ; readings++) {
+    const begun = clock();
+    await readThrough(session);
+    if (stopper.reason !== undefined) return;
+    const tookMs = clock() - begun;
+    await stopper.unlessStopped(delay(Math.max(0, mustBeStillMs - tookMs), undefined, {ref: false}));
+    if (stopper.reason !== undefined || !isWrittenTo(session)) return;
+    if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(stopFor(notStill(job)));
+    if (readings === 1) {
+      io.warn(
+        'Another program has written to the list while it was read, so it is read again until it is still.',
+      );
+      mustBeStillMs = Math.min(Math.max(tookMs, stillMs.least), stillMs.most);
+    }
+    await session.readAgain();
+  }
+}
+
+/** True if the input changed since it was opened, other than after the last row of a `limit`. */
+function isWrittenTo({job, input: {source}}: Session): boolean {
+  return source.recordsRead < (job.settings.limit ?? Number.POSITIVE_INFINITY) && source.isChanged;
+}
+
+function notStill({inputs}: Job): InputError {
+  return new InputError(
+    'input_changed',
+    `The list changed while it was read, again and again: ${inputs.join(', ')}. Wait until it is complete, or put it in place by renaming it. Then run the same command again: answers already paid for are kept.`,
+  );
+}
+
+/** Reads the input once, and writes its rows. */
+async function readThrough(session: Session): Promise<void> {
   const {stopper, output} = session;
   const {window} = output;
-  // Earlier sessions' rows count too, and may exceed a limit already. Without this check, each resume would
-  // process a few more rows before it stops.
-  checkLimits(session);
-  if (stopper.reason !== undefined) return;
   const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
   const writing = ending(write(session));
   await ending(read(session));
@@ -201,38 +216,31 @@ async function read(session: Session): Promise<void> {
 }
 
 /** Admits a batch in small groups. Each group waits until the window of unfinished rows has room. */
-async function admitAll(admission: Admission, {records, position}: Batch, stopper: Stopper): Promise<void> {
+async function admitAll(
+  admission: Admission,
+  records: readonly InputRecord[],
+  stopper: Stopper,
+): Promise<void> {
   for (let from = 0; from < records.length && stopper.reason === undefined; from += ADMIT_AT_ONCE)
-    await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
+    await admission.admit(records.slice(from, from + ADMIT_AT_ONCE));
 }
 
-/** Writes rows in input order: window → sink → checkpoint. A checkpoint covers only durable rows. */
+/** Writes rows in input order: window → sink. */
 async function write(session: Session): Promise<void> {
   const {output, clock} = session;
   const {window, writer} = output;
-  let saved = clock();
+  let kept = clock();
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
     logTrouble(session, ready);
     checkLimits(session);
-    if (clock() - saved < CHECKPOINT_EVERY_MS) continue;
-    await save(session);
-    saved = clock();
+    if (clock() - kept < KEEP_STORED_EVERY_MS) continue;
+    await keepStored(session);
+    kept = clock();
   }
-  // Adds the last stretch to the timeline, so that the checkpoint has it for a session that resumes.
   sampleTimeline(session, true);
-  await save(session);
-}
-
-/** Flushes the output, then saves the checkpoint: a checkpoint must never cover bytes that may be lost. */
-async function save({input: {checkpoint}, asking: {ledger, store}, output}: Session): Promise<void> {
-  const {writer, timeline} = output;
-  await store.flush();
-  const reached = await writer.flush();
-  if (reached === undefined) return;
-  const stored = store.stored ?? checkpoint?.stored ?? 0;
-  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, stored} satisfies Checkpoint);
-  writer.safeRows = reached.counters.rows.written;
+  await writer.flush();
+  await keepStored(session);
 }
 
 /** Stops a run with more errors or rejects than its user allows. */

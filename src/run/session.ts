@@ -12,37 +12,27 @@ import {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
 import {openBill} from './end/bills.ts';
-import {
-  answersKey,
-  type Beginning,
-  beginningIn,
-  endRun,
-  foundRun,
-  identifyRun,
-  type RunIdentity,
-  scopeOf,
-} from './identity.ts';
+import {answersKey, scopeOf} from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
 import {findAccount} from './open/account.ts';
-import {openAnswerStore, termsOf, warnOfAge} from './open/answer-store.ts';
-import {giverBack, openBudgets, warnOfEarlier} from './open/budgets.ts';
+import {openAnswerStore, termsOf} from './open/answer-store.ts';
+import {giverBack, openBudgets} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
-import {bookGivenUp, type Means, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
+import {type Means, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
-import {type Checkpoint, openLedger, type RunState} from './state/run-state.ts';
+import {beginSession, type RunIdentity} from './state/count.ts';
+import {openLedger, type RunState} from './state/run-state.ts';
 import type {Running, Stopper} from './stop.ts';
 
 interface Input {
   readonly source: Source;
   readonly layout: Layout;
-  /** The last session's checkpoint, from which this one resumes. */
-  readonly checkpoint: Checkpoint | undefined;
 }
 
 interface Asking extends Means, OpenedExecutor {
-  readonly answers: Answers;
+  answers: Answers;
 }
 
 interface SessionOutput {
@@ -55,11 +45,16 @@ interface SessionOutput {
 export interface Session extends Running {
   readonly state: RunState;
   readonly identity: RunIdentity;
-  /** Start of this session, in milliseconds since the epoch, by {@link Running.clock}. */
+  /** When this session began to open, in milliseconds since the epoch. */
+  readonly begunAt: number;
+  /** Start of this session's work, in milliseconds since the epoch, by {@link Running.clock}. */
   readonly startedAt: number;
-  readonly input: Input;
+  /** The input, and the output made of it. A run that reads its input again replaces both. */
+  input: Input;
   readonly asking: Asking;
-  readonly output: SessionOutput;
+  output: SessionOutput;
+  /** Opens the input again at its first row, with an empty output. Known values make no calls. */
+  readAgain(): Promise<void>;
 }
 
 const UNASKED =
@@ -70,13 +65,7 @@ const UNASKED =
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export function openSession(
-  job: Job,
-  io: RunIo,
-  state: RunState,
-  stopper: Stopper,
-  asked: Beginning,
-): Promise<Session> {
+export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
   return closingOnError(async closes => {
     const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
     warnOfUnchecked(io.env, io.warn);
@@ -90,52 +79,61 @@ export function openSession(
     const budgets = {shared: openBudgets(account, io, randomUUID()), giveBack: giverBack(io)};
     const ledger = openLedger(state, job, budgets, io.warn);
     closes(() => ledger.abandon());
-    const beginning = beginningIn(ledger, asked, io.warn);
-    const checkpoint = beginning === 'resume' ? ledger.getMeta<Checkpoint>('checkpoint') : undefined;
-    if (checkpoint !== undefined) ledger.forgetRowsAfter(checkpoint.record);
-    const pipes = pipesOf(io, stopper);
-    const source =
-      io.source ?? (await openSource({...job.settings, paths: job.inputs, ...pipes, resume: checkpoint}));
+    const source = await openSourceOf(job, io, stopper);
     closes(() => source.close());
-    const startedAt = foundRun(ledger, beginning)?.startedAt ?? io.now();
-    const layout = layOut(job, source, startedAt);
-    for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
-    const clock = steadyClock(io.now());
-    const running = {job, io, stopper, clock};
-    const operations = operationsOf(layout.mapping.targets);
-    const calling = {connection, account, ledger, lanes: lanesOf(job, operations, account)};
-    if (beginning !== 'resume') {
-      if (beginning === 'over') endRun(ledger);
-      await bookGivenUp(running, calling);
-    }
-    const identity = identifyRun(ledger, job, layout, beginning, startedAt);
+    const now = io.now();
+    const identity = beginSession(ledger, job, now, io.warn);
     openBill(ledger, job, identity, account?.price, io);
-    warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
-    const judge = judgeBy(termsOf(job), identity.startedAt);
-    if (checkpoint !== undefined) warnOfAge(job, operations, identity.startedAt, io);
-    const own = {ledger, stored: checkpoint?.stored ?? 0};
+    const input = {source, layout: layOut(job, source, identity.startedAt)};
+    for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
+    const clock = steadyClock(now);
+    const running = {job, io, stopper, clock};
+    const operations = operationsOf(input.layout.mapping.targets);
+    const calling = {connection, account, ledger, lanes: lanesOf(job, operations, account)};
+    const judge = judgeBy(termsOf(job), now, identity.startedAt);
+    const own = {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
     const store = openAnswerStore(job, answersKey(job), judge, io, own);
     closes(() => store.close());
     await readyStore(job, store);
     const rejections = new Rejections(store, ledger);
-    const writer = await RowWriter.open(state, layout, checkpoint, rejections, io);
+    const writer = await RowWriter.open(state, input.layout, rejections, io);
     closes(() => writer.close());
     const means = {...calling, store, rejections};
-    const asking = await openExecutor(running, means, identity, () => rowsOf(writer));
+    let output: SessionOutput | undefined;
+    const rows = () => (output === undefined ? 0 : rowsOf(output.writer));
+    const asking = await openExecutor(running, means, identity.fleetId, rows);
     stopper.onStop(() => asking.executor.stop());
-    const answers = new Answers({...means, executor: asking.executor, costOf: costOf(job), judge});
-    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
-    const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
-    return {
+    const answers = () => new Answers({...means, executor: asking.executor, costOf: costOf(job), judge});
+    const timeline = new Timeline(clock(), {tally: ledger.tally, rows: 0, inFlightMs: 0});
+    output = {window: new InOrder(), writer, timeline};
+    const session: Session = {
       ...running,
       state,
       identity,
+      begunAt: now,
       startedAt: clock(),
-      input: {source, layout, checkpoint},
-      asking: {...means, ...asking, answers},
-      output: {window: new InOrder(), writer, timeline},
+      input,
+      asking: {...means, ...asking, answers: answers()},
+      output,
+      async readAgain() {
+        await closeReading(session);
+        ledger.readAgain();
+        const again = await openSourceOf(job, io, stopper);
+        const layout = layOut(job, again, identity.startedAt);
+        session.input = {source: again, layout};
+        session.asking.answers = answers();
+        const rewriter = await RowWriter.open(state, layout, rejections, io);
+        output = {window: new InOrder(), writer: rewriter, timeline};
+        session.output = output;
+      },
     };
+    return session;
   });
+}
+
+/** Opens the input at its first row. */
+async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Source> {
+  return io.source ?? (await openSource({...job.settings, paths: job.inputs, ...pipesOf(io, stopper)}));
 }
 
 /** Returns a function that warns the user, the first time it is called, of answers without a call. */
@@ -195,9 +193,22 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 }
 
 /** Closes all stages but the ledger and the state, even if some of them fail to close. */
-export async function closeStages({input, asking, output}: Session): Promise<void> {
-  const {store, closeExecutor, connection} = asking;
+export async function closeStages(session: Session): Promise<void> {
+  const {store, closeExecutor, connection} = session.asking;
   store.close();
-  const {source} = input;
-  await Promise.allSettled([source.close(), output.writer.close(), closeExecutor(), connection.close()]);
+  await Promise.allSettled([closeReading(session), closeExecutor(), connection.close()]);
+}
+
+async function closeReading({input: {source}, output: {writer}}: Session): Promise<void> {
+  await Promise.allSettled([source.close(), writer.close()]);
+}
+
+/** Name under which the ledger keeps the number of its answers that the store has: see {@link keepStored}. */
+const STORED = 'stored';
+
+/** Writes waiting answers to the store, and notes in the ledger which of its answers the store has. */
+export async function keepStored({asking: {ledger, store}}: Session): Promise<void> {
+  await store.flush();
+  const {stored} = store;
+  if (stored !== undefined && stored > (ledger.getMeta<number>(STORED) ?? 0)) ledger.setMeta(STORED, stored);
 }

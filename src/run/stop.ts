@@ -10,9 +10,8 @@ import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
-import {FRESH_BUDGET_HINT} from './identity.ts';
 import type {RunIo} from './io.ts';
-import {creditsOf, exhaustedMessage} from './open/budgets.ts';
+import {exhaustedMessage} from './open/budgets.ts';
 
 export interface Counted {
   readonly count: number;
@@ -29,8 +28,8 @@ export interface Stop {
   readonly message: string;
   /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
-  /** True if the next session must start over: outcomes of this session are in doubt. Paid answers are kept. */
-  readonly startsOver?: true;
+  /** True if failures are not the values' fault: the next session looks these values up again. */
+  readonly forgetsFailures?: true;
   /** The counts that exceeded a limit, so that a higher limit can be suggested. */
   readonly counted?: Counted | undefined;
   /** The error that caused the stop, if any. */
@@ -138,12 +137,12 @@ export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint)
   }
 }
 
-function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): string {
+function budgetMessage({budget: {exhausted}, isResumed}: Ledger): string {
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
-  const before = creditsOf(earlier.counted);
-  if (before === 0) return reached;
-  return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it; or, to begin with all of it, ${FRESH_BUDGET_HINT}.`;
+  return isResumed
+    ? `${reached} Earlier sessions of this run count, too. Raise it; or, to begin a new count, add --restart to the command once.`
+    : reached;
 }
 
 /** The error of a run that was stopped while it waited for its input; undefined if no stop caused `thrown`. */
@@ -174,9 +173,9 @@ function refused(
     ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
     : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}, so the run stopped before it spent more.`;
   const again =
-    'Then run the same command again: it begins a new run, and uses the answers already paid for.';
+    'Then run the same command again: it looks the refused values up again, and uses the answers already paid for.';
   const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
-  const stop = {status: 'failed', startsOver: true} as const;
+  const stop = {status: 'failed', forgetsFailures: true} as const;
   if (credentials) {
     const check = code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`;
     const message = `${all} ${check} ${again}`;
@@ -241,9 +240,10 @@ export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted)
       return {
         status: 'failed',
         reason: 'max_errors',
+        forgetsFailures: true,
         exitCode: exitCodes.limit,
         counted,
-        message: `${many(counted.count, 'lookup')} failed, more than --max-errors allows.`,
+        message: `${many(counted.count, 'lookup')} failed, more than --max-errors allows. The next run of the same command looks these values up again.`,
       };
     case 'max-rejects':
       return {

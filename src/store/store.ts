@@ -5,7 +5,6 @@ import {userDirectory} from '../disk/user-directory.ts';
 import {systemReason} from '../errors.ts';
 import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {isKept} from '../ledger/lookup.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import {StoreFile} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
@@ -182,7 +181,7 @@ class SqliteStore implements AnswerStore {
   }
 
   get #bought(): number {
-    return this.#options.own?.ledger.tally.bought ?? 0;
+    return this.#options.own?.ledger.bought ?? 0;
   }
 
   #readable(patiently = false): boolean {
@@ -237,8 +236,8 @@ class SqliteStore implements AnswerStore {
     // First writes an empty group: if that fails, the ledger need not be read.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
-    for (const {answers, scope} of this.#unwritten()) {
-      const kept = answers.filter(({operation, outcome}) => isStored(operation) && isKept(outcome));
+    for (const {answers, scope} of this.#options.own?.ledger.answersAfter(this.stored) ?? []) {
+      const kept = answers.filter(({operation}) => isStored(operation));
       if (!this.#write(kept, true, scope)) return false;
       await sleep(0);
     }
@@ -246,14 +245,6 @@ class SqliteStore implements AnswerStore {
     // Keeps the number of answers that failed to be written meanwhile; undefined if there are none.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
-  }
-
-  /** Yields answers that the file may lack. Those of another endpoint or account (before a restart) come first. */
-  *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
-    const ledger = this.#options.own?.ledger;
-    if (ledger === undefined) return;
-    if (this.stored === 0) yield* ledger.givenUp.answersElsewhere();
-    for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
   /** Returns the result of `work`; undefined if the file can't be used now. Later calls try it again. */

@@ -11,17 +11,22 @@ export interface Term {
 
 /**
  * - `fresh`: the answer is used without a call.
- * - `due`: it is within its term, but a call shall renew it. If that fails, it is used like a fresh answer.
- * - `stale`: its term has ended, and it is used only while no call can be made.
+ * - `stale`: its term has ended ({@link endOf}), and it is used only while no call can be made.
  */
-export type Validity = 'fresh' | 'due' | 'stale';
+export type Validity = 'fresh' | 'stale';
 
 /** Returns the validity of an outcome; undefined if the outcome was not bought, or is too old for any use. */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
-/** Returns a {@link Judge} that applies a job's terms at the time `now`, in milliseconds since the epoch. */
-export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
-  return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
+/**
+ * Returns a {@link Judge} that applies a job's terms at the time `now`. A maximum age of 0 excludes what was known when
+ * the run began (`since`), but not its own answers. Both times are in milliseconds since the epoch.
+ */
+export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number, since = now): Judge {
+  return ({operation, key}, outcome) => {
+    const term = terms[operation];
+    return validity(key, outcome, term, longestOf(outcome.status, term) === 0 ? since : now);
+  };
 }
 
 /**
@@ -31,32 +36,32 @@ export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): 
 export function validity(key: string, outcome: Outcome, term: Term, now: number): Validity | undefined {
   if (outcome.boughtAt === undefined) return undefined;
   const age = now - outcome.boughtAt;
-  const end = endOf(outcome.status, term);
-  if (age > end + term.stale) return undefined;
-  if (age > end) return 'stale';
-  // The cheap condition comes first: it is false for most answers.
-  return age > end * (1 - SPREAD) && age > dueAge(key, end) ? 'due' : 'fresh';
+  // The cheap condition comes first: it is true for most answers.
+  if (age <= longestOf(outcome.status, term) * (1 - SPREAD)) return 'fresh';
+  const end = endOf(key, outcome.status, term);
+  if (age <= end) return 'fresh';
+  return age <= end + term.stale ? 'stale' : undefined;
 }
 
-/** The age at which an answer's term ends. */
-export function endOf(status: Outcome['status'], {answers, rejections}: Term): number {
+/** Share of the maximum age, at its end, in which the terms of answers end. */
+const SPREAD = 1 / 5;
+
+/**
+ * The age at which a value's answer expires: between 80% and 100% of the maximum age. It depends on the value's key, a
+ * hash. So answers of one night expire on different nights, and each value's answer always at the same age.
+ */
+export function endOf(key: string, status: Outcome['status'], term: Term): number {
+  const longest = longestOf(status, term);
+  return Number.isFinite(longest) ? longest * (1 - SPREAD * shareOf(key)) : longest;
+}
+
+function longestOf(status: Outcome['status'], {answers, rejections}: Term): number {
   return status === 'ok' ? answers : rejections;
 }
 
 /** The age up to which any outcome is usable. */
 export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
-}
-
-/** Share of the term, at its end, in which answers fall due for renewal. */
-const SPREAD = 1 / 5;
-
-/**
- * The age at which a value's answer falls due, in the last fifth of the term. It depends on the value's key, a
- * hash. So answers of one night fall due on different nights, and each value's answer always at the same age.
- */
-export function dueAge(key: string, term: number): number {
-  return term * (1 - SPREAD * shareOf(key));
 }
 
 /** A number in [0, 1) from 32 bits of a key. Keys are hashes, so these numbers are spread evenly. */
@@ -92,6 +97,5 @@ export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge
   const answeredAt = found.find(({status}) => status === 'ok')?.boughtAt ?? 0;
   const answer = known.find(({outcome}) => outcome.status === 'ok');
   const rejection = known.find(({outcome}) => outcome.status !== 'ok' && outcome.boughtAt >= answeredAt);
-  const isWithin = (one: KnownAnswer | undefined) => one?.validity === 'fresh' || one?.validity === 'due';
-  return [answer, rejection].find(isWithin) ?? answer ?? rejection;
+  return [answer, rejection].find(one => one?.validity === 'fresh') ?? answer ?? rejection;
 }

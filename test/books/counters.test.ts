@@ -9,14 +9,11 @@ import {
   failures,
   judgeRejected,
   listErrors,
-  savedCounters,
   unasked,
 } from '../../src/books/counters.ts';
 import {riskSummary} from '../../src/books/risk-summary.ts';
 import type {Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
-import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
-import {operationNames} from '../../src/operations/table.ts';
 import type {EnrichedRow} from '../../src/output/encoder.ts';
 import type {Risk} from '../../src/score/risk.ts';
 import type {RuleSet} from '../../src/score/rules.ts';
@@ -33,25 +30,6 @@ test('of each error code the first ten rows are named, and all are counted', () 
   expect(counters.rows).toEqual({written: 0, rejected: 12, ok: 0, with_errors: 0});
 });
 
-test.each(operationNames)('counts saved before %s existed continue, with zeros for it', name => {
-  const {[name]: _, ...lookups} = emptyCounters().lookups;
-  const {[name]: __, ...fields} = emptyCounters().fields;
-  const saved = {...emptyCounters(), lookups, fields} as ReturnType<typeof emptyCounters>;
-  saved.rows.written = 7;
-  saved.risk.histogram[3] = 2;
-  saved.errors['other.code'] = {count: 1, rows: [4]};
-  const before = structuredClone(saved);
-  const counters = savedCounters(saved);
-  expect(counters).toEqual({...emptyCounters(), rows: saved.rows, risk: saved.risk, errors: saved.errors});
-  counters.rows.written += 1;
-  counters.lookups[name].ok += 1;
-  expect(saved).toEqual(before);
-
-  const {[name]: ___, ...operations} = emptyTally().operations;
-  const tally = {...emptyTally(), operations, byStatus: {200: 3}} as unknown as Tally;
-  expect(overEmpty(emptyTally(), tally)).toEqual({...emptyTally(), byStatus: {200: 3}});
-});
-
 test('the first hundred rows of high risk are named, and all are counted', () => {
   const counters = emptyCounters();
   for (let record = 1; record <= 240; record++) {
@@ -62,13 +40,6 @@ test('the first hundred rows of high risk are named, and all are counted', () =>
   }
   expect(counters.risk.levels.high).toBe(120);
   expect(counters.risk.highRows).toEqual(Array.from({length: 100}, (_, n) => 2 * n + 2));
-  // A session before may not have noted them.
-  const {highRows: _, ...risk} = counters.risk;
-  expect(savedCounters({...counters, risk} as Counters).risk.highRows).toEqual([]);
-});
-
-test('without a checkpoint all counts are zero', () => {
-  expect(savedCounters(undefined)).toEqual(emptyCounters());
 });
 
 test('a service that has a code for every value fills no summary: of each operation so many are named', () => {

@@ -39,7 +39,7 @@ function said(job: Job, outcome: Partial<RunOutcome>): string {
   try {
     renderOutcome(
       job,
-      {exitCode: 0, summary, stop: undefined, message: 'Done.', safeRows: 0, ...outcome},
+      {exitCode: 0, summary, stop: undefined, message: 'Done.', ...outcome},
       console as unknown as Console,
     );
   } finally {
@@ -58,20 +58,13 @@ test('the credits: those saved, and the part saved by conditions', () => {
   );
 });
 
-test('the cost of earlier attempts of a restarted run is shown apart', () => {
-  const earlier = {...credits.earlier, counted: {spent: 1_200, maybe_spent: 34}};
-  expect(said(fileJob, {summary: {...summary, credits: {...credits, earlier}}})).toContain(
-    'charged without an answer (1,234 of them by earlier attempts). Saved: ',
-  );
-});
-
 test('one of a thing is no plural', () => {
   const one = {...summary, credits: {...credits, spent: 1, maybe_spent: 0}, calls: {...calls, total: 1}};
   expect(said(fileJob, {summary: one})).toMatch(/^1 credit spent\. Saved: .*\. 1 call in /m);
 });
 
 test('a run that was interrupted says since when, not how long it lay', () => {
-  const resumed = {...summary, resumed: {times: 2, from_row: 7}};
+  const resumed = {...summary, resumed: {times: 2}};
   expect(said(fileJob, {summary: resumed})).toContain('calls in 3 sessions since 5 Jan 2026, 02:00 UTC.');
 });
 
@@ -86,24 +79,23 @@ test('unclear codes come with advice', () => {
   );
 });
 
-test('the rows of the last checkpoint are safe', () => {
-  const safe = said(fileJob, {stop, safeRows: 12});
-  expect(safe).toMatch(/^Safe: 12 rows and every answer paid for \(in out\.csv\.run\)\.$/m);
+test('what was paid for is safe', () => {
+  const safe = said(fileJob, {stop});
+  expect(safe).toMatch(/^Safe: every answer paid for \(in out\.csv\.run\)\.$/m);
   expect(safe).toMatch(/ and 207 that may have been charged without an answer/);
 });
 
 test('a run that stopped before it paid for anything says nothing of what is safe', () => {
   const unpaid = {...summary, credits: {...credits, spent: 0, maybe_spent: 0}};
-  expect(said(fileJob, {stop, safeRows: 0, summary: unpaid})).not.toContain('Safe:');
-  expect(said(fileJob, {stop, safeRows: 1, summary: unpaid})).toContain('Safe: 1 row and');
+  expect(said(fileJob, {stop, summary: unpaid})).not.toContain('Safe:');
   const perhaps = {...unpaid, credits: {...unpaid.credits, maybe_spent: 1}};
-  expect(said(fileJob, {stop, safeRows: 0, summary: perhaps})).toContain('Safe: 0 rows and every answer');
+  expect(said(fileJob, {stop, summary: perhaps})).toContain('Safe: every answer');
 });
 
 test('after a disk that is full, no answer is said to be safe that was not written', () => {
   const full = {...stop, reason: 'output_unwritable', exitCode: 9} as const;
-  const safe = said(fileJob, {stop: full, safeRows: 12, exitCode: 9, lostAnswers: true});
-  expect(safe).toMatch(/^Safe: 12 rows and every answer that could be written /m);
+  const safe = said(fileJob, {stop: full, exitCode: 9, lostAnswers: true});
+  expect(safe).toMatch(/^Safe: every answer that could be written /m);
 });
 
 test('nothing of a stream is safe but the answers in the store', () => {
@@ -202,8 +194,8 @@ test('a quiet run hides neither a failure, nor many gaps, nor answers that were 
 
 test('a state that went missing before its output was in place is not called safe', () => {
   const lost = {...stop, reason: 'publish_lost', exitCode: 9} as const;
-  const text = said(fileJob, {stop: lost, safeRows: 12, exitCode: 9});
-  expect(text).toContain('Missing: out.csv.run, which has 12 rows and every answer paid for.');
+  const text = said(fileJob, {stop: lost, exitCode: 9});
+  expect(text).toContain('Missing: out.csv.run, which has every answer paid for.');
   expect(text).not.toContain('Safe:');
 });
 
@@ -220,7 +212,7 @@ test('a log tells when a run that used up its day can continue, and how', () => 
   };
   const comeBackMs = Date.parse('2026-01-06T00:00:00.000Z');
   const used = {...stop, reason: 'budget', exitCode: 7, comeBackMs} as const;
-  const outcome = {exitCode: 7, summary, stop: used, message: '', safeRows: 0} as const;
+  const outcome = {exitCode: 7, summary, stop: used, message: ''} as const;
   renderOutcome(fileJob, outcome, {forMachine: true, log} as unknown as Console);
   expect(logged).toEqual([
     expect.objectContaining({

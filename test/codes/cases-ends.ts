@@ -1,4 +1,4 @@
-import {mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
+import {mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import Database from 'libsql';
 import {vi} from 'vitest';
 import {enrich, runJob} from '../../src/index.ts';
@@ -121,8 +121,6 @@ export const endCases: readonly Case[] = [
       return await command(RUN, {env});
     },
   ],
-  ['settings_changed', 10, again(() => {}, '--fields ip.country')],
-  ['partial_short', 10, again(({path}) => truncateSync(path('out.csv.run/output.partial'), 3))],
   [
     'state_damaged',
     10,
@@ -130,15 +128,11 @@ export const endCases: readonly Case[] = [
   ],
   ['state_version', 10, again(({path}) => anotherVersion(path('out.csv.run/ledger.db')))],
   [
-    'stale_stdin',
+    'other_output',
     10,
-    async ({sandbox, command}) => {
-      sandbox.write(
-        'job.yaml',
-        'input: "-"\noutput: out.csv\nendpoint: live\nip: ip\nscore: none\nstore: false\n',
-      );
-      await command('run --job job.yaml --max-credits 4', {stdin: many(9)});
-      return command('run --job job.yaml', {stdin: many(5).replaceAll('198.18', '198.19')});
+    async place => {
+      await blocked(place, `${RUN} --state st`);
+      return place.command(`${RUN.replace('out.csv', 'other.csv')} --state st`);
     },
   ],
   ['publish_failed', 9, place => blocked(place)],
@@ -146,9 +140,10 @@ export const endCases: readonly Case[] = [
     'publish_lost',
     10,
     async place => {
-      await blocked(place);
-      rmSync(place.sandbox.path('out.csv'), {recursive: true});
-      rmSync(place.sandbox.path('out.csv.run/output.partial'));
+      place.service.setScript(() => {
+        rmSync(place.sandbox.path('out.csv.run/output.partial'), {force: true});
+        return undefined;
+      });
       return place.command(RUN);
     },
   ],
@@ -198,12 +193,12 @@ function spoilt(file: string, line: string, account?: string): Case[2] {
 }
 
 /** A run whose output has a directory in its place by the time it is done. */
-function blocked({service, sandbox, command}: Place): Promise<End> {
+function blocked({service, sandbox, command}: Place, line = RUN): Promise<End> {
   service.setScript(() => {
     mkdirSync(sandbox.path('out.csv/in/the/way'), {recursive: true});
     return undefined;
   });
-  return command(RUN);
+  return command(line);
 }
 
 function anotherVersion(path: string): void {

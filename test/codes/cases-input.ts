@@ -1,6 +1,6 @@
 import {gzipSync} from 'node:zlib';
 import {ips} from '../support/stage.ts';
-import {again, by, type Case, RUN} from './case.ts';
+import {by, type Case, RUN} from './case.ts';
 
 const NAMED = 'run list.csv --ip ip';
 const GUESSED = 'run list.csv';
@@ -27,7 +27,6 @@ export const inputCases: readonly Case[] = [
     8,
     by('run list.csv other.csv -o out.csv --ip ip', {'other.csv': 'email\njo@example.com\n'}),
   ],
-  ['input_changed', 8, again(({write}) => write('list.csv', 'ip\n192.0.2.9\n192.0.2.8\n'))],
   [
     'max_rejects',
     8,

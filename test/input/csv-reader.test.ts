@@ -276,23 +276,6 @@ const reader = (maxRecordSize: number) =>
     padShortRows: false,
   });
 
-describe('a resumed run', () => {
-  it('reads on behind the last whole record, under its number', () => {
-    const csv = reader(1_000);
-    expect(csv.rest).toBeUndefined();
-    csv.push(Buffer.from('a,b\n1,2\n\n3,"x\n'));
-    expect(csv.rest).toEqual({bytes: 5, line: 4});
-  });
-
-  it('loses no blank lines of a single column: it does not read on between them', () => {
-    const csv = reader(1_000);
-    csv.push(Buffer.from('ip\n1.1.1.1\n\n\n'));
-    expect(csv.rest).toBeUndefined();
-    csv.push(Buffer.from('8.8.8.8\n9.9'));
-    expect(csv.rest).toEqual({bytes: 3, line: 6});
-  });
-});
-
 describe('an open quote', () => {
   it('holds rows back no longer than the record lasts', () => {
     const csv = reader(100_000);

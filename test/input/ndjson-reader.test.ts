@@ -1,5 +1,4 @@
 import {expect, it} from 'vitest';
-import {NdjsonReader} from '../../src/input/records/ndjson-reader.ts';
 import {readBytes, rejectsOf} from './reading.ts';
 
 it('keeps each line as it came', async () => {
@@ -22,16 +21,6 @@ it('strips the byte order mark and remembers it', async () => {
   const {format, records} = await readBytes('\ufeff{"a":1}\n');
   expect(format).toMatchObject({kind: 'ndjson', bom: true});
   expect(records).toMatchObject([{raw: '{"a":1}'}]);
-});
-
-it('says where a resumed run reads on: behind the last whole line, under its number', () => {
-  const settings = {file: 'list.ndjson', maxRecordSize: 1_000, tally: {record: 0, blankLines: 0, padded: 0}};
-  const reader = new NdjsonReader(settings);
-  reader.push(Buffer.from('{"a":1}\n\n{"a":2}\n{"a"'));
-  expect(reader.rest).toEqual({bytes: 4, line: 4});
-  const resumed = new NdjsonReader(settings);
-  resumed.readOn(4);
-  expect(resumed.push(Buffer.from('{"a":3}\n'))).toMatchObject([{line: 4, value: {a: 3}}]);
 });
 
 it('skips and counts blank lines', async () => {

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {afterEach} from 'vitest';
 import {InputError} from '../../src/input/input-error.ts';
-import type {Batch, InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
+import type {InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
 import {openSource, type SourceSettings} from '../../src/input/source.ts';
 
 /** The content of a source read to its end. */
@@ -12,7 +12,6 @@ export interface Reading {
   readonly format: InputFormat;
   readonly sample: readonly InputRecord[];
   readonly records: InputRecord[];
-  readonly batches: Batch[];
   readonly blankLines: number;
   readonly bytesTotal: number | undefined;
   readonly position: InputPosition;
@@ -30,11 +29,10 @@ export async function readAll(
     paths: typeof paths === 'string' ? [paths] : paths,
     ...settings,
   });
-  const batches: Batch[] = [];
-  for await (const batch of source.batches()) batches.push(batch);
+  const records: InputRecord[] = [];
+  for await (const batch of source.batches()) records.push(...batch);
   const {format, sample, blankLines, bytesTotal, position, notes} = source;
-  const records = batches.flatMap(batch => batch.records);
-  return {format, sample, records, batches, blankLines, bytesTotal, position, notes};
+  return {format, sample, records, blankLines, bytesTotal, position, notes};
 }
 
 /** Reads bytes as stdin, in chunks of the given size. */

@@ -77,22 +77,6 @@ test('a job file names its endpoint', () => {
 });
 
 test.each([
-  ['a command', undefined, false, undefined, 'never'],
-  ['a command with --restart', true, false, true, 'now'],
-  ['a command with --restart fresh', 'fresh', false, true, 'now'],
-  ['a job file', undefined, true, undefined, 'changed'],
-  ['a job file with restart: true', true, true, undefined, 'changed'],
-  ['a job file with restart: fresh', 'fresh', true, undefined, 'changed'],
-  ['a job file with restart: false', false, true, undefined, 'never'],
-  ['a job file and --restart', true, true, true, 'now'],
-  ['a program with restart: true', true, false, undefined, 'now'],
-] as const)('%s starts over as it says', (_, restart, fromFile, restartsNow, restarts) => {
-  const settings = {...job(['a.csv'], 'out.csv', {endpoint: 'embedded'}).settings, restart};
-  const source = {inputs: ['a.csv'], settings, fromFile, placeOf: placeIn(undefined, {})};
-  expect(resolveJob({...source, ...(restartsNow && {restartsNow})}, {}, false).restarts).toBe(restarts);
-});
-
-test.each([
   ['in-{date}.csv', 'latest.csv', {}, '2026-01-31'],
   ['latest.csv', 'out-{date}.csv', {}, '2026-01-31'],
   ['latest.csv', 'out.csv', {report: 'of-{date}.md'}, '2026-01-31'],
@@ -158,18 +142,13 @@ describe('files', () => {
       expect(job(['in.csv'], at(name)).paths.state).toBe(at('real.csv.run'));
   });
 
-  test.each([true, 'fresh', false, undefined])(
-    'restart: %j starts no earlier day over, and gives it no fresh budget',
-    restart => {
-      mkdirSync(at('day-2026-01-01.csv.run'), {recursive: true});
-      const {settings} = job(['in.csv'], 'out.csv', {restart});
-      const placeOf = placeIn(undefined, {});
-      const source = {inputs: ['in.csv'], output: at('day-{date}.csv'), settings, fromFile: false, placeOf};
-      const {unfinished = []} = resolveJob({...source, restartsNow: true}, {}, false);
-      const earlier = unfinished.map(day => day.resolve());
-      expect(earlier.map(({date, restarts, settings}) => [date, restarts, settings.restart])).toEqual([
-        ['2026-01-01', 'never', restart === false ? false : undefined],
-      ]);
-    },
-  );
+  test('--restart begins no new count for an earlier day', () => {
+    mkdirSync(at('day-2026-01-01.csv.run'), {recursive: true});
+    const {settings} = job(['in.csv'], 'out.csv', {restart: true});
+    const placeOf = placeIn(undefined, {});
+    const source = {inputs: ['in.csv'], output: at('day-{date}.csv'), settings, fromFile: false, placeOf};
+    const {unfinished = []} = resolveJob(source, {}, false);
+    const earlier = unfinished.map(day => day.resolve());
+    expect(earlier.map(({date, settings}) => [date, settings.restart])).toEqual([['2026-01-01', false]]);
+  });
 });

@@ -1,15 +1,15 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {type Period, PeriodBudget} from '../../src/account/period-budget.ts';
 import {OutputError} from '../../src/errors.ts';
+import {type Books, emptyBooks, spend} from '../../src/ledger/books.ts';
 import {Budget} from '../../src/ledger/budget.ts';
-import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 describe('a limit of the run', () => {
   const limited = (maxCredits: number | undefined, spent = 0) => {
-    const tally = emptyTally();
-    tally.operations.ip.spent = spent;
-    return {books: tally.operations.ip, budget: new Budget({maxCredits}, tally)};
+    const books = emptyBooks();
+    spend(books, 0, 'ip', {spent});
+    return {books, budget: new Budget({maxCredits}, books, 0)};
   };
 
   test('is never exceeded, not by one', () => {
@@ -30,11 +30,9 @@ describe('a limit of the run', () => {
     const {books, budget} = limited(10);
     budget.take('a', 4);
     budget.take('b', 3);
-    books.spent = 4;
+    spend(books, 0, 'ip', {spent: 4});
     budget.release('a', 4, 'spent');
     expect(budget.committed).toBe(7);
-    budget.hold(2);
-    expect(budget.committed).toBe(9);
     budget.clear();
     expect(budget.committed).toBe(4);
   });
@@ -61,9 +59,9 @@ describe('limits that are shared', () => {
       now: () => now,
     });
   };
-  const dayAndMonth = (day: number, month: number, maxCredits?: number, tally: Tally = emptyTally()) => {
+  const dayAndMonth = (day: number, month: number, maxCredits?: number, books: Books = emptyBooks()) => {
     const of = {day: shared('day', day), month: shared('month', month)};
-    return {...of, budget: new Budget({maxCredits, shared: [of.day, of.month]}, tally)};
+    return {...of, budget: new Budget({maxCredits, shared: [of.day, of.month]}, books, 0)};
   };
 
   test('hold each for itself; where one refuses, the others have theirs back', () => {
@@ -119,7 +117,7 @@ describe('limits that are shared', () => {
   });
 
   test('know how much that was in an earlier session, and nothing of it in another period', () => {
-    const tally = emptyTally();
+    const tally = emptyBooks();
     const before = dayAndMonth(6, 100, undefined, tally);
     for (const key of ['a', 'b', 'c']) before.budget.take(key, 1, true);
     before.budget.close();

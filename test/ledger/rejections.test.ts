@@ -1,5 +1,6 @@
 import {rmSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {newEntry} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {Rejections} from '../../src/store/rejections.ts';
 import {noStore} from '../../src/store/store.ts';
@@ -12,19 +13,17 @@ const KEYS = ['a', 'b', 'c'];
 /** A ledger with rejections that were heard of, in a session that was killed before it judged any. */
 async function leftByKill(): Promise<Ledger> {
   const path = within('ledger.db');
-  const killed = new Ledger(path, {});
+  const killed = new Ledger(path, {scope: 'here'});
   const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 1_000} as never;
   const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000} as const;
-  const calls = KEYS.map(
-    (key, n) => ({key, operation: 'ip', cost: 1, known: false, dispatch: n + 1}) as const,
-  );
-  killed.reserve(calls);
+  const calls = KEYS.map((key, n) => ({key, operation: 'ip', cost: 1, dispatch: n + 1}) as const);
+  killed.reserve(calls.map(call => ({...call, entry: newEntry(call)})));
   for (const call of calls)
     await killed.record({...call, attempt, charge: 'maybe', doubt: true, retry: false, outcome});
   // Another run's rejection, taken over from the store, is judged.
-  killed.adopt('ip', 'of another run', outcome);
+  killed.adopt(newEntry({operation: 'ip', key: 'of another run'}), outcome);
   killed.close();
-  return new Ledger(path, {});
+  return new Ledger(path, {scope: 'here'});
 }
 
 test('rejections that a killed session has not judged are judged by the next one', async () => {
@@ -37,7 +36,7 @@ test('rejections that a killed session has not judged are judged by the next one
     undefined,
   ]);
   rejections.keep('ip');
-  expect([put, ledger.tally.bought]).toEqual([KEYS, 3]);
+  expect([put, ledger.bought]).toEqual([KEYS, 3]);
   ledger.setMeta('saved', true);
   expect(ledger.unjudged()).toEqual([]);
   ledger.close();
@@ -87,9 +86,13 @@ test('a rejection that the value had before is kept for other runs at once, with
   const put: unknown[] = [];
   const rejections = new Rejections({...noStore, put: answer => void put.push(answer)}, ledger);
   const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 2_000} as const;
+  const call = {operation: 'ip', key: 'd', cost: 1, dispatch: 9} as const;
+  ledger.reserve([{...call, entry: newEntry(call)}]);
+  const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 2_000} as never;
+  await ledger.record({...call, attempt, charge: 'maybe', doubt: true, retry: false, outcome});
   rejections.add({operation: 'ip', key: 'd', outcome}, true);
   expect(put).toEqual([{operation: 'ip', key: 'd', outcome}]);
-  expect([rejections.drop('ip'), ledger.tally.bought]).toEqual([3, 1]);
+  expect([rejections.drop('ip'), ledger.bought]).toEqual([3, 1]);
   ledger.close();
 });
 
@@ -97,12 +100,12 @@ test.each([
   ['kept', true],
   ['dropped', false],
 ])('a rejection is known as %s from the moment it is judged, before it is in the file', async (_, isKept) => {
-  const ledger = new Ledger(within('ledger.db'), {});
+  const ledger = new Ledger(within('ledger.db'), {scope: 'here'});
   const rejections = new Rejections(noStore, ledger);
   const call = {operation: 'ip', key: 'a', cost: 1, dispatch: 1} as const;
   const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 1_000} as never;
   const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000} as const;
-  ledger.reserve([{...call, known: false}]);
+  ledger.reserve([{...call, entry: newEntry(call)}]);
   const booked = {...call, attempt, charge: 'maybe', doubt: true, retry: false, outcome} as const;
   const written = ledger.record(booked);
   rejections.add({...call, outcome}, false);
@@ -112,6 +115,6 @@ test.each([
   expect(rejections.isRejected(call)).toBe(isKept);
   await written;
   expect(rejections.isRejected(call)).toBe(isKept);
-  expect(ledger.tally.bought).toBe(Number(isKept));
+  expect(ledger.bought).toBe(Number(isKept));
   ledger.close();
 });

@@ -1,12 +1,5 @@
 import {expect, test} from 'vitest';
-import {
-  bookAttempt,
-  countAttempt,
-  countUp,
-  emptyTally,
-  latencyPercentile,
-  overEmpty,
-} from '../../src/ledger/tally.ts';
+import {countAttempt, countBooked, countUp, emptyTally, latencyPercentile} from '../../src/ledger/tally.ts';
 
 test('names that every object has are counted like others, and a count that is taken back to 0 is gone', () => {
   const counts: Record<string, number> = {};
@@ -19,7 +12,7 @@ test('names that every object has are counted like others, and a count that is t
 test('an attempt is a call once it was sent, and a retry where its value had an attempt before', () => {
   const tally = emptyTally();
   const counted = (attempt: object, retry: boolean) => {
-    bookAttempt(tally, {
+    countBooked(tally, {
       ...{key: 'a', operation: 'ip', dispatch: 1, cost: 1, charge: 'free', doubt: false, retry},
       attempt: {latencyMs: 7, boughtAt: 1_000, ...attempt} as never,
     });
@@ -30,12 +23,6 @@ test('an attempt is a call once it was sent, and a retry where its value had an 
   expect(counted(busy, false)).toEqual([1, 0]);
   expect(counted({kind: 'not_sent', code: 'econnrefused'}, true)).toEqual([1, 0]);
   expect(counted(busy, true)).toEqual([2, 1]);
-});
-
-test('a count that another version did not save is 0, beside those that it saved', () => {
-  const empty = emptyTally();
-  const {operations} = overEmpty(empty, {operations: {ip: {calls: 3}}} as never);
-  expect(operations).toEqual({...empty.operations, ip: {...empty.operations.ip, calls: 3}});
 });
 
 test('latencies: half of the calls took no longer than the median, and no figure is beyond the longest', () => {

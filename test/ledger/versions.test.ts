@@ -14,7 +14,6 @@ ip: ip
 score: none
 rate: unlimited
 force: true
-restart: false
 `;
 
 const run = (sandbox: Sandbox, ...args: string[]) =>
@@ -68,7 +67,12 @@ test('a store of a later version is not written to, not even to its header, by n
 });
 
 test.each([
-  ['a run in progress', /ledger\.db$/, 10, /^Error: The saved state has version 999; .*--restart\.\n$/m],
+  [
+    'a run in progress',
+    /ledger\.db$/,
+    10,
+    /^Error: The saved state has version 999; .*--restart to the command once\.\n$/m,
+  ],
   ['answers', /answers\.db$/, 0, /^Warning: The answer store in .* can't be used \(it has version 999; /m],
   ['credits of the day', /credits\.db$/, 9, /^Error: .* \(it has version 999; .*\)\. Nothing is sent/m],
   ['a history', /runs\.db$/, 0, /5 rows written/],
@@ -77,7 +81,7 @@ test.each([
   const files = filesOf(sandbox, which);
   files.forEach(fromTheFuture);
   const before = files.map(path => readFileSync(path, 'latin1'));
-  const {code, stderr} = await run(sandbox);
+  const {code, stderr} = await run(sandbox, ...(expected === 10 ? ['--max-credits', '9'] : []));
   expect(code, stderr).toBe(expected);
   expect(stderr).toMatch(sentence);
   expect(before).not.toEqual([]);

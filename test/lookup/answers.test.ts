@@ -1,8 +1,8 @@
 import {expect, test, vi} from 'vitest';
-import type {LedgerEntry} from '../../src/ledger/entry.ts';
-import type {GivenUp} from '../../src/ledger/given-up.ts';
+import {type LedgerEntry, newEntry} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
-import {intelligenceLookup, lookupOf, type Result} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup, lookupOf, type Outcome, type Result} from '../../src/ledger/lookup.ts';
+import {noAttempts} from '../../src/ledger/value-history.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 import type {Executor, Task} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
@@ -23,9 +23,9 @@ function answersWith(tasks: Task[], {ledger, store, rejections, judge = () => 'f
   return new Answers({
     ledger: whole<Ledger>({
       find: () => new Map(),
-      firstRow: () => undefined,
-      keep: () => undefined,
-      givenUp: whole<GivenUp>({find: () => undefined}),
+      newEntry: lookup => newEntry(lookup),
+      isOfSession: () => false,
+      use: () => {},
       ...ledger,
     }),
     store: {...noStore, version: () => 0, find: () => new Map(), ...store},
@@ -40,14 +40,13 @@ function answersWith(tasks: Task[], {ledger, store, rejections, judge = () => 'f
   });
 }
 
+/** What the ledger has of a value of `ip`, whichever it is. */
+function entryWith(outcome: Outcome | undefined, history = noAttempts): LedgerEntry {
+  return {...newEntry({operation: 'ip', key: 'any'}, history), outcome};
+}
+
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
-  const entry = (data: string): LedgerEntry => ({
-    outcome: {status: 'ok', data, boughtAt: 0},
-    mayBeCarriedOut: false,
-    doubts: 0,
-    lastCode: '',
-    interrupted: undefined,
-  });
+  const entry = (data: string): LedgerEntry => entryWith({status: 'ok', data, boughtAt: 0});
   const find = vi.fn((keys: readonly string[]) => new Map(keys.map(key => [key, entry(`{"of":"${key}"}`)])));
   const version = vi.fn(() => 0);
   const answers = answersWith([], {ledger: {find, adopt: () => undefined}, store: {version}});
@@ -75,28 +74,12 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   expect(version).toHaveBeenCalledTimes(2);
 });
 
-test('an answer of an earlier attempt that still serves is used, though the store has a later refusal past its age', async () => {
-  const carried: LedgerEntry = {
-    outcome: {status: 'ok', data: '{"of":"carried"}', boughtAt: 1},
-    mayBeCarriedOut: true,
-    doubts: 0,
-    lastCode: '',
-    interrupted: undefined,
-  };
-  const refusal = {status: 'failed', error: 'not_found', rejected: true, boughtAt: 5} as const;
-  const adopt = vi.fn();
-  const tasks: Task[] = [];
-  const answers = answersWith(tasks, {
-    ledger: {adopt, givenUp: whole<GivenUp>({find: () => carried})},
-    store: {find: keys => new Map(keys.map(key => [key, {outcome: refusal, validity: 'past'}]))},
-    judge: (_, {status}) => (status === 'ok' ? 'fresh' : undefined),
+test('an answer of the ledger that is still fresh is used, though the store has a later refusal past its age', async () => {
+  const {told, tasks} = await asked({
+    now: entryWith(answer(1)),
+    stored: {outcome: refusal('not_found'), validity: 'past'},
   });
-  const told: Result[] = [];
-  const lookup = intelligenceLookup('ip', '192.0.2.1');
-  await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
-  expect(told).toEqual([carried.outcome]);
-  expect(adopt).toHaveBeenCalledTimes(1);
-  expect(tasks).toEqual([]);
+  expect([told, tasks]).toEqual([[answer(1)], []]);
 });
 
 test('a store that could not be read when a value waited is asked again before its call', async () => {
@@ -131,18 +114,12 @@ const {key} = intelligenceLookup('ip', '192.0.2.1');
 const answer = (boughtAt: number) => ({status: 'ok', data: `{"of":${boughtAt}}`, boughtAt}) as const;
 const refusal = (error: string, boughtAt = 5) =>
   ({status: 'failed', error, rejected: true, boughtAt}) as const;
-const unanswered = (doubts: number, lastCode = 'timeout'): LedgerEntry => ({
-  outcome: undefined,
-  mayBeCarriedOut: doubts > 0,
-  doubts,
-  lastCode,
-  interrupted: undefined,
-});
+const unanswered = (doubts: number, lastCode = 'timeout') =>
+  entryWith(undefined, {doubts, lastCode, mayBeCarriedOut: doubts > 0});
 
-/** Facts about a value before its lookup: from the store, from earlier attempts of the run, and from this one. */
+/** Facts about a value before its lookup: from the store and from the ledger. */
 interface KnownBefore {
   readonly stored?: KnownAnswer;
-  readonly earlier?: LedgerEntry;
   readonly now?: LedgerEntry;
   /** The answer that another run has stored by the time the value waits for its call. */
   readonly meanwhile?: KnownAnswer;
@@ -150,19 +127,16 @@ interface KnownBefore {
 }
 
 /** Asks for one value: its task if it needs a call, what its row is told, and what ledger and store are told. */
-async function asked({stored, earlier, now, meanwhile, judge = () => 'fresh'}: KnownBefore) {
+async function asked({stored, now, meanwhile, judge = () => 'fresh'}: KnownBefore) {
   const told: Result[] = [];
   const tasks: Task[] = [];
   const adopt = vi.fn();
-  const keep = vi.fn();
   const put = vi.fn();
   const rejections = {add: vi.fn(), keep: vi.fn()};
   const answers = answersWith(tasks, {
     ledger: {
       find: () => new Map(now && [[key, now]]),
       adopt,
-      keep,
-      givenUp: whole<GivenUp>({find: () => earlier}),
     },
     store: {
       version: () => tasks.length,
@@ -177,87 +151,51 @@ async function asked({stored, earlier, now, meanwhile, judge = () => 'fresh'}: K
   });
   const lookup = intelligenceLookup('ip', '192.0.2.1');
   await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
-  return {answers, task: tasks[0] as Task, tasks, told, adopt, keep, put, rejections};
+  return {answers, task: tasks[0] as Task, tasks, told, adopt, put, rejections};
 }
 
-test.each([
-  ['this attempt', {now: unanswered(1, 'http_502'), earlier: unanswered(2)}, 3, 'http_502'],
-  [
-    'an earlier one, after none in this',
-    {now: unanswered(0, 'interrupted'), earlier: unanswered(2)},
-    2,
-    'timeout',
-  ],
-  [
-    'this one, after none in an earlier',
-    {now: unanswered(1), earlier: unanswered(0, 'interrupted')},
-    1,
-    'timeout',
-  ],
-] as const)(
-  'calls in doubt of all attempts of the run count, and the last one names the failure: in %s',
-  async (_, known, doubts, lastCode) => {
-    const {task} = await asked(known);
-    expect(task).toMatchObject({history: {doubts, lastCode, mayBeCarriedOut: true}, known: true});
-  },
-);
-
-test('a value that an earlier attempt sent may have been carried out, though none of its calls is in doubt', async () => {
-  const {task} = await asked({earlier: {...unanswered(0), mayBeCarriedOut: true}});
-  expect(task).toMatchObject({history: {doubts: 0, mayBeCarriedOut: true}, known: false});
+test('a value that was sent before has its doubts in its task', async () => {
+  const {task} = await asked({now: unanswered(2, 'http_502')});
+  expect(task.entry.history).toEqual({doubts: 2, lastCode: 'http_502', mayBeCarriedOut: true});
 });
 
 test.each([
-  ['of this run', 9, 9],
+  ['of the run', 9, 9],
   ['of the store', 1, 5],
 ])(
-  'of two answers that are due, the one that was bought later serves if the call fails: the one %s',
-  async (_, carriedAt, servesAt) => {
+  'of two answers past their age, the one that was bought later serves without a call: the one %s',
+  async (_, ownAt, servesAt) => {
     const {task} = await asked({
-      stored: {outcome: answer(5), validity: 'due'},
-      earlier: {...unanswered(0), outcome: answer(carriedAt)},
-      judge: () => 'due',
+      stored: {outcome: answer(5), validity: 'stale'},
+      now: entryWith(answer(ownAt)),
+      judge: () => 'stale',
     });
-    expect(task.before).toEqual({outcome: answer(servesAt), validity: 'due'});
+    expect(task.before).toEqual({outcome: answer(servesAt), validity: 'stale'});
   },
 );
 
-test.each([
-  ['an answer within its term', 'due', answer(5)],
-  ['nothing', undefined, {status: 'unknown', error: 'timeout'}],
-  ['an answer past its term', 'stale', {status: 'unknown', error: 'timeout'}],
-] as const)('a value whose call is unknown is not sent again: beside %s', async (_, validity, expected) => {
+test('a value whose call is unknown is not sent again', async () => {
+  const unknown = {status: 'unknown', error: 'timeout'} as const;
   const {told, tasks, adopt} = await asked({
-    ...(validity && {stored: {outcome: answer(5), validity}}),
-    earlier: {...unanswered(0), outcome: {status: 'unknown', error: 'timeout'}},
-    now: unanswered(0),
+    stored: {outcome: answer(5), validity: 'stale'},
+    now: entryWith(unknown),
   });
-  expect([told, tasks]).toEqual([[expected], []]);
-  // The ledger has the value already, so it is not counted as one more.
-  expect(adopt.mock.calls).toEqual([['ip', key, expected, true]]);
+  expect([told, tasks, adopt.mock.calls]).toEqual([[unknown], [], []]);
 });
 
 test.each([
-  ['due', [answer(5)], 1],
-  ['stale', [{...answer(5), stale: 'budget'}], 0],
-  ['past', [{status: 'skipped', error: 'budget'}], 0],
-  [undefined, [{status: 'skipped', error: 'budget'}], 0],
+  ['stale', [{...answer(5), stale: 'budget'}]],
+  ['past', [{status: 'skipped', error: 'budget'}]],
+  [undefined, [{status: 'skipped', error: 'budget'}]],
 ] as const)(
-  'where no call may be made, only an answer within its term is the value’s outcome: %s',
-  async (validity, expected, adopted) => {
+  'where no call may be made, a row has the earlier answer that is still usable: %s',
+  async (validity, expected) => {
     const {task, told, adopt} = await asked(validity ? {stored: {outcome: answer(5), validity}} : {});
     task.ended({unasked: 'budget'});
     expect(told).toEqual(expected);
-    expect(adopt.mock.calls).toEqual(Array(adopted).fill(['ip', key, answer(5), false]));
+    expect(adopt).not.toHaveBeenCalled();
   },
 );
-
-test('an answer that serves because its renewal failed is not bought, and is not stored as if it were', async () => {
-  const {task, told, keep, put, rejections} = await asked({stored: {outcome: answer(5), validity: 'due'}});
-  task.ended({outcome: (task.before as KnownAnswer).outcome});
-  expect([told, keep.mock.calls]).toEqual([[answer(5)], [['ip', key, answer(5)]]]);
-  for (const noted of [put, rejections.add, rejections.keep]) expect(noted).not.toHaveBeenCalled();
-});
 
 test('an answer is stored for other runs, and shows that the rejections before it are of their values', async () => {
   const {task, told, put, rejections} = await asked({});
@@ -294,7 +232,6 @@ test.each([
 
 test.each([
   ['fresh', true],
-  ['due', false],
   ['stale', false],
   ['past', false],
 ] as const)(
@@ -303,7 +240,7 @@ test.each([
     const {task, told, adopt} = await asked({meanwhile: {outcome: answer(9), validity}, now: unanswered(1)});
     expect(task.isAnsweredMeanwhile()).toBe(isAnswered);
     expect(told).toEqual(isAnswered ? [answer(9)] : []);
-    expect(adopt.mock.calls).toEqual(isAnswered ? [['ip', key, answer(9), true]] : []);
+    expect(adopt.mock.calls).toEqual(isAnswered ? [[task.entry, answer(9)]] : []);
   },
 );
 
@@ -313,7 +250,7 @@ test.each([
   ['a failure', {status: 'failed', error: 'timeout'}],
   ['one that is unknown', {status: 'unknown', error: 'timeout'}],
 ] as const)('an outcome of this run is final, and paid for once: %s', async (_, outcome) => {
-  const {tasks, told, adopt} = await asked({now: {...unanswered(0), outcome}});
+  const {tasks, told, adopt} = await asked({now: entryWith(outcome)});
   expect([told, tasks]).toEqual([[outcome], []]);
   expect(adopt).not.toHaveBeenCalled();
 });
@@ -332,7 +269,7 @@ test('a token’s next call does not wait for one that is not made', async () =>
 
 test.each([
   ['this session got', undefined],
-  ['an earlier session got', {...unanswered(0), outcome: refusal('blocked')}],
+  ['an earlier session got', entryWith(refusal('blocked'))],
 ])('rows are told that a rejection may not be of its value: one that %s', async (_, now) => {
   const tasks: Task[] = [];
   const unjudged = {...refusal('blocked'), unjudged: key};
@@ -355,41 +292,24 @@ function redeemed(told: [row: number, result: Result][]) {
   return told.map(([row, result]) => [row, 'data' in result && result.data?.includes('true')]);
 }
 
-test.each([3, undefined])(
-  'of the rows of a resumed run that have a redeemed token, one shows it as valid: the ledger names row %s',
-  async named => {
-    let firstRow = named;
-    const answers = answersWith([], {
-      ledger: {
-        find: keys => new Map(keys.map(found => [found, {...unanswered(0), outcome: valid}])),
-        firstRow: () => firstRow,
-        setFirstRow(_, row) {
-          firstRow = row;
-        },
+test('of the rows that have a redeemed token, the first of the session shows it as valid', async () => {
+  const entry = entryWith(valid);
+  const answers = answersWith([], {
+    ledger: {
+      find: keys => new Map(keys.map(found => [found, entry])),
+      use(used) {
+        used.isUsed = true;
       },
-    });
-    const told: [row: number, result: Result][] = [];
-    for (const rows of [[3, 4], [5], [6]])
-      await answers.ask(rows.map(row => ({lookup: token, row, tell: result => told.push([row, result])})));
-    expect(redeemed(told)).toEqual([
-      [3, false],
-      [4, true],
-      [5, true],
-      [6, true],
-    ]);
-  },
-);
-
-test('a token’s row stays the one that shows it as valid, if the call for it is made again', async () => {
-  const tasks: Task[] = [];
+    },
+  });
   const told: [row: number, result: Result][] = [];
-  const answers = answersWith(tasks, {ledger: {firstRow: () => 7}});
-  await answers.ask([3, 7].map(row => ({lookup: token, row, tell: result => told.push([row, result])})));
-  expect(tasks[0]?.firstRow()).toBe(7);
-  tasks[0]?.ended({outcome: valid});
+  for (const rows of [[3, 4], [5], [6]])
+    await answers.ask(rows.map(row => ({lookup: token, row, tell: result => told.push([row, result])})));
   expect(redeemed(told)).toEqual([
-    [3, true],
-    [7, false],
+    [3, false],
+    [4, true],
+    [5, true],
+    [6, true],
   ]);
 });
 

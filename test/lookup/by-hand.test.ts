@@ -2,11 +2,10 @@ import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Sender} from '../../src/client/client.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
-import type {BookedAttempt, Reservation} from '../../src/ledger/entry.ts';
+import {type BookedAttempt, newEntry, type Reservation} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Outcome, type UnaskedCode} from '../../src/ledger/lookup.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
-import {noAttempts} from '../../src/ledger/value-history.ts';
 import type {Ended, ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {Lanes} from '../../src/lookup/lane.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
@@ -91,8 +90,11 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
     async submit(value: string, task: Partial<Task> = {}) {
       void executor.submit({
         ...unwaited,
-        ...{lookup: intelligenceLookup('ip', value), cost: 1, known: false},
-        history: noAttempts,
+        ...{
+          lookup: intelligenceLookup('ip', value),
+          cost: 1,
+          entry: newEntry(intelligenceLookup('ip', value)),
+        },
         ended: end => ends.push([value, endOf(end)]),
         ...task,
       });
@@ -182,7 +184,7 @@ test('a renewal does not wait for a credit: at the credit limit its value keeps 
   const run = byHand({credits: 1, publishOn: ['budget']});
   await run.submit('last');
   await run.permit();
-  await run.submit('renewed', {before: {outcome: earlier, validity: 'due'}});
+  await run.submit('renewed', {before: {outcome: earlier, validity: 'stale'}});
   expect([run.sent, run.ends]).toEqual([['last'], [['renewed', 'budget']]]);
 });
 
@@ -193,14 +195,14 @@ test.each([
   'where a run is published %s, a renewal leaves the credits to values without an answer, for %s: %s',
   async (_, limit, renews) => {
     const run = byHand({publishOn: [limit]});
-    await run.submit('renewed', {before: {outcome: earlier, validity: 'due'}});
+    await run.submit('renewed', {before: {outcome: earlier, validity: 'stale'}});
     await run.submit('new');
     await run.permit();
     expect(run.reserve.mock.calls[0]?.[0].map(one => one.renews)).toEqual([renews, false]);
   },
 );
 
-test('a value is counted once, and each of its calls is booked under a number of its own', async () => {
+test('all calls of a value are of its one entry, and each is booked under a number of its own', async () => {
   const run = byHand();
   await run.submit('a');
   await run.permit();
@@ -208,32 +210,26 @@ test('a value is counted once, and each of its calls is booked under a number of
   await run.permit();
   await run.answer('a');
   const calls = run.reserve.mock.calls.map(([[one]]) => one as Reservation);
-  expect(calls.map(({known, cost}) => [known, cost])).toEqual([
-    [false, 1],
-    [true, 1],
-  ]);
+  expect(calls.map(({cost}) => cost)).toEqual([1, 1]);
+  expect(calls[0]?.entry).toBe(calls[1]?.entry);
   const booked = run.record.mock.calls.map(([one]) => one);
   expect(booked.map(({dispatch}) => dispatch)).toEqual(calls.map(({dispatch}) => dispatch));
   expect(new Set(booked.map(({dispatch}) => dispatch)).size).toBe(2);
 });
 
-test.each([
-  ['fails, and the ledger has that', undefined, {status: 'failed', error: 'timeout'}],
-  ['keeps its earlier answer', 'due', earlier],
-] as const)(
-  'a value that was sent as often as it may be is not sent again: it %s',
-  async (_, validity, outcome) => {
-    const run = byHand();
-    await run.submit('a', {
-      known: true,
-      history: {doubts: 3, lastCode: 'timeout', mayBeCarriedOut: true},
-      ...(validity && {before: {outcome: earlier, validity}}),
-    });
-    await run.permit();
-    expect([run.sent, run.ends]).toEqual([[], [['a', outcome]]]);
-    expect(run.adopt.mock.calls).toEqual([['ip', intelligenceLookup('ip', 'a').key, outcome, true]]);
-  },
-);
+test('a value that was sent as often as it may be is not sent again: it fails, and the ledger has that', async () => {
+  const run = byHand();
+  const entry = newEntry(intelligenceLookup('ip', 'a'), {
+    doubts: 3,
+    lastCode: 'timeout',
+    mayBeCarriedOut: true,
+  });
+  await run.submit('a', {entry});
+  await run.permit();
+  const outcome = {status: 'failed', error: 'timeout'};
+  expect([run.sent, run.ends]).toEqual([[], [['a', outcome]]]);
+  expect(run.adopt.mock.calls).toEqual([[entry, outcome]]);
+});
 
 test.each(['reserve', 'record'] as const)(
   'a ledger that fails to %s ends the run, and nothing more is sent',

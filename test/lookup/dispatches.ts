@@ -2,9 +2,9 @@ import {expect, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Rate} from '../../src/job/values.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
+import {newEntry} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
-import {noAttempts} from '../../src/ledger/value-history.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {LaneSettings} from '../../src/lookup/outlet.ts';
 import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
@@ -65,7 +65,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
   const feed = async (operation: Operation) => {
     for (let n = 0; performance.now() < end; n++) {
       const lookup = {operation, key: `${operation}${n}`, params: {}};
-      await executor.submit({...unwaited, lookup, cost: 1, known: false, history: noAttempts, ended() {}});
+      await executor.submit({...unwaited, lookup, cost: 1, entry: newEntry(lookup), ended() {}});
     }
   };
   await Promise.all(lanes.flatMap(({operations}) => operations.map(feed)));

@@ -1,10 +1,11 @@
 import {vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
+import {newEntry} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
-import {noAttempts} from '../../src/ledger/value-history.ts';
+import {noAttempts, type ValueHistory} from '../../src/ledger/value-history.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {Streak} from '../../src/lookup/pace/canary.ts';
@@ -35,7 +36,7 @@ export interface SimulationOptions
   readonly resends?: number;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
   /** All values' attempts in earlier sessions of the run. */
-  readonly before?: Task['history'];
+  readonly before?: ValueHistory;
   readonly answer: (call: SimulatedCall) => Attempt;
   /** Told of a streak of refusals. */
   readonly refused?: (streak: Streak) => void;
@@ -180,7 +181,7 @@ function start(options: SimulationOptions) {
 
 /** A task's part that speaks of the cells that wait for it: any row's. */
 export const unwaited = {
-  firstRow: () => undefined,
+  chooseFirstRow: () => {},
   rows: () => [],
   isAnsweredMeanwhile: () => false,
 };
@@ -193,9 +194,10 @@ async function submitAll(
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';
     const params = {[specs[operation].field]: key};
+    const lookup = {operation, key, params};
     const task: Task = {
       ...unwaited,
-      ...{lookup: {operation, key, params}, cost: 1, known: false, history: before},
+      ...{lookup, cost: 1, entry: newEntry(lookup, before)},
       ended(end) {
         isEnded(key, 'outcome' in end ? end.outcome : {status: 'skipped', error: end.unasked});
       },

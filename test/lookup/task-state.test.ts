@@ -1,18 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
+import {newEntry} from '../../src/ledger/entry.ts';
+import {intelligenceLookup} from '../../src/ledger/lookup.ts';
 import {noAttempts} from '../../src/ledger/value-history.ts';
 import {Pending, type Waiter} from '../../src/lookup/pending.ts';
-import type {Step} from '../../src/lookup/policy.ts';
-import {
-  concluded,
-  counted,
-  isKnownRejection,
-  keptInstead,
-  renews,
-  taskState,
-  withoutAsking,
-} from '../../src/lookup/task-state.ts';
+import {counted, isKnownRejection, renews, taskState, withoutAsking} from '../../src/lookup/task-state.ts';
 import type {KnownAnswer} from '../../src/store/validity.ts';
 import {simulated, unwaited} from './simulation.ts';
 
@@ -20,15 +12,13 @@ const policy = {resends: 2, cost: {rejected: 'maybe', throttled: 'free'}} as con
 const boughtAt = 9;
 const old = {status: 'ok', data: '{"of":1}', boughtAt: 1} as const;
 const refusal = (error: string) => ({status: 'failed', error, rejected: true, boughtAt: 1}) as const;
-const timeout = {status: 'failed', error: 'timeout'} as const;
-const settle = (outcome: Outcome): Step => ({next: 'settle', outcome});
-const validities = ['fresh', 'due', 'stale', 'past'] as const;
+const validities = ['fresh', 'stale', 'past'] as const;
 
 const stateOf = ({before, cost = 1_000, carriedOut = false}: Given = {}) =>
   taskState({
     ...unwaited,
-    ...{lookup: intelligenceLookup('ip', '192.0.2.1'), cost, known: false, before},
-    history: {...noAttempts, mayBeCarriedOut: carriedOut},
+    ...{lookup: intelligenceLookup('ip', '192.0.2.1'), cost, before},
+    entry: newEntry(intelligenceLookup('ip', '192.0.2.1'), {...noAttempts, mayBeCarriedOut: carriedOut}),
     ended() {},
   });
 interface Given {
@@ -40,8 +30,7 @@ interface Given {
 describe('an attempt, as it is booked', () => {
   const book = (state: ReturnType<typeof stateOf>, attempt: Attempt) => {
     const timed = {...attempt, boughtAt};
-    const booked = counted(state, timed, policy.cost);
-    return {...booked, outcome: concluded(state, timed, policy, 'value', true).outcome};
+    return counted(state, timed, policy.cost);
   };
 
   test('is a retry after one that may have reached the service, in this session or before; not after one that was not sent', () => {
@@ -69,42 +58,13 @@ describe('an attempt, as it is booked', () => {
     expect(book(stateOf({cost: 0}), simulated.reset)).toMatchObject({charge: 'free', doubt: true, cost: 0});
     expect(book(stateOf(), simulated.reset)).toMatchObject({charge: 'maybe', doubt: true, cost: 1_000});
   });
-
-  test('has the answer that it bought, and not the earlier one that serves in its place', () => {
-    const before = {outcome: old, validity: 'due'} as const;
-    const refused = simulated.rejected(404, 'not_found');
-    expect(book(stateOf({before}), refused)).toMatchObject({outcome: undefined, charge: 'maybe'});
-    expect(book(stateOf(), refused).outcome).toEqual({...refusal('not_found'), boughtAt});
-    expect(book(stateOf({before}), simulated.ok).outcome).toEqual({status: 'ok', data: '{}', boughtAt});
-  });
 });
 
 describe('an earlier answer', () => {
-  test.each([
-    ['answers a value whose renewal fails', old, timeout, true],
-    ['answers a value that is rejected at its renewal', old, {...refusal('not_found'), boughtAt}, true],
-    ['gives way to a new answer', old, {...old, boughtAt}, false],
-    ['that is a rejection stays where its renewal fails', refusal('not_found'), timeout, true],
-    [
-      'that is a rejection gives way to a new one',
-      refusal('not_found'),
-      {...refusal('blocked'), boughtAt},
-      false,
-    ],
-  ] as const)('%s, within its term only', (_, outcome, end, serves) => {
-    for (const validity of validities)
-      expect([validity, keptInstead(settle(end), {...stateOf(), before: {outcome, validity}})]).toEqual([
-        validity,
-        serves && validity === 'due' ? settle(outcome) : undefined,
-      ]);
-    expect(keptInstead({next: 'retry'}, stateOf({before: {outcome, validity: 'due'}}))).toBeUndefined();
-    expect(keptInstead(settle(end), stateOf())).toBeUndefined();
-  });
-
   test('serves without a call, and is marked once its term is over; an expired rejection does not', () => {
     const results = validities.map(validity => withoutAsking({outcome: old, validity}, 'outage'));
     const skipped = {status: 'skipped', error: 'outage'};
-    expect(results).toEqual([old, old, {...old, stale: 'outage'}, skipped]);
+    expect(results.slice(1)).toEqual([{...old, stale: 'outage'}, skipped]);
     expect(withoutAsking(undefined, 'outage')).toEqual(skipped);
   });
 
@@ -112,9 +72,9 @@ describe('an earlier answer', () => {
     const atLimit = validities.map(validity =>
       renews(stateOf({before: {outcome: old, validity}}), ['outage', 'budget']),
     );
-    expect(atLimit).toEqual([true, true, true, false]);
+    expect(atLimit).toEqual([true, true, false]);
     expect(renews(stateOf(), ['budget'])).toBe(false);
-    expect(renews(stateOf({before: {outcome: old, validity: 'due'}}), ['outage'])).toBe(false);
+    expect(renews(stateOf({before: {outcome: old, validity: 'stale'}}), ['outage'])).toBe(false);
   });
 
   test('makes a rejection a known one only if that has the same code', () => {

@@ -235,28 +235,6 @@ export function describeReading(times: number): void {
       );
     });
   });
-
-  describe('a resume', () => {
-    it('at any record is the rest of the whole', async () => {
-      await fc.assert(
-        fc.asyncProperty(soup, pieceSizes, pieceSizes, fc.nat(), async (bytes, first, second, pick) => {
-          const text = Buffer.concat([Buffer.from('a,b\n1,2\n'), bytes]);
-          const settings = {maxRecordSize: 100};
-          const whole = await readAll('-', {...settings, stdin: inPieces(text, first)});
-          const batch = whole.batches[pick % whole.batches.length];
-          if (batch === undefined) throw new Error('a whole reading has batches');
-          for (const {record} of batch.records) {
-            const resume = {record, ...batch.position};
-            const rest = await readAll('-', {...settings, stdin: inPieces(text, second), resume});
-            expect(rest.records).toEqual(whole.records.slice(record));
-            expect(rest.position).toEqual(whole.position);
-            expect(rest.blankLines).toBe(whole.blankLines);
-          }
-        }),
-        runs(1),
-      );
-    });
-  });
 }
 
 function breaks(text: string, eol: string): number {

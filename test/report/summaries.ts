@@ -67,11 +67,6 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
-      earlier: {
-        counted: {spent: 0, maybe_spent: 0},
-        not_counted: {spent: 0, maybe_spent: 0},
-        unknown: false,
-      },
       saved: {dedupe: 13_125, store: 24_834, prefilter: 19_392, by_condition: 4_310},
       by_operation: {
         ip: {spent: 24_792, maybe_spent: 30},
@@ -88,7 +83,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       {code: 'rejected.column_count', count: 12, rows: [248, 1_093]},
       {code: 'ip.ipv6_unsupported', count: 1, rows: [138]},
     ],
-    resumed: {times: 1, from_row: 12_001},
+    resumed: {times: 1},
     risk: {
       scored: 39_702,
       unknown: 298,
@@ -170,11 +165,6 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       spent: 0,
       maybe_spent: 0,
       limit: null,
-      earlier: {
-        counted: {spent: 0, maybe_spent: 0},
-        not_counted: {spent: 0, maybe_spent: 0},
-        unknown: false,
-      },
       saved: {dedupe: 0, store: 0, prefilter: 0, by_condition: 0},
       by_operation: {},
     },
@@ -182,7 +172,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
     pace: {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0},
     errors: [],
     repairs: [],
-    resumed: {times: 0, from_row: null},
+    resumed: {times: 0},
     ...changes,
   };
 }

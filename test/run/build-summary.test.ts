@@ -2,9 +2,9 @@ import {expect, test} from 'vitest';
 import {emptyCounters} from '../../src/books/counters.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
-import {nothingEarlier} from '../../src/ledger/given-up.ts';
-import {countAttempt, emptyTally, spentSince} from '../../src/ledger/tally.ts';
-import {type Books, buildSummary, type UnderWay} from '../../src/run/end/build-summary.ts';
+import {nothingSpent} from '../../src/ledger/books.ts';
+import {countAttempt, emptyTally} from '../../src/ledger/tally.ts';
+import {buildSummary, type RunBooks, type UnderWay} from '../../src/run/end/build-summary.ts';
 
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};
 const START = Date.parse('2031-05-06T02:00:00.000Z');
@@ -20,17 +20,18 @@ function job(given: object = {}) {
   return resolveJob({...source, placeOf: placeIn(undefined, {})}, ENV, false);
 }
 
-function books(changes: Partial<Books> = {}): Books {
+function books(changes: Partial<RunBooks> = {}): RunBooks {
   return {
     runId: 'run',
     startedAt: START,
-    resumed: {times: 0, from_row: null},
+    sessionStartedAt: START,
+    resumed: {times: 0},
     input: {bytes: 10, sha256: 'ab'},
     counters: emptyCounters(),
     tally: emptyTally(),
-    earlier: nothingEarlier(false),
-    bill: {id: 'bill', by: spentSince(emptyTally(), undefined)},
-    timeline: {everyMs: 1_000, points: []},
+    spending: nothingSpent(),
+    bill: {id: 'bill', by: nothingSpent()},
+    timeline: [],
     ...changes,
   };
 }
@@ -53,7 +54,7 @@ const session: UnderWay = {
 };
 
 const summaryOf = (
-  changes: Partial<Books> = {},
+  changes: Partial<RunBooks> = {},
   open: Partial<UnderWay> | undefined = {},
   {settings = {}, finishedAt = START + 2_000} = {},
 ) =>
@@ -106,15 +107,14 @@ test('what trouble with the store cost has the price of each operation', () => {
 test.each(['calls', 'spent', 'maybeSpent'] as const)(
   'an operation that is not looked up any more has its %s in the summary, of this session or an earlier one',
   count => {
-    const tally = emptyTally();
-    expect(Object.keys(summaryOf({tally}).lookups)).toEqual(['ip']);
-    tally.operations.email[count] = 4_000;
-    const summary = summaryOf({tally});
+    expect(Object.keys(summaryOf().lookups)).toEqual(['ip']);
+    const nothing = {spent: 0, maybeSpent: 0, calls: 0};
+    const summary = summaryOf({spending: {...nothingSpent(), email: {...nothing, [count]: 4_000}}});
     expect(Object.keys(summary.lookups)).toEqual(['ip', 'email']);
     expect(Object.keys(summary.credits.by_operation)).toEqual(['ip', 'email']);
     const by = {
-      ...spentSince(emptyTally(), undefined),
-      phone: {spent: 0, maybeSpent: 0, calls: 0, [count]: 1_000},
+      ...nothingSpent(),
+      phone: {...nothing, [count]: 1_000},
     };
     expect(Object.keys(summaryOf({bill: {id: 'bill', by}}).session?.by_operation ?? {})).toEqual([
       'ip',
@@ -123,21 +123,14 @@ test.each(['calls', 'spent', 'maybeSpent'] as const)(
   },
 );
 
-test('earlier attempts are told apart: counted, not counted, and of unknown cost', () => {
-  const earlier = {
-    counted: {spent: 3_000, maybeSpent: 500, calls: 4},
-    notCounted: {spent: 7_000, maybeSpent: 0, calls: 7},
-    unknown: true,
-  };
+test('credits and calls are those of all sessions; the pace is that of the last one', () => {
   const tally = emptyTally();
-  tally.operations.ip.calls = 10;
-  const {credits, pace} = summaryOf({earlier, tally});
-  expect(credits.earlier).toEqual({
-    counted: {spent: 3, maybe_spent: 0.5},
-    not_counted: {spent: 7, maybe_spent: 0},
-    unknown: true,
-  });
-  expect(pace).toEqual({rate_limit: 20, achieved: 3, pauses: 2, paused_ms: 700});
+  tally.operations.ip.calls = 6;
+  const spending = {...nothingSpent(), ip: {spent: 7_000, maybeSpent: 500, calls: 10}};
+  const {credits, calls, pace} = summaryOf({tally, spending, sessionStartedAt: START + 1_000});
+  expect([credits.spent, credits.maybe_spent, calls.total]).toEqual([7, 0.5, 10]);
+  expect(pace).toMatchObject({rate_limit: 20, pauses: 2, paused_ms: 700});
+  expect(pace.achieved).toBeGreaterThan(summaryOf({tally, spending}).pace.achieved);
 });
 
 test('a run does not end before it began, whatever the clock says meanwhile', () => {

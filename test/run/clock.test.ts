@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const inDays = (days: number) => ({now: () => Date.now() + days * DAY_MS});
 const settings = {ip: 'ip', force: true, maxAge: '30d'};
 
-test('a clock that is set back stops neither checkpoints nor the measure of time', async () => {
+test('a clock that is set back stops neither what is noted meanwhile nor the measure of time', async () => {
   await using stage = await openStage();
   stage.write('in.csv', `ip\n${Array.from({length: 70}, (_, n) => `192.0.2.${n}\n`).join('')}`);
   const names: string[] = [];
@@ -31,7 +31,7 @@ test('a clock that is set back stops neither checkpoints nor the measure of time
     },
   );
   expect(code).toBe(0);
-  expect(names.filter(name => name === 'checkpoint').length).toBeGreaterThan(1);
+  expect(names.filter(name => name === 'stored').length).toBeGreaterThan(1);
   expect(summary?.duration_ms).toBeGreaterThan(0);
   expect(summary?.timeline.ms.length).toBeGreaterThan(1);
 });
@@ -57,27 +57,6 @@ test('answers that were bought without the store, under a clock that was ahead, 
   await stage.run({...settings, output: 'again.csv', maxAge: '5d'}, inDays(10));
   // Nothing tells when the first two were bought.
   expect(stage.api.ledger.calls - calls).toBe(2);
-});
-
-test('a run that is resumed when its answers are past their age says so', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
-  await stage.run({...settings, concurrency: 1, maxCredits: 2}, inDays(0));
-  const sooner = await stage.run({...settings, concurrency: 1, maxCredits: 3}, inDays(20));
-  expect(sooner.warnings).toEqual([]);
-  const {code, warnings} = await stage.run(settings, inDays(40));
-  expect([code, warnings]).toEqual([0, [expect.stringMatching(/40 days.*--max-age.*--restart/)]]);
-});
-
-test('a resumed run takes the stored answers that were fresh when it began, so all its rows are judged alike', async () => {
-  await using stage = await openStage();
-  stage.write('known.csv', ips(3));
-  await stage.run({...settings, input: 'known.csv', output: 'known.out.csv'});
-  stage.write('list.csv', ips(4, 100));
-  await stage.run({...settings, concurrency: 1, maxCredits: 2}, inDays(10));
-  stage.write('list.csv', ips(4, 100) + ips(3).slice('ip\n'.length));
-  const {code, summary} = await stage.run(settings, inDays(31));
-  expect([code, summary?.calls.total, summary?.lookups.ip?.from_store]).toEqual([0, 4, 3]);
 });
 
 test('rules read one time for all rows, that of the start, however late the run is resumed', async () => {
@@ -198,25 +177,4 @@ test('a clock that is behind is a warning, and its answers are valid under the r
     warnings: [expect.stringMatching(/^The clock .* earlier/)],
   });
   expect(await stage.run(settings)).toMatchObject({warnings: [], summary: {calls: {total: 0}}});
-});
-
-test('each operation has an age of its own: a resumed run warns at the shortest of those that it looks up', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', 'ip,email\n192.0.2.1,a@example.com\n192.0.2.2,b@example.com\n');
-  const aged = {...settings, email: 'email', maxAge: 'ip=30d,email=90d,phone=1d', concurrency: 1};
-  await stage.run({...aged, maxCredits: 2}, inDays(0));
-  const {code, warnings} = await stage.run(aged, inDays(40));
-  expect([code, warnings[0]]).toEqual([0, expect.stringContaining('40 days ago, and --max-age is 30 days')]);
-});
-
-test('a resumed run that is some hours old tells its age in hours', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(2));
-  const aged = {...settings, concurrency: 1, maxAge: '1h'};
-  await stage.run({...aged, maxCredits: 1}, inDays(0));
-  const {code, warnings} = await stage.run(aged, inDays(0.125));
-  expect(code).toBe(0);
-  expect(warnings).toContainEqual(
-    expect.stringContaining('began 3 h 00 min ago, and --max-age is 1 h 00 min'),
-  );
 });

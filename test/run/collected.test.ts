@@ -6,6 +6,7 @@ import {describe, expect, test} from 'vitest';
 import type {AskedOf} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
+import {newEntry} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
 import type {RunIo} from '../../src/run/io.ts';
@@ -43,29 +44,31 @@ async function collected(
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
-    const open = () => new Ledger(join(directory, 'ledger.db'), {});
+    const open = () => new Ledger(join(directory, 'ledger.db'), {scope: 'here'});
     const {operation, params} = found.ask;
     const {key} = lookupOf(operation, params);
-    const call = {key, operation, cost: 1_000, known: false} as const;
+    const call = {key, operation, cost: 1_000} as const;
     const killed = open();
+    const entry = newEntry(call);
     if (isDoubtful) {
-      killed.reserve([{...call, dispatch: 1}]);
+      killed.reserve([{...call, entry, dispatch: 1}]);
       const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
       await killed.record({...call, dispatch: 1, attempt, charge: 'maybe', doubt: true, retry: false});
     }
-    killed.reserve([{...call, known: isDoubtful, dispatch}]);
+    killed.reserve([{...call, entry, dispatch}]);
     killed.abandon();
     if (settled !== undefined) {
       const between = open();
-      between.adopt(operation, key, settled, true);
+      between.adopt(between.find([key]).get(key) ?? newEntry(call), settled);
       between.close();
     }
     const ledger = open();
     const stored: unknown[] = [];
     const store = {...noStore, put: (put: {readonly outcome: unknown}) => void stored.push(put.outcome)};
     await bookCollected(Promise.resolve([found]), run, ledger, store);
-    const {outcome, doubts} = ledger.find([key]).get(key) ?? {};
-    const {spent, maybeSpent} = ledger.tally.operations[operation];
+    const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
+    const {doubts} = history;
+    const {spent, maybeSpent} = ledger.spending[operation];
     ledger.close();
     return {outcome, doubts, spent, maybeSpent, stored};
   } finally {

@@ -2,8 +2,8 @@ import {resolve} from 'node:path';
 import {beforeEach, expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
+import {nothingSpent} from '../../src/ledger/books.ts';
 import {RunHistory} from '../../src/ledger/history.ts';
-import {emptyTally, spentSince} from '../../src/ledger/tally.ts';
 import type {RunRecord} from '../../src/report/run-record.ts';
 import {tellBills} from '../../src/run/end/bills.ts';
 import {
@@ -114,7 +114,7 @@ test('a killed session is no last time of its list; its credits count once its r
     ...{run_id: 'b', started_at: '2026-01-05T02:00:00.000Z', job: 'nightly', list: 'list.csv'},
     ...{account: HERE, list_key: listKey(nightly, HERE), opened_at: Date.parse('2026-01-05T03:00:00.000Z')},
   };
-  const by = {...spentSince(emptyTally(), undefined), ip: {spent: 2_500, maybeSpent: 0, calls: 1}};
+  const by = {...nothingSpent(), ip: {spent: 2_500, maybeSpent: 0, calls: 1}};
   tellBills([{id: 'killed', about, at: 0, by}], io);
   const last = () => lastOverSameList(nightly, io.env)?.map(({run_id, reason}) => [run_id, reason]);
   expect(last()).toEqual([['a', 'lookups_failed']]);

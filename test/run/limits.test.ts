@@ -193,14 +193,29 @@ test('a share of --max-errors is of all lookups, not of the rows', async () => {
   expect(await run('5%')).toMatchObject({code: 2});
 });
 
-test('failed lookups of all attempts count against --max-errors, before one more row is read', async () => {
+test('a stop by --max-errors says that the service failed: the next session asks for those values again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(1_500));
   stage.api.setScript(call => (call.call < 5 ? reply.error(400, 'bad_value') : undefined));
-  const errors = {code: 4, summary: {reason: 'max_errors'}};
-  const of = (maxErrors: number) => stage.run({ip: 'ip', maxErrors, concurrency: 4});
-  expect(await of(3)).toMatchObject(errors);
+  const limited = {ip: 'ip', maxErrors: 3, concurrency: 4, store: false};
+  expect(await stage.run(limited)).toMatchObject({code: 4, summary: {reason: 'max_errors'}});
   const {calls} = stage.api.ledger;
-  for (const limit of [3, 3]) expect(await of(limit)).toMatchObject(errors);
-  expect(stage.api.ledger.calls).toBe(calls);
+  expect(await stage.run(limited)).toMatchObject({
+    code: 0,
+    summary: {lookups: {ip: {answered: 1_500, failed: 0}}},
+  });
+  expect(stage.api.ledger.calls - calls).toBe(1_500 - (calls - 4));
+});
+
+test('if the service still fails, --max-errors stops each session, and its calls count', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(200));
+  stage.api.setScript(call => (call.call % 2 === 0 ? reply.error(400, 'bad_value') : undefined));
+  const limited = {ip: 'ip', maxErrors: 3, concurrency: 1};
+  for (let session = 0; session < 3; session++) {
+    const ended = await stage.run(limited);
+    expect(ended).toMatchObject({code: 4, summary: {reason: 'max_errors'}});
+    const {spent = 0, maybe_spent: maybe = 0} = ended.summary?.credits ?? {};
+    expect(spent + maybe).toBe(stage.api.ledger.charged);
+  }
 });

@@ -96,7 +96,12 @@ test('info: start, waiting and end', async () => {
   service.setScript(() => (++calls === 2 ? reply.throttle(1) : undefined));
   const log = await logOf('info');
   expect(log.map(({msg}) => msg)).toEqual(['run starts', 'run waits', 'run resumes', 'run ended']);
-  expect(log[0]).toMatchObject({inputs: ['list.csv'], endpoint: 'live', base_url: service.url, from_row: 1});
+  expect(log[0]).toMatchObject({
+    inputs: ['list.csv'],
+    endpoint: 'live',
+    base_url: service.url,
+    is_resumed: false,
+  });
   expect(log[0]?.columns).toEqual([
     {operation: 'ip', column: 'ip'},
     {operation: 'email', column: 'email'},

@@ -89,30 +89,54 @@ test.each([0, 1, 2])(
   },
 );
 
-test('a file that is gone is exit 10; --restart asks for nothing that was answered', async () => {
+test.each(['lost', 'damaged'])('what of it is %s is made again, without a call', async how => {
   await using stage = await openStage();
   const output = await cutShort(stage, 1);
-  rmSync(stage.path('out.csv.run/output.partial'));
+  if (how === 'lost') rmSync(stage.path('out.csv.run/output.partial'));
+  else stage.write('out.csv.run/publish.json', '{"files": [{');
   const {calls} = stage.api.ledger;
-  const refused = await stage.run(settings);
-  expect(refused).toMatchObject({code: 10, summary: {reason: 'publish_lost'}});
-  expect(refused.message).toContain('--restart');
-  expect((await stage.run({...settings, restart: true})).code).toBe(3);
+  expect((await stage.run(settings)).code).toBe(3);
   expect(stage.read('out.csv')).toBe(output);
   expect(stage.api.ledger.calls).toBe(calls);
 });
 
-test('a publishing that was cut short is not completed where its rejects have another name', async () => {
+test('a publishing that was cut short is not completed under other names', async () => {
   await using stage = await openStage();
   const output = await cutShort(stage, 1);
   symlinkSync('out.csv', stage.path('link.csv'));
-  for (const others of [{rejects: stage.path('others.ndjson')}, {output: 'link.csv'}]) {
-    const refused = await stage.run({...settings, ...others});
-    expect(refused).toMatchObject({code: 10, summary: {reason: 'settings_changed'}});
-    expect(refused.message).toContain(` to ${stage.path('out.rejects.ndjson')}`);
-  }
-  expect((await stage.run(settings)).code).toBe(3);
+  const {calls} = stage.api.ledger;
+  const others = {rejects: stage.path('others.ndjson')};
+  expect((await stage.run({...settings, ...others})).code).toBe(3);
   expect(stage.read('out.csv')).toBe(output);
+  expect(existsSync(stage.path('others.ndjson'))).toBe(true);
+  expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test('the steps after publishing are done by the next start if a kill hit them, and it makes no new run', async () => {
+  await using stage = await openStage();
+  const output = await cutShort(stage, 2);
+  const {calls} = stage.api.ledger;
+  const reported = {...settings, report: stage.path('report.html'), metrics: stage.path('m.prom')};
+  expect(await stage.run(reported)).toMatchObject({code: 3, found: 'unpublished'});
+  expect([existsSync(stage.path('report.html')), existsSync(stage.path('m.prom'))]).toEqual([true, true]);
+  expect([stage.read('out.csv'), stage.api.ledger.calls]).toEqual([output, calls]);
+});
+
+test('the record of the publishing is there until the report is written', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  const seen: boolean[] = [];
+  await withFs(
+    real => ({
+      renameSync(from, to) {
+        if (to === stage.path('report.html')) seen.push(existsSync(stage.path('out.csv.run/publish.json')));
+        real.renameSync(from, to);
+      },
+    }),
+    () => stage.run({...settings, report: stage.path('report.html')}),
+  );
+  expect(seen).toEqual([true]);
+  expect(existsSync(stage.path('out.csv.run'))).toBe(false);
 });
 
 test("last night's publishing is completed, and does not stand for this night's input", async () => {
@@ -197,19 +221,6 @@ test('a restart that is cut off before it begins leaves no run that another comm
   expect(stage.api.ledger.calls).toBe(calls + 20 - 15);
 });
 
-test('a restart that is cut off while it collects what the fleet finished leaves no run to resume', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
-  const slow = {...settings, concurrency: 1};
-  expect((await stage.run({...slow, maxCredits: 10})).code).toBe(7);
-  const fleet = {fleet: 'redis://127.0.0.1:1', endpoint: 'live'};
-  expect(await stage.run({...slow, ...fleet, restart: true})).toMatchObject({code: 5});
-  expect(await stage.run(slow)).toMatchObject({
-    code: 0,
-    summary: {resumed: {times: 0}, credits: {spent: 20}},
-  });
-});
-
 test('an interrupted publishing of other settings does not replace a run with --force', async () => {
   await using stage = await openStage();
   await cutShort(stage, 0);
@@ -248,10 +259,7 @@ test('publishing may be completed as often as one likes', async () => {
   await completePublishing(files, output, 'output');
   expect([stage.read('b'), stage.read('state/output.partial')]).toEqual(['output', 'of another run']);
   stage.write('b', 'changed');
-  await expect(completePublishing(files, output, 'output')).rejects.toMatchObject({
-    code: 'publish_lost',
-    exitCode: 10,
-  });
+  expect(await completePublishing(files, output, 'output')).toBeUndefined();
 });
 
 test('files beside a stream are published too: the rejects that its summary names', async () => {

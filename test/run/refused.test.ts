@@ -53,11 +53,6 @@ describe.each([
     stage.write('list.csv', ips(5));
     await stage.run(nightly);
     stage.api.setScript(refuse);
-    // All of them are due, and asked for in vain.
-    expect(await stage.run(nightly, inDays(29.99))).toMatchObject({
-      code: 0,
-      summary: {lookups: {ip: {answered: 5, failed: 0, calls: 5}}},
-    });
     // To this job they are too old, and it is told that they are rejected; to the other one they are not.
     expect(await stage.run({...nightly, maxAge: '1d'}, inDays(2))).toMatchObject({
       summary: {lookups: {ip: {failed: 5, calls: 5}}},
@@ -163,23 +158,6 @@ test('codes that repeat the values are in no summary, and in no history', async 
 });
 
 describe('ten refusals in a row', () => {
-  test('of values whose old answers serve are told, and end with 3', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(12));
-    await stage.run(nightly);
-    stage.api.setScript(() => reply.error(400, 'subscription_expired'));
-    const ended = await stage.run(nightly, inDays(29.99));
-    expect(ended).toMatchObject({
-      code: 3,
-      summary: {reason: 'refused_in_a_row', lookups: {ip: {answered: 12, failed: 0, refused_in_a_row: 12}}},
-    });
-    stage.api.setScript(undefined);
-    expect(await stage.run(nightly, inDays(29.99))).toMatchObject({
-      code: 0,
-      summary: {lookups: {ip: {calls: 12, refused_in_a_row: 0}}},
-    });
-  });
-
   test('correct the results of the first nine, repeated rows included', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(2));

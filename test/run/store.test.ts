@@ -420,67 +420,6 @@ test('verdicts are in no store, not even those that a killed session was answere
   db.close();
 });
 
-test('an answer that could not be renewed keeps its own time, over a stop and a resume too', async () => {
-  await using stage = await openStage();
-  const monthly = {...settings, maxAge: '30d', concurrency: 1};
-  const inDays = (days: number) => ({now: () => Date.now() + days * 86_400_000, storePatienceMs: 100});
-  stage.write('list.csv', ips(20));
-  await stage.run(monthly);
-  const stopper = new Stopper();
-  let letGo = () => {};
-  stage.api.setScript(({call}) => {
-    if (call === 21) letGo = lockStore(stage);
-    if (call === 30) interrupt(stopper);
-    // A bare status may be a gateway's.
-    return reply.html(404);
-  });
-  // All of them are due, and none is past its age.
-  const stopped = await stage.run(monthly, {...inDays(29.99), stopper});
-  expect(stopped).toMatchObject({code: 130, summary: {calls: {total: 10}}});
-  letGo();
-  stage.api.setScript(undefined);
-  expect(await stage.run(monthly, inDays(29.99))).toMatchObject({
-    code: 3,
-    summary: {lookups: {ip: {answered: 20, failed: 0, calls: 20, refused_in_a_row: 10}}},
-  });
-  const later = await stage.run(monthly, inDays(30.1));
-  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 20, calls: 10}}}});
-});
-
-const ofAnotherVersion = (path: string) => {
-  const db = new Sqlite(path, {synchronous: 'NORMAL', busyTimeoutMs: 0});
-  db.pragma('user_version = 999');
-  db.close();
-};
-
-describe.each([
-  ['damaged', (path: string) => writeFileSync(path, Buffer.alloc(65_536, 0x5a))],
-  ['of another version', ofAnotherVersion],
-])('a store that is %s', (_, harm) => {
-  test('costs, and says how much', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(6));
-    await stage.run(settings);
-    harm(join(storeOf(stage), STORE_FILE));
-    const ended = await stage.run(settings);
-    expect(ended).toMatchObject({
-      code: 0,
-      summary: {store: {not_looked_up: 6, perhaps_paid_again: 6, not_stored: 6}},
-    });
-    expect(ended.summary?.store?.trouble).not.toBeNull();
-  });
-
-  test('is an error before the first call where the job requires it', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(6));
-    await stage.run(settings);
-    harm(join(storeOf(stage), STORE_FILE));
-    const ended = await stage.run({...settings, requireStore: true});
-    expect(ended).toMatchObject({code: 9, message: expect.stringContaining('require_store')});
-    expect(stage.api.ledger.calls).toBe(6);
-  });
-});
-
 test('with --quiet a damaged store is still told of; --require-store ends with 9', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', ips(5));

@@ -1,8 +1,9 @@
-import {appendFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
+import {appendFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {held, runHere} from '../support/main.ts';
+import {ips, openStage} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'written-to-key-8a1d';
@@ -50,81 +51,69 @@ async function run(
   await look(sandbox, again, api);
 }
 
-test('a list that is written over while it is read is no output: the same command with --restart makes it', () =>
-  run(
-    path => writeFileSync(path, list('b')),
-    [],
-    async (sandbox, again) => {
-      expect(sandbox.files()).not.toContain('out.csv');
-      expect((await again()).stderr).toContain('--restart');
-      expect((await again('--restart')).code).toBe(0);
-      expect(sandbox.read('out.csv')).not.toContain('aaa');
-    },
-    8,
-  ));
-
-test('so is one of which only the first rows are asked for', () =>
-  run(
-    path => writeFileSync(path, list('b')),
-    ['--limit', String(ROWS - 1)],
-    async sandbox => expect(sandbox.files()).not.toContain('out.csv'),
-    8,
-  ));
+const rowsOf = (sandbox: Sandbox) => sandbox.read('out.csv').trimEnd().split('\n').length - 1;
 
 test.each([
-  ['removed', (path: string) => rmSync(path)],
-  ['replaced', (path: string) => renameSync(path.replace('list', 'more'), path)],
-])('a list that is touched and %s is read to its end', (_, change) =>
+  ['is written over', (path: string) => writeFileSync(path, list('b')), ROWS, 'bbb'],
+  ['is replaced', (path: string) => renameSync(path.replace('list', 'more'), path), ROWS, 'ccc'],
+  ['grows', (path: string) => appendFileSync(path, `192.0.2.7,${'d'.repeat(240)}\n`), ROWS + 1, 'ddd'],
+])('a list that %s while it is read is read again, and pays for no value twice', (_, change, rows, note) =>
   run(
-    path => {
-      utimesSync(path, new Date(), new Date());
-      change(path);
-    },
+    change,
     [],
-    async sandbox => {
-      expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
-      expect(sandbox.read('out.csv')).not.toContain('ccc');
+    async (sandbox, _again, api) => {
+      expect(rowsOf(sandbox)).toBe(rows);
+      expect(sandbox.read('out.csv')).toContain(note);
+      expect(api.ledger.repeated()).toEqual([]);
+      const {rows: counted, lookups, credits} = sandbox.summary('out.summary.json');
+      expect([counted.written, lookups.ip?.distinct]).toEqual([rows, VALUES]);
+      expect(credits.spent).toBe(api.ledger.charged);
     },
     0,
   ),
 );
 
-test('a list that was read before rows are appended to it is no other', () =>
+test('so it is if rows are appended after the last of them was read', () =>
   run(
     path => appendFileSync(path.replace('list', 'more'), '192.0.2.7,last\n'),
     ['more.csv'],
-    async sandbox => expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(2 * ROWS + 2),
+    async sandbox => expect(rowsOf(sandbox)).toBe(2 * ROWS + 1),
     0,
   ));
 
-test('a job starts over by itself', () =>
+test('a list that is removed while it is read is read to its end', () =>
   run(
-    path => writeFileSync(path, list('b')),
-    ['--job', 'job.yaml'],
-    async sandbox => {
-      expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
-      expect(sandbox.read('out.csv')).not.toContain('aaa');
-    },
-    0,
-  ));
-
-test('a job that starts over with a list that lacks its column is exit 2, with calls made for the list before', () =>
-  run(
-    path => writeFileSync(path, list('b').replace('ip', 'address')),
-    ['--job', 'job.yaml'],
-    async (sandbox, again, api) => {
-      expect(sandbox.files()).toContain('out.csv.run/ledger.db');
-      sandbox.write('list.csv', list('a'));
-      expect((await again()).code).toBe(0);
-      expect(sandbox.summary('out.summary.json').credits.spent).toBe(api.ledger.charged);
-    },
-    2,
-  ));
-
-test('rows that are appended while it is read are read too', () =>
-  run(
-    path => appendFileSync(path, '192.0.2.7,last\n'),
+    path => rmSync(path),
     [],
-    async sandbox => expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 2),
+    async sandbox => expect(rowsOf(sandbox)).toBe(ROWS),
     0,
   ));
+
+test('rows after the last one of a limit are none of its list', () =>
+  run(
+    path => appendFileSync(path.replace('list', 'more'), '192.0.2.7,last\n'),
+    ['more.csv', '--limit', String(ROWS)],
+    async (sandbox, _again, api) => {
+      expect(rowsOf(sandbox)).toBe(ROWS);
+      expect(api.ledger.repeated()).toEqual([]);
+    },
+    0,
+  ));
+
+test('a list that is never still is exit 8, and the same command uses what was paid for', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  const source = {paths: [stage.path('list.csv')]};
+  let written = 20;
+  const grow = setInterval(() => appendFileSync(source.paths[0] ?? '', `203.0.113.${written++}\n`), 5);
+  const slow = {ip: 'ip', store: false};
+  stage.api.setLatency(5);
+  const ended = await stage.run(slow, {stillMs: {least: 30, most: 30}});
+  clearInterval(grow);
+  expect(ended).toMatchObject({code: 8, summary: {reason: 'input_changed'}});
+  expect(ended.warnings.join()).toContain('read again until it is still');
+  const {calls} = stage.api.ledger;
+  expect(await stage.run(slow)).toMatchObject({code: 0, summary: {rows: {written}}});
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  expect(stage.api.ledger.calls - calls).toBeLessThan(written);
+});

@@ -12,6 +12,7 @@ import {BulkEnrichError} from '../../src/errors.ts';
 import {sealWith} from '../../src/fleet/seal.ts';
 import {jsonMembers} from '../../src/input/records/json-members.ts';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
+import {newEntry} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {unfinishedPublishing} from '../../src/run/destination/publish.ts';
@@ -163,14 +164,13 @@ async function startWire() {
 /** So many values are in the ledger. */
 const VALUES = 60;
 
-/** Values that were answered, those of an attempt that was given up among them, and one on its way. */
+/** Values that were answered, those of another account among them, and one on its way. */
 async function ledgerBytes(directory: string): Promise<Buffer> {
   const path = join(directory, 'seed.db');
   const attempt = {kind: 'answered', status: 200, latencyMs: 5, data: {}, unknownFields: [], wrongTypes: []};
   const outcome = {status: 'ok', data: '{"city":"Zürich","isp":"An Example"}', boughtAt: 1_000} as const;
   for (const scope of ['one', 'another']) {
-    const ledger = new Ledger(path, {});
-    ledger.restart(scope);
+    const ledger = new Ledger(path, {scope});
     for (let n = 0; n < VALUES; n++) {
       const call = {
         key: `key-${n}`,
@@ -180,7 +180,7 @@ async function ledgerBytes(directory: string): Promise<Buffer> {
         doubt: false,
         retry: false,
       } as const;
-      ledger.reserve([{...call, known: false, dispatch: 7}]);
+      ledger.reserve([{...call, entry: newEntry(call), dispatch: 7}]);
       if (n > 0) await ledger.record({...call, dispatch: 7, attempt: attempt as never, outcome});
     }
     if (scope === 'one') ledger.close();
@@ -205,11 +205,10 @@ async function openLedgerOf(directory: string, bytes: Buffer): Promise<void> {
   const path = join(mkdtempSync(join(directory, 'run-')), 'ledger.db');
   writeFileSync(path, bytes);
   try {
-    const ledger = new Ledger(path, {});
+    const ledger = new Ledger(path, {scope: 'one'});
     try {
       ledger.find(Array.from({length: VALUES}, (_, n) => `key-${n}`));
-      ledger.givenUp.find('key-1');
-      ledger.restart('one');
+      ledger.beginCount({});
       ledger.close();
     } finally {
       ledger.abandon();

@@ -2,7 +2,6 @@ import {renameSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import type {KeptAnswer} from '../../src/ledger/entry.ts';
-import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {type AnswerStore, openStore} from '../../src/store/store.ts';
 import {STORE_FILE} from '../../src/store/store-file.ts';
@@ -29,12 +28,11 @@ function open({stored = 0} = {}) {
     own: {
       stored,
       ledger: whole<Ledger>({
-        get tally() {
-          return {bought: bought.length} as Ledger['tally'];
+        get bought() {
+          return bought.length;
         },
-        givenUp: whole<GivenUp>({answersElsewhere: function* () {}}),
         *answersAfter(from: number) {
-          yield bought.slice(from);
+          yield {scope: 'here', answers: bought.slice(from)};
           const {meanwhile} = reading;
           reading.meanwhile = () => {};
           meanwhile();

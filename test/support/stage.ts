@@ -10,7 +10,7 @@ import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
 import {RunHistory} from '../../src/ledger/history.ts';
 import type {RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import type {Phase} from '../../src/run/io.ts';
+import type {Phase, RunIo} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
 import type {RunOutcome} from '../../src/run/run-outcome.ts';
 import type {Session} from '../../src/run/session.ts';
@@ -46,6 +46,7 @@ export interface StageOptions {
   readonly storePatienceMs?: number;
   readonly metricsEveryMs?: number;
   readonly phase?: Phase;
+  readonly stillMs?: RunIo['stillMs'];
   readonly warned?: (sentence: string) => void;
 }
 
@@ -149,6 +150,7 @@ async function attempt(
     storePatienceMs,
     metricsEveryMs,
     phase,
+    stillMs,
     warned,
   }: StageOptions,
   warnings: string[],
@@ -178,6 +180,7 @@ async function attempt(
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
       ...(metricsEveryMs === undefined ? {} : {metricsEveryMs}),
       ...(phase === undefined ? {} : {phase}),
+      ...(stillMs === undefined ? {} : {stillMs}),
     };
     const outcome = await run(job, io, stopper, session => {
       watch?.(session);

@@ -59,8 +59,7 @@ force: true
 # embedded: answers from open data. live: the service in BULK_ENRICH_BASE_URL, with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
 ${stringify(inSnakeCase(columnSettings(answers)))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
-${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # maximum of credits for one run\n'}# restart: fresh               # start over with all of max_credits if the list changed
-# To limit all runs of the account by day, write these two lines to ${account.path}
+${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # maximum of credits for one run\n'}# To limit all runs of the account by day, write these two lines to ${account.path}
 #   endpoint: ${account.endpoint}
 #   max_credits_per_day: 5000
 # fail_if: [risk.high > 500]   # exit code 4 if this is true; the output is written anyway

@@ -42,15 +42,13 @@ export function conditionalOf({lookups}: PlanReport): number {
 /** The credits spent and saved, with the number of calls and the time. */
 export function costLine(summary: Summary): string {
   const {credits, endpoint} = summary;
-  const {spent, maybe_spent: maybe, earlier} = credits;
-  const before = earlier.counted.spent + earlier.counted.maybe_spent;
+  const {spent, maybe_spent: maybe} = credits;
   const perhaps = maybe === 0 ? '' : ` and ${count(maybe)} that may have been charged without an answer`;
-  const ofThem = before === 0 ? '' : ` (${count(before)} of them by earlier attempts)`;
-  const price = `${many(spent, 'credit')}${perhaps}${ofThem}`;
+  const price = `${many(spent, 'credit')}${perhaps}`;
   const cost =
     endpoint.kind === 'embedded'
       ? `Nothing was spent: the embedded service is free. A live service would have cost ${price}`
-      : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}${ofThem}`;
+      : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}`;
   return `${cost}.${savedOf(summary)} ${callsAndTime(summary)}.`;
 }
 

@@ -116,8 +116,7 @@ function without(given: CommandWords, {valued, plain}: LeftOut): string[] {
   return given.filter(
     (word, at) =>
       ![...valued, ...plain].includes(word.replace(/^(--[\w-]+)=.*/s, '$1')) &&
-      !valued.includes(given[at - 1] ?? '') &&
-      !(given[at - 1] === '--restart' && word === 'fresh'),
+      !valued.includes(given[at - 1] ?? ''),
   );
 }
 

@@ -1,13 +1,13 @@
-import {totalOf} from '../../ledger/tally.ts';
+import {totalSpending} from '../../ledger/books.ts';
 import {operationNames, operations} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
-import {broken, count, many} from './lines.ts';
+import {broken, many} from './lines.ts';
 
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
 /** The first sentences of a run: its columns, its pace, and earlier calls. */
-export function opening({job, input: {layout, checkpoint}, asking: {executor, ledger}}: Session): string[] {
+export function opening({job, input: {layout}, asking: {executor, ledger}}: Session): string[] {
   const {targets, countries} = layout.mapping;
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
   const {limit} = executor.pace();
@@ -18,18 +18,18 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
   const sentences = [
     ...(job.endpoint.kind === 'embedded' && job.endpoint.byDefault ? [NOT_CONFIGURED] : []),
     first,
-    ...(checkpoint === undefined ? [] : [resuming(checkpoint.record + 1, ledger)]),
+    ...(ledger.isResumed ? [resuming(ledger)] : []),
   ];
   return sentences.map(sentence => broken(sentence));
 }
 
-function resuming(row: number, {tally, interrupted}: Session['asking']['ledger']): string {
+function resuming({spending, interrupted}: Session['asking']['ledger']): string {
   const lost =
     interrupted === 0
       ? ''
       : ` ${many(interrupted, 'call')} in flight when the last session ended may have been charged.`;
-  const made = many(totalOf(tally, 'calls'), 'call');
-  return `Resuming at row ${count(row)}: the ${made} made before are not repeated.${lost}`;
+  const made = many(totalSpending(spending).calls, 'call');
+  return `Resuming: the ${made} made before are not repeated, and their rows are written again.${lost}`;
 }
 
 /** Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. */

@@ -109,7 +109,7 @@ function renderStop(
   if (summary === undefined) return;
   console.say(broken(costLine(summary)));
   const {spent, maybe_spent} = summary.credits;
-  if (outcome.safeRows > 0 || spent > 0 || maybe_spent > 0) console.say(broken(safeLine(job, outcome)));
+  if (spent > 0 || maybe_spent > 0) console.say(broken(safeLine(job, outcome)));
   const next = toContinue(job, outcome.exitCode, stop, need);
   if (next !== undefined) console.say(`To continue${next.first}: ${next.command}`);
 }
@@ -193,12 +193,10 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** A sentence on the work that is saved. Rows of a stream do not count, since a stream can't be resumed. */
-function safeLine({output, paths, settings}: Job, {safeRows, stop, lostAnswers}: RunOutcome): string {
-  const rows = output.lasts ? [many(safeRows, 'row')] : [];
+/** A sentence on the work that is saved. */
+function safeLine({output, paths, settings}: Job, {stop, lostAnswers}: RunOutcome): string {
   const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';
-  const answers = !output.lasts && settings.store === false ? [] : [paidFor];
-  const safe = [...rows, ...answers].join(' and ') || 'nothing';
+  const safe = !output.lasts && settings.store === false ? 'nothing' : paidFor;
   if (stop?.reason === 'publish_lost') return `Missing: ${paths.state}, which has ${safe}.`;
   return `Safe: ${safe}${output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : ''}.`;
 }

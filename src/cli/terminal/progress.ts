@@ -52,15 +52,15 @@ export function startProgress(session: Session, console: Console, counted?: numb
   if (style === 'none') return stopHinting;
   const bar = style === 'bar';
   const speed = new Speedometer();
-  const before = {...madeIn(session), counted};
-  speed.read(before.calls, session.clock());
+  speed.read(0, session.clock());
   const draw = () => {
-    const again = readAgain(session);
-    if (bar && again !== undefined) {
-      console.draw(phaseLine('re-reading finished rows', {share: again}, console.width));
+    if (bar && isCatchingUp(session)) {
+      const {position, bytesTotal} = session.input.source;
+      const share = bytesTotal === undefined ? undefined : position.bytes / Math.max(1, bytesTotal);
+      console.draw(phaseLine('catching up', {share}, console.width));
       return;
     }
-    const status = statusOf(session, speed, before);
+    const status = statusOf(session, speed, counted);
     if (console.forMachine) logProgress(status, console);
     else if (bar) console.draw(statusLine(status, console.width));
     else console.say(statusLine(status));
@@ -72,13 +72,13 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that a resumed run has re-read, from 0 to 1. Undefined once all are re-read. */
-function readAgain({input: {checkpoint, source}}: Session): number | undefined {
-  if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
-  return source.position.bytes / checkpoint.bytes;
+/** True while a resumed run writes rows of which it knows all answers. */
+function isCatchingUp({asking: {executor, ledger}}: Session): boolean {
+  const {inFlight, waiting} = executor.pace();
+  return ledger.isResumed && totalOf(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
 }
 
-/** Calls that all sessions of this run have made so far, and the number of values that these calls looked up. */
+/** Calls that this session has made so far, and the number of values that these calls looked up. */
 function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
   const calls = totalOf(ledger.tally, 'calls');
   return {calls, values: calls - totalOf(ledger.tally, 'retries')};
@@ -119,27 +119,21 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   return canRedraw() ? asked : 'plain';
 }
 
-/** Calls and values of earlier sessions. `counted`: the calls left at the start of this session, if counted. */
-interface Before extends ReturnType<typeof madeIn> {
-  readonly counted: number | undefined;
-}
-
-function statusOf(session: Session, speed: Speedometer, before: Before): Status {
+function statusOf(session: Session, speed: Speedometer, counted: number | undefined): Status {
   const {startedAt, job, input, asking, output} = session;
   const now = session.clock();
-  const {source, checkpoint} = input;
+  const {source} = input;
   const {ledger, executor} = asking;
   const {writer, window} = output;
   const {written, rejected} = writer.counters.rows;
   const rows = written + rejected;
   const total = rowsIn(source, job.settings.limit);
-  const done = rows - (checkpoint?.record ?? 0);
   const {pause, current, limit, inFlight} = executor.pace();
   const made = madeIn(session);
-  const calls = callsOf(session, made.values, before);
+  const calls = counted === undefined ? undefined : {made: made.values, total: counted};
   const callsPerSecond = speed.read(made.calls, now);
   const rowsLeft = total === undefined ? undefined : total - rows;
-  const perRow = done === 0 ? 0 : (made.calls - before.calls) / done;
+  const perRow = rows === 0 ? 0 : made.calls / rows;
   return {
     now,
     rows,
@@ -150,30 +144,15 @@ function statusOf(session: Session, speed: Speedometer, before: Before): Status 
       callsLeft: calls === undefined ? rowsLeft && rowsLeft * perRow : calls.total - calls.made,
       callsPerSecond,
       rowsLeft,
-      rowsPerSecond: now === startedAt ? 0 : (done * 1_000) / (now - startedAt),
+      rowsPerSecond: now === startedAt ? 0 : (rows * 1_000) / (now - startedAt),
     }),
     credits: inCredits(ledger.budget.committed),
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,
-    idle: made.calls > before.calls && inFlight === 0 && callsPerSecond < IDLE_BELOW,
+    idle: made.calls > 0 && inFlight === 0 && callsPerSecond < IDLE_BELOW,
     windowFull: window.full,
   };
-}
-
-/**
- * Values looked up so far (`made`) and at the end (`total`), over all sessions; undefined if not counted.
- * Without an answer store, `counted` includes the values of earlier sessions. With a store, these values are
- * known and not counted, so this function adds them.
- */
-function callsOf(
-  {job, input: {checkpoint}}: Session,
-  values: number,
-  {values: earlier, counted}: Before,
-): Status['calls'] {
-  if (counted === undefined) return undefined;
-  const base = checkpoint === undefined ? 0 : earlier;
-  return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
 /** Estimated number of records, at most `limit`, if unread records are as long on average as those read. */

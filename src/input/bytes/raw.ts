@@ -1,6 +1,5 @@
-import type {Stats} from 'node:fs';
+import {type Stats, statSync} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
-import {blocksOf} from '../../disk/digest.ts';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
 import {InputError} from '../input-error.ts';
@@ -16,12 +15,26 @@ export interface RawInput {
    * @throws {InputError}
    */
   next(): Promise<Buffer | undefined>;
-  /**
-   * Reads the file again from its start, so that the caller can compare it with the part already read.
-   * Undefined for a pipe, or if no program has written to the file meanwhile.
-   */
-  again(): Promise<AsyncIterable<Buffer> | undefined>;
+  /** The file's state when it was opened; undefined for an input that can be read only once. */
+  readonly state: FileState | undefined;
   close(): Promise<void>;
+}
+
+/** A file at one moment. A program that writes to the file, or replaces it, changes this. */
+export interface FileState {
+  readonly path: string;
+  readonly size: number;
+  /** Time of the last change, in milliseconds since the epoch. */
+  readonly changedAt: number;
+  readonly inode: number;
+}
+
+/** The state of a file; undefined if nothing has this path. */
+export function fileState(
+  path: string,
+  found = statSync(path, {throwIfNoEntry: false}),
+): FileState | undefined {
+  return found && {path, size: found.size, changedAt: found.mtimeMs, inode: found.ino};
 }
 
 /** Settings for inputs that can be read only once: stdin and pipes. */
@@ -101,21 +114,9 @@ function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: 
         throw readError(path, error);
       }
     },
-    async again() {
-      const isWrittenTo = opened.isFile() && (await handle.stat()).mtimeMs !== opened.mtimeMs;
-      return isWrittenTo ? fromStart(path, handle) : undefined;
-    },
+    state: opened.isFile() ? fileState(path, opened) : undefined,
     close: () => handle.close(),
   };
-}
-
-/** Reads a file from its start. Uses the open handle, since another file may have the file's name by now. */
-async function* fromStart(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
-  try {
-    yield* blocksOf(handle, 0);
-  } catch (error) {
-    throw readError(path, error);
-  }
 }
 
 function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
@@ -131,7 +132,7 @@ function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
         throw readError(name, error);
       }
     },
-    again: async () => undefined,
+    state: undefined,
     async close() {
       // Does not call chunks.return(): that would wait for a chunk that may never come.
       destroy(stream);

@@ -13,7 +13,7 @@ import {
 } from './csv-records.ts';
 import {cutEmpty} from './delimiter.ts';
 import {CR, LF, type LineBlock, LineBlocks, QUOTE} from './line-blocks.ts';
-import type {CsvLayout, CsvSettings, RecordReader, Rest} from './record-reader.ts';
+import type {CsvLayout, CsvSettings, RecordReader} from './record-reader.ts';
 import {encodingDetail, reject} from './reject.ts';
 
 /** An incomplete record above this size is only parsed again once it has doubled: see `#mayBeComplete`. */
@@ -78,21 +78,6 @@ export class CsvReader implements RecordReader {
     const records = this.#records;
     this.#records = [];
     return records;
-  }
-
-  get rest(): Rest | undefined {
-    const waiting = this.#blocks.waiting;
-    if (waiting === undefined || this.#layout === undefined || this.#blanks > 0) return undefined;
-    return {bytes: this.#openLength + waiting, line: this.#line};
-  }
-
-  readOn(line: number): void {
-    this.#blocks.clear();
-    this.#open = [];
-    this.#openLength = 0;
-    this.#triedLength = 0;
-    this.#blanks = 0;
-    this.#line = line;
   }
 
   #read(block: LineBlock): void {

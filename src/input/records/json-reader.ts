@@ -14,8 +14,6 @@ const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].
  * the limit, only its beginning is kept, for the reject.
  */
 export class JsonReader implements RecordReader {
-  /** Always undefined: a resume must read from the start, since the text before a value may have opened a list. */
-  readonly rest = undefined;
   readonly #settings: ReaderSettings;
   /** The kept part of the value that is being read. */
   #parts: Buffer[] = [];
@@ -31,10 +29,6 @@ export class JsonReader implements RecordReader {
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
-  }
-
-  readOn(): never {
-    throw new Error('JSON is read from the start');
   }
 
   push(chunk: Buffer): InputRecord[] {

@@ -27,17 +27,6 @@ export class LineBlocks {
     this.#limit = limit;
   }
 
-  /** Number of bytes that wait for the end of their line; undefined if part of the line was dropped. */
-  get waiting(): number | undefined {
-    return this.#dropping === undefined ? this.#tailLength : undefined;
-  }
-
-  clear(): void {
-    this.#tail = [];
-    this.#tailLength = 0;
-    this.#dropping = undefined;
-  }
-
   /** Takes a chunk, and returns the blocks that are complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];

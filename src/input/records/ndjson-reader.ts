@@ -2,7 +2,7 @@ import {isUtf8} from 'node:buffer';
 import type {InputRecord} from '../row.ts';
 import {jsonRecord, jsonReject} from './json-record.ts';
 import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
-import type {ReaderSettings, RecordReader, Rest} from './record-reader.ts';
+import type {ReaderSettings, RecordReader} from './record-reader.ts';
 
 /** Reads one JSON object a line, and keeps each line's text. */
 export class NdjsonReader implements RecordReader {
@@ -21,16 +21,6 @@ export class NdjsonReader implements RecordReader {
 
   end(): InputRecord[] {
     return this.#blocks.end().flatMap(block => this.#read(block));
-  }
-
-  get rest(): Rest | undefined {
-    const bytes = this.#blocks.waiting;
-    return bytes === undefined ? undefined : {bytes, line: this.#line};
-  }
-
-  readOn(line: number): void {
-    this.#blocks.clear();
-    this.#line = line;
   }
 
   #read(block: LineBlock): InputRecord[] {

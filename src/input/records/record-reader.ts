@@ -9,16 +9,6 @@ export interface RecordReader {
   push(chunk: Buffer): InputRecord[];
   /** Ends the file, and returns its last records. */
   end(): InputRecord[];
-  /** The bytes received that are not yet part of a record; undefined if a resume could not start with them. */
-  readonly rest: Rest | undefined;
-  /** Drops `rest`, and continues at the line with this number, on which a record begins. */
-  readOn(line: number): void;
-}
-
-/** Bytes that are not yet part of a record: how many they are, and the number of the line on which they begin. */
-export interface Rest {
-  readonly bytes: number;
-  readonly line: number;
 }
 
 export interface ReaderSettings {

@@ -67,7 +67,7 @@ export const callSettings = {
 
   maxCredits: limitSetting(whole(0).optional(), {
     value: 'N',
-    description: 'Maximum of credits for this run, resumes and restarts included.',
+    description: 'Maximum of credits for this run, all its sessions included.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -7,7 +7,6 @@ const storeSetting = settingsIn('Answer store');
 const stateSetting = settingsIn('State');
 
 const LABEL = 'expected 1 to 64 letters, digits, or . _ @ -';
-const RESTART = 'expected fresh or nothing after --restart; true, false or fresh in a job file';
 
 /** Settings of the answer store, which later runs use, and of a run's state, which a resume uses. */
 export const storeSettings = {
@@ -78,10 +77,9 @@ export const storeSettings = {
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
-  restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
-    value: '[fresh]',
+  restart: stateSetting(z.boolean().default(false), {
     description:
-      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true: only if the input or the settings changed; false: stop then (exit 8 or 10).',
+      'Begin a new count of credits, and look failed values up again. Answers already paid for are kept.',
     uses: ['run'],
     shapes: 'nothing',
   }),

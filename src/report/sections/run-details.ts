@@ -1,4 +1,4 @@
-import {bytes, count, many, moment} from '../format.ts';
+import {bytes, many, moment} from '../format.ts';
 import type {Section} from '../model.ts';
 import type {Summary} from '../summary.ts';
 
@@ -14,9 +14,7 @@ export function runSection(summary: Summary): Section {
     ['SHA-256 of the input', input.sha256],
     ['Output', output.bytes === null ? output.path : `${output.path} (${bytes(output.bytes)})`],
     ...(output.sha256 === null ? [] : [['SHA-256 of the output', output.sha256]]),
-    ...(resumed.times === 0
-      ? []
-      : [['Resumed', `${many(resumed.times, 'time')}, last from row ${count(resumed.from_row ?? 1)}`]]),
+    ...(resumed.times === 0 ? [] : [['Resumed', many(resumed.times, 'time')]]),
   ];
   return {
     title: 'This run',

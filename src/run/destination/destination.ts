@@ -19,11 +19,11 @@ export interface Destination {
   /** True if the output has this digest. If so, also makes the output safe from a power cut. */
   holds(digest: FileDigest): Promise<boolean>;
   /**
-   * Opens the output, and cuts it to `bytes`, its length at the checkpoint.
+   * Creates the unpublished output, without rows.
    *
-   * @throws {StateError | OutputError}
+   * @throws {OutputError}
    */
-  open(files: RunFiles, bytes: number, stdout: NodeJS.WritableStream): Promise<Sink>;
+  open(files: RunFiles, stdout: NodeJS.WritableStream): Promise<Sink>;
   /**
    * Prepares the written output for publishing, and returns its digest; null if the destination keeps nothing.
    * Calls `watched` with a function that returns the share done so far.

@@ -28,7 +28,7 @@ function streamSink(to: string, stdout: NodeJS.WritableStream): Sink {
 }
 
 /** Writes nothing: the library gives rows back to the calling program. */
-const nowhere: Sink = {write: async () => {}, flush: async () => undefined, close: async () => {}};
+const nowhere: Sink = {write: async () => {}, flush: async () => {}, close: async () => {}};
 
 /** A destination whose rows can't be taken back, compared or replaced: only the files beside them are published. */
 function besideRows(name: string, sinkFor: (stdout: NodeJS.WritableStream) => Sink): Destination {
@@ -38,7 +38,7 @@ function besideRows(name: string, sinkFor: (stdout: NodeJS.WritableStream) => Si
     check() {},
     exists: () => false,
     holds: async () => false,
-    open: async (_files, _bytes, stdout) => sinkFor(stdout),
+    open: async (_files, stdout) => sinkFor(stdout),
     digest: async () => null,
     publish(files, {rejects, obsolete, summary}) {
       const {written} = files;

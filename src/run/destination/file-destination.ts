@@ -31,7 +31,7 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
       syncPath(dirname(target));
       return true;
     },
-    open: (files, bytes) => FileSink.open(partialPath(files, 'output', target), bytes),
+    open: files => FileSink.create(partialPath(files, 'output', target)),
     async digest(files, watched) {
       const rows = partialPath(files, 'output', target);
       if (!existsSync(rows)) throw gone(rows);

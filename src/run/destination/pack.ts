@@ -26,8 +26,7 @@ export function engineOf(compression: Compression, path: string): () => Transfor
 }
 
 /**
- * Compresses the finished output as a whole. Until then the output is plain, so a resume can cut it back to a
- * checkpoint. Equal rows give equal bytes, however often the run was interrupted.
+ * Compresses the finished output as a whole. Equal rows give equal bytes, however often the run was interrupted.
  *
  * @throws {OutputError} if the compressed file can't be written.
  */

@@ -84,46 +84,42 @@ export function publish(files: RunFiles, output: string, facts: PublishFacts, wr
 }
 
 /**
- * The record of a publishing to `output` that a crash interrupted; undefined if there is none.
+ * The record of a publishing to `output` that a crash interrupted; undefined if there is none that this command can
+ * complete. The run then makes the files again, from its ledger.
  *
- * @throws {StateError} if the record is damaged, or if its output or its file of rejects is not this command's.
+ * @throws {StateError} if the record is of another output.
  */
 export function unfinishedPublishing(
   {directory, written}: RunFiles,
   output: string,
 ): PublishRecord | undefined {
   const path = join(directory, RECORD);
-  if (!existsSync(path)) return undefined;
-  let record: PublishRecord;
-  try {
-    record = publishRecord.parse(JSON.parse(fileText(path)));
-  } catch (error) {
-    throw new StateError(
-      'state_damaged',
-      `${path}, which says what the last run was putting in place, is damaged. Start over with --restart; answers already paid for are kept.`,
-      {cause: error},
-    );
-  }
-  const {output_path, rejects_path} = record;
+  const record = existsSync(path) ? recordIn(path) : undefined;
+  if (record === undefined) return undefined;
+  const {output_path, rejects_path, rejects} = record;
   if (output_path !== output)
     throw new StateError(
-      'settings_changed',
+      'other_output',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
   // The interrupted run may have used another path for rejects: with another --rejects, or through another
   // link to the output. Rejects can be put in place only at the path of this command.
-  if (record.rejects !== null && rejects_path !== written.rejects)
-    throw new StateError(
-      'settings_changed',
-      `The unfinished run in ${directory} writes rejected rows to ${rejects_path}, and this command does not. To finish that run, use that name. To start over, add --restart; answers already paid for are kept.`,
-    );
-  return record;
+  return rejects !== null && rejects_path !== written.rejects ? undefined : record;
+}
+
+function recordIn(path: string): PublishRecord | undefined {
+  try {
+    return publishRecord.parse(JSON.parse(fileText(path)));
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Completes a publishing that a crash interrupted.
+ * Completes a publishing that a crash interrupted; returns undefined if there is none, or if a file is in neither its
+ * old nor its new place.
  *
- * @throws {StateError} if a file is in neither its old nor its new place; {@link OutputError} if it can't be moved.
+ * @throws {StateError} if the publishing is of another output; {@link OutputError} if a file can't be moved.
  */
 export async function completePublishing(
   files: RunFiles,
@@ -137,11 +133,7 @@ export async function completePublishing(
     // After a power cut an old record may be back, beside the unpublished file of another run. The digest shows if
     // the file belongs to the record.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
-    else if (!(await hasDigest(one.to, one.digest)))
-      throw new StateError(
-        'publish_lost',
-        `${one.to} was being put in place when the last run ended, and is missing. Start over with --restart; answers already paid for are kept.`,
-      );
+    else if (!(await hasDigest(one.to, one.digest))) return undefined;
   }
   orFailed(() => putInPlace(files, record, waiting));
   return record;

@@ -5,8 +5,9 @@ import type {Ledger} from '../../ledger/ledger.ts';
 import type {Price} from '../../report/money.ts';
 import {listOf, type RecordedSession, recordOfCutOff} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type RunIdentity, scopeOf} from '../identity.ts';
+import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
+import type {RunIdentity} from '../state/count.ts';
 import {billSummary} from './build-summary.ts';
 import {listKey, ownEntry, remember} from './history.ts';
 

@@ -1,17 +1,17 @@
 import {type Counters, cellsWith, listErrors} from '../../books/counters.ts';
 import {riskSummary} from '../../books/risk-summary.ts';
 import {usesOf} from '../../books/shared-uses.ts';
-import {type TimelineState, timelineSummary} from '../../books/timeline.ts';
+import {type TimelinePoint, timelineSummary} from '../../books/timeline.ts';
 import {topSummary} from '../../books/top-counts.ts';
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {priceOf} from '../../layout/prices.ts';
 import type {Bill} from '../../ledger/bills.ts';
+import {type Spending, type SpendingBy, totalSpending} from '../../ledger/books.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
-import type {Earlier} from '../../ledger/given-up.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
-import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
+import {latencyPercentile, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
@@ -31,18 +31,20 @@ export interface Published {
 }
 
 /** A run's books: its counts of rows, calls and credits, either now or at the end of the last session. */
-export interface Books {
+export interface RunBooks {
   readonly runId: string;
   readonly startedAt: number;
   readonly resumed: Summary['resumed'];
   readonly input: FileDigest;
   readonly counters: Counters;
-  /** Counts of all attempts (calls) in all sessions of the run. */
+  /** This session's counts of attempts (calls). */
   readonly tally: Tally;
-  readonly earlier: Earlier;
+  /** Calls and credits of all sessions of the run. */
+  readonly spending: SpendingBy;
+  readonly sessionStartedAt: number;
   /** This session's spending. By its `id`, the history recognizes a bill that it already has. */
   readonly bill: Pick<Bill, 'id' | 'by'>;
-  readonly timeline: TimelineState;
+  readonly timeline: readonly TimelinePoint[];
 }
 
 /** Facts that exist once a session has opened. */
@@ -67,7 +69,7 @@ export interface SummaryFacts {
   readonly job: Job;
   readonly end: End;
   readonly finishedAt: number;
-  readonly books: Books;
+  readonly books: RunBooks;
   /** The open session; undefined if the run could not start. */
   readonly session: UnderWay | undefined;
 }
@@ -77,7 +79,7 @@ export function buildSummary(given: SummaryFacts): Summary {
   // A clock that was set back must not make a run end before it began.
   const facts = {...given, finishedAt: Math.max(given.finishedAt, given.books.startedAt)};
   const {job, end, books, session} = facts;
-  const {tally, counters} = books;
+  const {counters} = books;
   const names = mapped(books, session?.operations ?? []);
   const byOperation = <Value>(of: (name: Operation) => Value): Record<string, Value> =>
     Object.fromEntries(names.map(name => [name, of(name)]));
@@ -97,10 +99,10 @@ export function buildSummary(given: SummaryFacts): Summary {
     settings_sha256: settingsDigest(job),
     rows: rowSummary(facts),
     lookups: byOperation(name => lookupSummary(books, name)),
-    calls: callSummary(tally),
+    calls: callSummary(books),
     credits: {
       ...creditSummary(facts, names),
-      by_operation: byOperation(name => spendingSummary(tally.operations[name])),
+      by_operation: byOperation(name => spendingSummary(books.spending[name])),
     },
     session: {id: books.bill.id, by_operation: byOperation(name => billSummary(books.bill.by[name]))},
     store: job.settings.store === false ? null : storeSummary(facts),
@@ -137,9 +139,9 @@ function rowSummary({books, session}: SummaryFacts) {
   return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
 }
 
-function callSummary(tally: Tally) {
+function callSummary({tally, spending}: RunBooks) {
   return {
-    total: totalOf(tally, 'calls'),
+    total: totalSpending(spending).calls,
     unsent: tally.unsent,
     unconfirmed: tally.unconfirmed,
     by_status: tally.byStatus,
@@ -158,11 +160,11 @@ function callSummary(tally: Tally) {
 
 function paceSummary(facts: SummaryFacts) {
   const {books, session} = facts;
-  const durationMs = facts.finishedAt - books.startedAt;
+  const durationMs = facts.finishedAt - books.sessionStartedAt;
   const calls = totalOf(books.tally, 'calls');
   return {
     rate_limit: session?.pace.limit ?? null,
-    achieved: durationMs > 0 ? round((calls - books.earlier.counted.calls) / (durationMs / 1_000)) : 0,
+    achieved: durationMs > 0 ? round(calls / (durationMs / 1_000)) : 0,
     pauses: session?.pace.pauses ?? 0,
     paused_ms: session?.pace.pausedMs ?? 0,
   };
@@ -175,17 +177,17 @@ export function summaryText(summary: Summary): string {
 }
 
 /** The operations that this run looked up or has in its books. The others would only show zeros. */
-function mapped({counters, tally, bill}: Books, operations: readonly Operation[]): Operation[] {
+function mapped({counters, spending, bill}: RunBooks, operations: readonly Operation[]): Operation[] {
   return operationNames.filter(name => {
-    const {calls, spent, maybeSpent} = tally.operations[name];
-    const counts = [{calls, spent, maybeSpent}, bill.by[name], counters.lookups[name]];
+    const counts = [spending[name], bill.by[name], counters.lookups[name]];
     return operations.includes(name) || counts.some(some => Object.values(some).some(count => count !== 0));
   });
 }
 
-function lookupSummary({counters, tally}: Books, name: Operation) {
+function lookupSummary({counters, tally, spending}: RunBooks, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
-  const {distinct, fromStore, calls, retries, longestStreak} = tally.operations[name];
+  const {distinct, fromStore, retries, longestStreak} = tally.operations[name];
+  const {calls} = spending[name];
   const stale = cellsWith(counters.stale[name]);
   return {
     values: ok + empty + invalid + failed + unknown + skipped,
@@ -223,20 +225,14 @@ function share(part: number, whole: number): number {
 }
 
 function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
-  const {tally, counters, earlier} = books;
+  const {tally, spending, counters} = books;
   const budgets = session?.budgets ?? [];
   const costOf = priceOf(job);
   const saved = (count: (name: Operation) => number) =>
     inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
   return {
-    spent: inCredits(totalOf(tally, 'spent')),
-    maybe_spent: inCredits(totalOf(tally, 'maybeSpent')),
+    ...spendingSummary(totalSpending(spending)),
     limit: job.settings.maxCredits ?? null,
-    earlier: {
-      counted: spendingSummary(earlier.counted),
-      not_counted: spendingSummary(earlier.notCounted),
-      unknown: earlier.unknown,
-    },
     account: {
       label: job.settings.account,
       ...usesOf(budgets),

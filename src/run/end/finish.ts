@@ -10,12 +10,11 @@ import type {Summary} from '../../report/summary.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
-import {endRun} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
-import {closeStages, type Session} from '../session.ts';
-import {hasEarlierRejects} from '../state/done-before.ts';
+import {closeStages, keepStored, type Session} from '../session.ts';
+import {hasEarlierRejects} from '../state/complete.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
 import {tellEnd} from './bills.ts';
@@ -48,7 +47,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
   // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
-  if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
+  if (stop === undefined || stop.forgetsFailures === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
@@ -79,15 +78,15 @@ async function complete(session: Session): Promise<RunOutcome> {
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = tellEnd(job, summary, ledger.bills.untold, io);
-  closeState(state, isTold ? 'all' : 'nothing', io.warn);
+  // After a kill before this point, the next session finds the record of the publishing, and does these steps again.
   deliver(job, summary, io);
+  closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await keepUpStore(job, io);
   return {
     exitCode,
     summary,
     stop: undefined,
     message: completedMessage(job, summary),
-    safeRows: summary.rows.written,
   };
 }
 
@@ -164,9 +163,9 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
-  const {job, state, io, asking, output} = session;
+  const {job, state, io, asking} = session;
   const {ledger} = asking;
-  await asking.store.flush().catch(() => false);
+  await keepStored(session).catch(() => {});
   const stop = endLedger(session, first);
   const lostAnswers = !ledger.isReadable;
   const summary = summarize(session, stop);
@@ -177,7 +176,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
   const {exitCode, message} = stop;
-  return {exitCode, summary, stop, message, safeRows: output.writer.safeRows, lostAnswers};
+  return {exitCode, summary, stop, message, lostAnswers};
 }
 
 /**
@@ -186,7 +185,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
  */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
-    if (stop.startsOver === true) endRun(ledger);
+    if (stop.forgetsFailures === true) ledger.forgetFailures();
     ledger.end();
     return stop;
   } catch (error) {

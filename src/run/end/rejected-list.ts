@@ -46,7 +46,7 @@ async function readLines(path: string): Promise<Line[]> {
   });
   const lines: Line[] = [];
   try {
-    for await (const {records} of source.batches())
+    for await (const records of source.batches())
       for (const record of records) {
         if (record.type !== 'ndjson' || typeof record.value.raw !== 'string')
           throw new UsageError(

@@ -1,18 +1,17 @@
 import {randomUUID} from 'node:crypto';
-import {existsSync} from 'node:fs';
-import {savedCounters} from '../../books/counters.ts';
+import {emptyCounters} from '../../books/counters.ts';
 import type {Job} from '../../job/job.ts';
 import {operationsOf} from '../../layout/layout.ts';
-import {nothingEarlier} from '../../ledger/given-up.ts';
-import {emptyTally, spentSince} from '../../ledger/tally.ts';
+import {nothingSpent} from '../../ledger/books.ts';
+import {emptyTally} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {End} from '../exit.ts';
-import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import type {Session} from '../session.ts';
-import {type Checkpoint, ledgerPath, type RunState, withLedger} from '../state/run-state.ts';
+import type {RunIdentity} from '../state/count.ts';
+import {type RunState, withLedger} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
-import {type Books, buildSummary, type Published} from './build-summary.ts';
+import {buildSummary, type Published, type RunBooks} from './build-summary.ts';
 
 /** The summary of a session, with the digests of its published files if there are any. */
 export function summarize(
@@ -21,9 +20,9 @@ export function summarize(
   published: Published = {output: null, rejects: null},
 ): Summary {
   const {job, io, identity, input, asking, output} = session;
-  const {source, checkpoint, layout} = input;
+  const {source, layout} = input;
   const {account, ledger, executor, connection, store} = asking;
-  const {tally, givenUp, bills} = ledger;
+  const {tally, spending, bills} = ledger;
   return buildSummary({
     job,
     end,
@@ -32,13 +31,14 @@ export function summarize(
     books: {
       runId: identity.runId,
       startedAt: identity.startedAt,
-      resumed: {times: identity.sessions - 1, from_row: checkpoint ? checkpoint.record + 1 : null},
+      sessionStartedAt: session.begunAt,
+      resumed: {times: identity.sessions - 1},
       input: source.position,
       counters: output.writer.counters,
       tally,
-      earlier: givenUp.earlier,
+      spending,
       bill: bills.open,
-      timeline: output.timeline.state,
+      timeline: output.timeline.points,
     },
     session: {
       published,
@@ -75,38 +75,36 @@ export async function summarizeFailure(
 /** SHA-256 of empty data. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** The run's books as the last session left them; empty books if there was no session. */
-async function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Promise<Books> {
-  const {identity, checkpoint, ...spent} = await ledgerSoFar(paths.state, state);
+/** The run's books as the last session left them; empty books if there was no session, or its ledger is unreadable. */
+async function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Promise<RunBooks> {
+  const {identity, spending} = await ledgerSoFar(job, state);
   return {
-    ...spent,
+    tally: emptyTally(),
+    spending,
     // This session spent nothing, so its bill is empty. The next session that opens adds earlier bills
     // to the history.
-    bill: {id: randomUUID(), by: spentSince(emptyTally(), undefined)},
+    bill: {id: randomUUID(), by: nothingSpent()},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),
-    resumed: {times: identity?.sessions ?? 0, from_row: null},
-    input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
-    counters: savedCounters(checkpoint?.counters),
-    timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
+    sessionStartedAt: now(),
+    resumed: {times: identity?.sessions ?? 0},
+    input: {bytes: 0, sha256: EMPTY_SHA256},
+    counters: emptyCounters(),
+    timeline: [],
   };
 }
 
-/** Reads the run's books from its ledger. If the state could not be opened, earlier spending counts as unknown. */
-async function ledgerSoFar(directory: string | undefined, state: RunState | undefined) {
-  const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
+async function ledgerSoFar(job: Job, state: RunState | undefined) {
+  const nothing = {identity: undefined, spending: nothingSpent()};
   try {
-    const found =
+    const read = () =>
       state &&
-      (await withLedger(state, ledger => ({
-        tally: ledger.tally,
-        earlier: ledger.givenUp.earlier,
+      withLedger(state, job, ledger => ({
         identity: ledger.getMeta<RunIdentity>('run'),
-        checkpoint: ledger.getMeta<Checkpoint>('checkpoint'),
-      })));
-    const isUnread = state === undefined && directory !== undefined && existsSync(ledgerPath(directory));
-    return found ?? {...nothing, earlier: nothingEarlier(isUnread)};
+        spending: ledger.spending,
+      }));
+    return (await read()) ?? nothing;
   } catch {
-    return {...nothing, earlier: nothingEarlier(true)};
+    return nothing;
   }
 }

@@ -2,7 +2,6 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
-import {duration, many} from '../../report/format.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -12,7 +11,7 @@ import {
 } from '../../store/store.ts';
 import {keepUp} from '../../store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../store/validity.ts';
-import {dateOf, type RunIo, type World} from '../io.ts';
+import {dateOf, type World} from '../io.ts';
 
 /**
  * How long answers are valid, by operation. Verdicts are valid forever: a session token can be redeemed only once,
@@ -26,29 +25,6 @@ export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation,
     return {answers: ofOperation(maxAge, name, own), rejections, stale};
   });
 }
-
-/**
- * Warns if a resumed run is older than the maximum age of answers. A run judges answers as of its start, so that
- * all its rows are judged alike. Its last rows may thus get answers as old as the run.
- */
-export function warnOfAge(
-  job: Job,
-  operations: readonly Operation[],
-  startedAt: number,
-  {now, warn}: Pick<RunIo, 'now' | 'warn'>,
-): void {
-  const terms = termsOf(job);
-  const term = Math.min(...operations.map(name => terms[name].answers));
-  const age = now() - startedAt;
-  if (age <= term) return;
-  warn(
-    `This run began ${shown(age)} ago, and --max-age is ${shown(term)}: the rest of its rows may get answers as old as the run. To look them up again: --restart.`,
-  );
-}
-
-const DAY_MS = 86_400_000;
-
-const shown = (ms: number) => (ms < DAY_MS ? duration(ms) : many(Math.round((10 * ms) / DAY_MS) / 10, 'day'));
 
 /** True if rejections are stored, so that other runs don't look those values up for a while. */
 export function keepsRejections({settings: {store, maxAge}}: Job): boolean {

@@ -1,12 +1,7 @@
 import {giveBackBlocks, PeriodBudget} from '../../account/period-budget.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
-import type {Job} from '../../job/job.ts';
-import {inCredits, thousandths} from '../../job/money.ts';
-import type {Earlier} from '../../ledger/given-up.ts';
-import type {LedgerOptions} from '../../ledger/ledger.ts';
-import type {Spending} from '../../ledger/tally.ts';
-import {count, many} from '../../report/format.ts';
-import {FRESH_BUDGET_HINT} from '../identity.ts';
+import {thousandths} from '../../job/money.ts';
+import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import {dateOf, type World} from '../io.ts';
 import {type Account, stateDirectory} from './account.ts';
 
@@ -57,25 +52,4 @@ export function giverBack(io: World): LedgerOptions['giveBack'] {
 
 export function exhaustedMessage({period, limit, renewsAt}: PeriodBudget): string {
   return `The ${period}'s credit limit (${limit}) is reached: nothing more was sent. The next ${period} begins at ${new Date(renewsAt).toISOString()}.`;
-}
-
-/** Credits that were spent, or may have been. */
-export function creditsOf({spent, maybeSpent}: Spending): number {
-  return inCredits(spent + maybeSpent);
-}
-
-/** Warns how much of `max_credits` earlier attempts (restarted runs) left, and how to get all of it again. */
-export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence: string) => void): void {
-  const {maxCredits} = settings;
-  if (maxCredits === undefined) return;
-  const counted = creditsOf(earlier.counted);
-  const others = creditsOf(earlier.notCounted);
-  if (counted > 0)
-    warn(
-      `Earlier attempts spent, or may have spent, ${many(counted, 'credit')}. So ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left for this run. To have all of them, ${FRESH_BUDGET_HINT}.`,
-    );
-  if (others > 0)
-    warn(
-      `${many(others, 'credit')} of earlier attempts do not count against this run's limit. They belong to another endpoint or account, or to the time before --restart fresh. Some may not have been charged.`,
-    );
 }

@@ -7,10 +7,10 @@ import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {costOf} from '../../layout/prices.ts';
+import {totalSpending} from '../../ledger/books.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import {isKept, lookupOf} from '../../ledger/lookup.ts';
-import {totalOf} from '../../ledger/tally.ts';
-import {addedUp, withoutInterrupted} from '../../ledger/value-history.ts';
+import {withoutInterrupted} from '../../ledger/value-history.ts';
 import {nextStep} from '../../lookup/policy.ts';
 import {counted} from '../../lookup/task-state.ts';
 import {isStored} from '../../operations/table.ts';
@@ -28,7 +28,7 @@ export async function joinFleet(
   {job, io, clock}: Running,
   {account, ledger, lanes}: Calling,
   redisUrl: string,
-  runId: string,
+  fleetId: string,
   rows: () => number,
 ): Promise<Fleet> {
   if (account?.rate !== undefined && lanes.length > 1)
@@ -40,7 +40,7 @@ export async function joinFleet(
   const {sealingSecret} = await import('../../fleet/seal.ts');
   return Fleet.join({
     redisUrl,
-    runId,
+    runId: fleetId,
     endpoint: endpointName(job.endpoint),
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
@@ -48,14 +48,17 @@ export async function joinFleet(
     creditsAt: account && creditsCounter(account, io.env),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
-    report: () => ({
-      job: job.name,
-      rows: rows(),
-      calls: totalOf(ledger.tally, 'calls'),
-      spent: inCredits(totalOf(ledger.tally, 'spent')),
-      maybeSpent: inCredits(totalOf(ledger.tally, 'maybeSpent')),
-      limit: job.settings.maxCredits ?? null,
-    }),
+    report: () => {
+      const {calls, spent, maybeSpent} = totalSpending(ledger.spending);
+      return {
+        job: job.name,
+        rows: rows(),
+        calls,
+        spent: inCredits(spent),
+        maybeSpent: inCredits(maybeSpent),
+        limit: job.settings.maxCredits ?? null,
+      };
+    },
     now: clock,
     date: io.now,
     warn: io.warn,
@@ -79,16 +82,20 @@ export async function bookCollected(
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
-    if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
+    if (
+      known === undefined ||
+      known.interrupted !== ask.dispatch ||
+      (attempt.kind === 'ambiguous' && attempt.lost === true)
+    )
       continue;
-    const history = addedUp(withoutInterrupted(known), ledger.givenUp.find(lookup.key));
+    const history = withoutInterrupted(known.history);
     const value = {lookup, cost: cost(lookup), dispatch: ask.dispatch, calls: 0, history};
     const booked = counted(value, attempt, settings.cost);
     // A rejection may be the account's fault. With `false` (the last argument), it is not kept for other runs.
     const step = nextStep(ask.operation, attempt, value.history, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     logAttempt(io.log, booked, []);
-    const found = ledger.found({...booked, retry: false, outcome});
+    const found = ledger.found(known, {...booked, retry: false, outcome});
     if (outcome !== undefined && isKept(outcome) && isStored(ask.operation))
       store.put({operation: ask.operation, key: lookup.key, outcome});
     await found;

@@ -6,8 +6,7 @@ import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import type {Rejections} from '../../store/rejections.ts';
-import {type AnswerStore, noStore} from '../../store/store.ts';
-import type {RunIdentity} from '../identity.ts';
+import type {AnswerStore} from '../../store/store.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';
@@ -28,13 +27,13 @@ export interface OpenedExecutor {
 export async function openExecutor(
   run: Running,
   means: Means,
-  identity: RunIdentity,
+  fleetId: string,
   rows: () => number,
 ): Promise<OpenedExecutor> {
   const {io, clock, job} = run;
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline)
-    return openFleetExecutor(run, means, job.redisUrl, identity, rows);
+    return openFleetExecutor(run, means, job.redisUrl, fleetId, rows);
   const outlet = localOutlet(means.connection.client, io.now, clock);
   const executor = createExecutor(run, means, outlet);
   if (offline) executor.close('offline');
@@ -45,41 +44,23 @@ async function openFleetExecutor(
   run: Running,
   means: Means,
   redisUrl: string,
-  {runId, sessions}: RunIdentity,
+  fleetId: string,
   rows: () => number,
 ): Promise<OpenedExecutor> {
   const {stopper, job} = run;
-  const fleet = await joinFleet(run, means, redisUrl, runId, rows);
+  const fleet = await joinFleet(run, means, redisUrl, fleetId, rows);
   try {
     const executor = createExecutor(run, means, fleet);
     watchFleet(fleet, run, means, count => {
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (sessions > 1)
+    if (means.ledger.isResumed)
       await stopper.unlessStopped(bookCollected(fleet.collect(), run, means.ledger, means.store));
     return {executor, closeExecutor: () => fleet.close()};
   } catch (error) {
     await fleet.close();
     throw error;
-  }
-}
-
-/**
- * Books the calls that the fleet finished for a run that is about to be given up: they are paid for, and without
- * their answers the new run would make them again. The fleet withdraws calls that no worker has begun.
- */
-export async function bookGivenUp(run: Running, calling: Calling): Promise<void> {
-  const {job, stopper} = run;
-  const identity = calling.ledger.getMeta<RunIdentity>('run');
-  if (identity === undefined || job.redisUrl === undefined || job.settings.offline) return;
-  const fleet = await joinFleet(run, calling, job.redisUrl, identity.runId, () => 0);
-  try {
-    watchFleet(fleet, run, calling, () => {});
-    // The answers need no store: the new run takes them over from the ledger.
-    await stopper.unlessStopped(bookCollected(fleet.collect(), run, calling.ledger, noStore));
-  } finally {
-    await fleet.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type {Batch, InputRecord, Row} from '../../input/row.ts';
+import type {InputRecord, Row} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
 import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
 import type {Answers} from '../../lookup/answers.ts';
@@ -78,12 +78,12 @@ export class Admission {
   }
 
   /** Puts records into the window and submits their lookups. Resolves when the caller may pass more records. */
-  async admit({records, position}: Batch): Promise<void> {
+  async admit(records: readonly InputRecord[]): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();
     const waiters: Waiter[] = [];
     try {
-      for (const record of records) this.#admitRecord(record, position, waiters);
+      for (const record of records) this.#admitRecord(record, waiters);
     } finally {
       // Reading a program's row may throw. The rows before it are in the window, so their lookups are submitted.
       await answers.ask(waiters);
@@ -91,7 +91,7 @@ export class Admission {
     await this.#askSecond();
   }
 
-  #admitRecord(record: InputRecord, position: PendingRecord['position'], waiters: Waiter[]): void {
+  #admitRecord(record: InputRecord, waiters: Waiter[]): void {
     const {layout, window} = this.#stages;
     const {targets} = layout.mapping;
     const planned: readonly PlannedCell[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
@@ -102,7 +102,6 @@ export class Admission {
       repairs: repairsOf(planned),
       missing: results.filter(result => result === undefined).length,
       bytes: sizeOf(record, planned),
-      position,
       queued: false,
     };
     const row = layout.waterfall && this.#waitingRow(entry, planned);

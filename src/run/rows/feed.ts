@@ -1,7 +1,7 @@
 import {countReject} from '../../books/counters.ts';
 import {BulkEnrichError} from '../../errors.ts';
 import {objectRecord} from '../../input/objects.ts';
-import type {InputPosition, InputRecord, ObjectRow, Reject} from '../../input/row.ts';
+import type {InputRecord, ObjectRow, Reject} from '../../input/row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {logTrouble} from '../log.ts';
 import type {Session} from '../session.ts';
@@ -20,14 +20,12 @@ export class Feed {
   readonly #session: Session;
   readonly #window = new InOrder();
   readonly #admission: Admission;
-  readonly #position: InputPosition;
   /** The program's rows that are in the window, in input order. */
   readonly #given: unknown[] = [];
 
   constructor(session: Session) {
     this.#session = session;
     const {stopper, input, asking} = session;
-    this.#position = input.source.position;
     this.#admission = new Admission({
       layout: input.layout,
       answers: asking.answers,
@@ -46,7 +44,7 @@ export class Feed {
         for (const row of rows) records.push(objectRecord(row, first + records.length, maxRecordSize));
       } finally {
         this.#given.push(...rows.slice(0, records.length));
-        await this.#admission.admit({records, position: this.#position});
+        await this.#admission.admit(records);
       }
     } catch (error) {
       // An error of the ledger stops the run. A row's own error, thrown by a getter, comes after the rows before it.

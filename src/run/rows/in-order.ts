@@ -1,4 +1,4 @@
-import type {InputPosition, InputRecord} from '../../input/row.ts';
+import type {InputRecord} from '../../input/row.ts';
 import type {Result} from '../../ledger/lookup.ts';
 import type {RepairCode} from '../../operations/cell.ts';
 
@@ -12,8 +12,6 @@ export interface PendingRecord {
   missing: number;
   /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
-  /** Position of the input after the batch that this record came in. */
-  readonly position: InputPosition;
   /**
    * True once the record is in the window and its bytes are counted there. A lookup that its condition
    * excludes may have its result earlier.

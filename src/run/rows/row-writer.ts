@@ -1,5 +1,5 @@
 import {rmSync} from 'node:fs';
-import {type Counters, countReject, countRow, judgeRejected, savedCounters} from '../../books/counters.ts';
+import {type Counters, countReject, countRow, emptyCounters, judgeRejected} from '../../books/counters.ts';
 import {CodedError, placeInCode} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
@@ -13,7 +13,7 @@ import type {RowView} from '../../score/subjects.ts';
 import type {Rejections} from '../../store/rejections.ts';
 import {partialPath} from '../destination/partial.ts';
 import type {RunIo} from '../io.ts';
-import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
+import type {RunState} from '../state/run-state.ts';
 import type {ReadyRecord} from './in-order.ts';
 import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
 
@@ -21,11 +21,9 @@ const NOT_SCORED = {risk: undefined, outcomes: undefined};
 /** The risk of a row at which this program failed. */
 const UNSCORED: Risk = {score: null, level: 'unknown', reasons: [], points: {}, missing: ['internal_error']};
 
-/** Writes rows and rejects to the partial files, counts them, and reports what is durable. */
+/** Writes rows and rejects to the partial files, and counts them. */
 export class RowWriter {
-  /** Number of rows that the last checkpoint covers. */
-  safeRows: number;
-  readonly #counters: Counters;
+  readonly #counters = emptyCounters();
   readonly #rejections: Rejections;
   readonly #layout: Layout;
   readonly #parse = sharedAnswers();
@@ -33,7 +31,6 @@ export class RowWriter {
   /** Path of the partial rejects; undefined if none are kept. */
   readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
-  #last: ReadyRecord | undefined;
   readonly #warn: (sentence: string) => void;
   #hasTold = false;
 
@@ -41,41 +38,33 @@ export class RowWriter {
     layout: Layout,
     output: Sink,
     rejectsPath: string | undefined,
-    counters: Counters,
     rejections: Rejections,
     warn: (sentence: string) => void,
   ) {
     this.#layout = layout;
     this.#output = output;
     this.#rejectsPath = rejectsPath;
-    this.#counters = counters;
     this.#rejections = rejections;
     this.#warn = warn;
-    this.safeRows = counters.rows.written;
   }
 
   /**
-   * Opens the partial files, cut to the checkpoint.
+   * Creates the partial files, with the output's head.
    *
-   * @throws {StateError | OutputError}
+   * @throws {OutputError}
    */
   static async open(
     state: RunState,
     layout: Layout,
-    checkpoint: Checkpoint | undefined,
     rejections: Rejections,
     {stdout, warn}: Pick<RunIo, 'stdout' | 'warn'>,
   ): Promise<RowWriter> {
     const {rejects} = state.written;
     const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
-    const sink = await state.destination.open(state, checkpoint?.outputBytes ?? 0, stdout);
-    const counters = savedCounters(checkpoint?.counters);
-    const writer = new RowWriter(layout, sink, rejectsPath, counters, rejections, warn);
-    if (checkpoint === undefined) await sink.write(layout.encoder.head);
-    const kept = checkpoint?.rejectsBytes ?? 0;
-    if (kept > 0) await writer.#openRejects(kept);
-    else if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
-    return writer;
+    if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
+    const sink = await state.destination.open(state, stdout);
+    await sink.write(layout.encoder.head);
+    return new RowWriter(layout, sink, rejectsPath, rejections, warn);
   }
 
   /**
@@ -168,29 +157,16 @@ export class RowWriter {
     if (rows.length > 0) await this.#output.write(text);
     if (rejects.length > 0) {
       const header = this.#rejects === undefined ? this.#layout.header : undefined;
-      const sink = await this.#openRejects(0);
+      const sink = await this.#openRejects();
       const lines = rejects.map((reject, index) => rejectLine(reject, index === 0 ? header : undefined));
       await sink?.write(lines.join(''));
     }
-    this.#last = entries.at(-1) ?? this.#last;
   }
 
-  /**
-   * Makes all written rows durable, and returns the point that they reach. Returns undefined if a run can't resume
-   * from there: before the first row, or in a stream.
-   */
-  async flush(): Promise<Written | undefined> {
-    const outputBytes = await this.#output.flush();
-    const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
-    const last = this.#last;
-    if (last === undefined || outputBytes === undefined) return undefined;
-    return {
-      record: last.record.record,
-      ...last.position,
-      outputBytes,
-      rejectsBytes,
-      counters: this.counters,
-    };
+  /** Makes all written rows durable. */
+  async flush(): Promise<void> {
+    await this.#output.flush();
+    await this.#rejects?.flush();
   }
 
   async close(): Promise<void> {
@@ -198,9 +174,9 @@ export class RowWriter {
     await this.#rejects?.close();
   }
 
-  async #openRejects(bytes: number): Promise<Sink | undefined> {
+  async #openRejects(): Promise<Sink | undefined> {
     if (this.#rejectsPath === undefined) return undefined;
-    this.#rejects ??= await FileSink.open(this.#rejectsPath, bytes);
+    this.#rejects ??= await FileSink.create(this.#rejectsPath);
     return this.#rejects;
   }
 }

@@ -1,39 +1,24 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import type {Counters} from '../../books/counters.ts';
-import type {TimelineState} from '../../books/timeline.ts';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {fileIdOf, isSameFile} from '../../disk/path.ts';
 import {removeFile} from '../../disk/remove.ts';
 import {syncPath} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
-import type {ResumePoint} from '../../input/row.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
-import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
+import {Ledger} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
+import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
 import {partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
-import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
+import {answersKey} from '../identity.ts';
+import type {RunIdentity} from './count.ts';
 import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
-
-/** A point in input, output and rejects. Everything written up to this point is durable. */
-export interface Written extends ResumePoint {
-  readonly outputBytes: number;
-  readonly rejectsBytes: number;
-  readonly counters: Counters;
-}
-
-/** The point from which a run resumes. */
-export interface Checkpoint extends Written {
-  readonly timeline: TimelineState;
-  /** Number of the last bought answer that is in the store. The run numbers the answers that it buys. */
-  readonly stored: number;
-}
 
 /** A directory whose lock a run holds. */
 interface LockedDirectory {
@@ -107,13 +92,13 @@ function busy(who: string): string {
 }
 
 /**
- * Opens the ledger. If the job allows a restart, a ledger that is damaged or of another version is renamed, and a
- * new one begins. That loses the count of what was spent, so a job with a limit must demand `restart: fresh`.
+ * Opens the ledger. If it is damaged or of another version, a job renames it and begins a new one. That loses the
+ * count of what was spent, so a command, and a job with a limit, do so only with `--restart`.
  */
 export function openLedger(
   {directory, written, temporary}: RunState,
   job: Job,
-  options: LedgerOptions,
+  options: Omit<LedgerOptions, 'scope'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath(directory);
@@ -121,6 +106,7 @@ export function openLedger(
   const open = () =>
     new Ledger(path, {
       ...options,
+      scope: answersKey(job),
       maxCredits: maxCredits === undefined ? undefined : thousandths(maxCredits),
       lostState: hasLostState(directory),
       temporary: temporary !== undefined,
@@ -130,16 +116,16 @@ export function openLedger(
     if (written.rejects === undefined) temporary?.remove();
     return ledger;
   } catch (error) {
-    if (!(error instanceof StateError) || job.restarts === 'never') throw error;
+    if (!(error instanceof StateError) || !(restart || job.fromFile)) throw error;
     const [what = ''] = error.message.split('.');
-    if (maxCredits !== undefined && restart !== 'fresh')
+    if (maxCredits !== undefined && !restart)
       throw new StateError(
         error.code,
-        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To start over with all of the limit, ${FRESH_BUDGET_HINT}.`,
+        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To begin with all of the limit, add --restart to the command once.`,
         {cause: error},
       );
     warn(
-      `${what}. It was renamed to ${path}${UNREADABLE}, and the run starts over. Answers in the store are not paid for again. The earlier spending is not counted.`,
+      `${what}. It was renamed to ${path}${UNREADABLE}, and the run begins anew. Answers in the store are not paid for again. The earlier spending is not counted.`,
     );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
     renameSync(path, path + UNREADABLE);
@@ -154,11 +140,12 @@ export function openLedger(
  */
 export async function withLedger<T>(
   {directory}: RunState,
+  job: Job,
   work: (ledger: Ledger) => T | Promise<T>,
 ): Promise<T | undefined> {
   const path = ledgerPath(directory);
   if (!existsSync(path)) return undefined;
-  const ledger = new Ledger(path, {lostState: hasLostState(directory)});
+  const ledger = new Ledger(path, {scope: answersKey(job), lostState: hasLostState(directory)});
   try {
     return await work(ledger);
   } finally {

@@ -90,7 +90,7 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
     said.push(...mapping.doubts);
     const values = new Set<string>();
     const codes = new Map<string, number>();
-    for await (const {records} of source.batches())
+    for await (const records of source.batches())
       for (const record of records) {
         if (record.type === 'reject') {
           count(codes, record.reason);

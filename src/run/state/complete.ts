@@ -1,0 +1,181 @@
+import {statSync} from 'node:fs';
+import {z} from 'zod';
+import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
+import {textOf} from '../../disk/path.ts';
+import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
+import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
+import type {Job} from '../../job/job.ts';
+import {many} from '../../report/format.ts';
+import type {Summary} from '../../report/summary.ts';
+import {isOwnFile} from '../destination/own-files.ts';
+import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
+import {tellBills} from '../end/bills.ts';
+import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
+import {rememberRun} from '../end/history.ts';
+import {failureSentence, isComplete} from '../exit.ts';
+import {settingsDigest} from '../identity.ts';
+import {during, pipesOf, type RunIo} from '../io.ts';
+import type {RunOutcome} from '../run-outcome.ts';
+import type {Stopper} from '../stop.ts';
+import {closeState, forgetLedger, hasOtherRun, type RunState, withLedger} from './run-state.ts';
+
+/**
+ * The outcome of a run that has nothing to look up: its output is complete, or had only to be put in place, which this
+ * does. Undefined if rows are to be looked up.
+ *
+ * @throws {UsageError} if the run would replace an output, or a report has no directory.
+ */
+export async function completeBefore(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  stopper: Stopper,
+): Promise<RunOutcome | undefined> {
+  checkReportPaths(job);
+  const {destination, directory} = state;
+  const {force, restart} = job.settings;
+  const pipes = pipesOf(io, stopper);
+  const record = restart ? undefined : await destination.complete(state);
+  if (record !== undefined) {
+    const outcome = completedNow(job, record);
+    if (!(force && (await isOther(job, record, pipes)))) return end(job, io, state, outcome);
+    await tellEnd(job, io, state, outcome.summary);
+    forgetLedger(directory);
+  } else if (destination.exists() && !force) {
+    const compare = () => finishedBefore(job, state, pipes);
+    const summary = restart
+      ? undefined
+      : await during(io.phase, 'comparing with what is there', () => ({}), compare);
+    if (summary === undefined)
+      throw new UsageError(
+        'output_exists',
+        `${job.output.name} exists. Replace it with --force (known answers are not paid for again), or choose another output with -o.`,
+      );
+    const isCutOff = hasOtherRun(directory, summary.run_id);
+    return end(job, io, state, doneBefore(job, summary, isCutOff), isCutOff);
+  }
+  // An interrupted publishing that was not completed: this run makes its files again.
+  if (isUnpublished(directory)) forgetPublishing(directory, job.output.name);
+  return undefined;
+}
+
+/** Does the steps after the publishing, which the last session may not have reached. `keeps`: true keeps the state. */
+async function end(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  outcome: RunOutcome,
+  keeps = false,
+): Promise<RunOutcome> {
+  const isTold = await tellEnd(job, io, state, outcome.summary);
+  closeState(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
+  return outcome;
+}
+
+/** Delivers the end of a complete run. Returns false if the history lacks it. */
+async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary | undefined): Promise<boolean> {
+  const isTold = summary === undefined || rememberRun(job, summary, io);
+  try {
+    // The history may lack a killed session's bill.
+    const untold = isTold ? ((await withLedger(state, job, ({bills}) => bills.untold)) ?? []) : [];
+    if (untold.length > 0) tellBills(untold, io);
+  } catch {
+    // The bills in an unreadable ledger are not added.
+  }
+  if (summary !== undefined) await deliver(job, summary, io);
+  return isTold;
+}
+
+/** The summary of a complete earlier run; undefined if the job's settings or files differ from that run's. */
+async function finishedBefore(job: Job, {destination}: RunState, pipes: Pipes): Promise<Summary | undefined> {
+  const {paths} = job;
+  const summary = earlierSummary(job);
+  if (summary?.settings_sha256 !== settingsDigest(job) || !isComplete(summary)) return undefined;
+  const {output, rejects} = summary;
+  const {bytes, sha256} = output;
+  if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
+  if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
+    return undefined;
+  return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
+}
+
+/** Settings and input of a result, from its summary or from the record of its publishing. */
+interface MadeOf {
+  readonly settings_sha256: string;
+  readonly input: FileDigest;
+}
+
+/** True if the job as it is now, with its inputs as they are now, makes this result. */
+async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes: Pipes): Promise<boolean> {
+  if (settings_sha256 !== settingsDigest(job)) return false;
+  const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
+  const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : input.bytes);
+  return read.sha256 === input.sha256;
+}
+
+/** True if the record is of another result, such as last night's. That result must not pass for this job's. */
+async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
+  // An input that can be read only once counts as another: to compare it would use it up.
+  if (job.inputs.some(isReadOnce)) return true;
+  try {
+    return !(await isMadeOf(record, job, pipes));
+  } catch {
+    // An input can't be read. The run reports that when it reads the input itself.
+    return true;
+  }
+}
+
+function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
+  const message = `The last run wrote its ${many(rowsWritten, 'row')}, but was interrupted at its end. It is complete now: ${output.name}`;
+  return {
+    exitCode: exitCode as ExitCode,
+    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
+    stop: undefined,
+    message,
+    found: 'unpublished',
+  };
+}
+
+/** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
+function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
+  const rows = summary.rows.written;
+  const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
+  const again = isCutOff
+    ? 'A later run of it was interrupted. To resume that one: --force.'
+    : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
+  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
+  return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found: 'complete'};
+}
+
+/**
+ * True if the rejects file of an earlier run exists. If the user chose its path, the file may be another one.
+ * So the last summary must give the same path and size.
+ */
+export function hasEarlierRejects(job: Job): boolean {
+  const path = job.paths.rejects;
+  const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
+  if (path === undefined || found?.isFile() !== true || !isOwnFile('rejects', path)) return false;
+  const {rejects} = earlierSummary(job) ?? {};
+  return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
+}
+
+const digest = z.object({bytes: z.number().nullable(), sha256: z.string().nullable()});
+
+/** The fields that are read from a summary. They are checked, since another program may have changed the file. */
+const readable = z.object({
+  settings_sha256: z.string(),
+  status: z.string(),
+  input: digest,
+  output: digest,
+  rejects: digest.extend({path: z.string().nullable()}).nullable(),
+});
+
+function earlierSummary({paths: {summary}}: Job): Summary | undefined {
+  try {
+    const text = summary === undefined ? undefined : textOf(summary);
+    const found: unknown = text === undefined ? undefined : JSON.parse(text);
+    return readable.safeParse(found).success ? (found as Summary) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,307 @@
+import {mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {digestFiles} from '../../src/disk/digest.ts';
+import type {Job} from '../../src/job/job.ts';
+import {checkSettings} from '../../src/job/parse.ts';
+import type {PublishRecord} from '../../src/run/destination/publish.ts';
+import {answersKey} from '../../src/run/identity.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import {dataVersion} from '../../src/service/data/data-version.ts';
+import {scopeKey} from '../../src/store/store-file.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+import {whole} from '../support/whole.ts';
+
+const ROWS = 60;
+const PART = ROWS / 2;
+/** Without the answer store, the ledger is all that there is. */
+const settings = {ip: 'ip', concurrency: 1, store: false};
+const limited = {...settings, maxCredits: ROWS};
+const job = {fromFile: true};
+
+/** A run that is interrupted once {@link PART} calls are answered. */
+async function halfWay(
+  stage: Stage,
+  raw: Record<string, unknown> = settings,
+  options: StageOptions = {},
+): Promise<void> {
+  const stopper = new Stopper();
+  const {calls} = stage.api.ledger;
+  stage.api.setScript(call => {
+    if (call.call - calls === PART) interrupt(stopper);
+    return undefined;
+  });
+  expect(await stage.run(raw, {...options, stopper})).toMatchObject({
+    code: 130,
+    summary: {credits: {spent: PART}},
+  });
+  stage.api.setScript(undefined);
+}
+
+const spent = (credits: number, code = 0) => ({code, summary: {credits: {spent: credits}}});
+
+test('a command counts on whatever changes: list, settings and day', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, limited);
+  stage.write('list.csv', ips(ROWS, 1_000));
+  const tomorrow = {now: () => Date.now() + 86_400_000};
+  const ended = await stage.run({...limited, fields: 'ip.country'}, tomorrow);
+  expect(ended).toMatchObject(spent(ROWS, 7));
+  expect(ended.message).toMatch(/Earlier sessions of this run count.*--restart/);
+  expect(stage.api.ledger.credits).toBe(ROWS);
+});
+
+test('--restart begins a new count, keeps the answers, and looks failed values up again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, limited);
+  const {summary: before} = await stage.run({...limited, maxCredits: PART});
+  const ended = await stage.run({...limited, restart: true, maxCredits: PART});
+  expect(ended).toMatchObject(spent(PART));
+  expect(ended.summary?.run_id).not.toBe(before?.run_id);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  expect(stage.api.ledger.credits).toBe(ROWS);
+});
+
+test('each night of a job has its own count, though the nights before were never finished', async () => {
+  await using stage = await openStage();
+  const nightly = {...settings, name: 'nightly', maxCredits: PART};
+  let credits = 0;
+  for (let night = 0; night < 5; night++) {
+    stage.write('list.csv', ips(ROWS, 1_000 * night));
+    const ended = await stage.run(nightly, {...job, name: 'nightly'});
+    credits += PART;
+    expect(ended).toMatchObject(spent(PART, 7));
+    expect(stage.api.ledger.credits).toBe(credits);
+    // The same list: it is still that night, and its limit is used up.
+    expect(await stage.run(nightly, {...job, name: 'nightly'})).toMatchObject(spent(PART, 7));
+    expect(stage.api.ledger.credits).toBe(credits);
+  }
+  stage.write('list.csv', ips(PART, 9_000));
+  expect(await stage.run(nightly, {...job, name: 'nightly'})).toMatchObject(spent(PART));
+});
+
+test('a list of the same size that was written anew is another night; one that is late is not', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, limited, job);
+  renameSync(stage.path('list.csv'), stage.path('late.csv'));
+  expect((await stage.run(limited, job)).code).toBe(8);
+  renameSync(stage.path('late.csv'), stage.path('list.csv'));
+  expect(await stage.run({...limited, maxCredits: PART}, job)).toMatchObject(spent(PART, 7));
+  utimesSync(stage.path('list.csv'), new Date(), new Date(Date.now() + 5_000));
+  const other = await stage.run({...limited, maxCredits: PART}, job);
+  expect(other).toMatchObject(spent(PART));
+  expect(other.warnings.join()).toContain('another list');
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
+
+test('a list from stdin says nothing of the night: the count goes on', async () => {
+  await using stage = await openStage();
+  const piped = {...limited, input: '-'};
+  await halfWay(stage, piped, {...job, stdin: ips(ROWS)});
+  expect(await stage.run(piped, {...job, stdin: ips(ROWS, 1_000)})).toMatchObject(spent(ROWS, 7));
+  expect(stage.api.ledger.credits).toBe(ROWS);
+});
+
+test.each([
+  ['a command', {}],
+  ['a job', job],
+])(
+  '%s at another endpoint takes over no answer and no credit of the first, nor forgets them',
+  async (_, how) => {
+    await using stage = await openStage();
+    await using other = await openStage();
+    const {BULK_ENRICH_BASE_URL = '', BULK_ENRICH_API_KEY = ''} = other.env;
+    const atOther = {...how, env: {BULK_ENRICH_BASE_URL, BULK_ENRICH_API_KEY}};
+    stage.write('list.csv', ips(ROWS));
+    await halfWay(stage, settings, how);
+    other.api.setScript(call => (call.call === PART ? reply.throttle(0) : undefined));
+    expect(await stage.run({...settings, maxCredits: PART}, atOther)).toMatchObject(spent(PART, 7));
+    expect(other.api.ledger.credits).toBe(PART);
+    const back = await stage.run(limited, how);
+    expect(back).toMatchObject({...spent(ROWS), code: 0});
+    expect(back.summary?.lookups.ip).toMatchObject({distinct: ROWS, from_store: 0, calls: ROWS});
+    expect(stage.api.ledger.credits).toBe(ROWS);
+    expect(stage.api.ledger.repeated()).toEqual([]);
+  },
+);
+
+test('answers of another account, and of the embedded service, are not used', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  expect(await stage.run({...settings, endpoint: 'embedded', maxCredits: PART})).toMatchObject({code: 7});
+  expect(await stage.run({...settings, account: 'other'})).toMatchObject(spent(ROWS));
+  expect(stage.api.ledger.credits).toBe(PART + ROWS);
+});
+
+test('a completed run that was not cleaned up after leaves the next one nothing: no answer, no credit', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const [from, to] = [stage.path('out.csv.run/output.partial'), stage.path('out.csv')];
+  renameSync(from, to);
+  const record: PublishRecord = {
+    ...{output_path: to, settings_sha256: '', input: {bytes: 0, sha256: 'another'}},
+    ...{output: await digestFiles([to]), rejects: null, obsolete: false, summary: null, token: 'ab'},
+    ...{exitCode: 0, rowsWritten: PART},
+  };
+  writeFileSync(stage.path('out.csv.run/publish.json'), JSON.stringify(record));
+  expect(await stage.run({...limited, force: true})).toMatchObject(spent(ROWS));
+});
+
+test('answers of the embedded service are those of its data: another version looks values up again', () => {
+  const jobAt = (kind: 'embedded' | 'live') =>
+    whole<Job>({
+      endpoint: {
+        kind,
+        baseUrl: 'https://api.example.com',
+        apiKey: 'key',
+        byDefault: false,
+      } as Job['endpoint'],
+      settings: checkSettings(undefined, {}),
+    });
+  const scope = (endpoint: string) => scopeKey({endpoint, label: 'default'});
+  expect(answersKey(jobAt('embedded'))).toBe(scope(`embedded ${dataVersion()}`));
+  expect(answersKey(jobAt('live'))).toBe(scope('https://api.example.com'));
+});
+
+test.each(['damaged', 'of another version'])(
+  'what a ledger that is %s spent is not known: with --max-credits it takes --restart to begin anew',
+  async how => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    await halfWay(stage, limited, job);
+    const path = stage.path('out.csv.run/ledger.db');
+    if (how === 'damaged') writeFileSync(path, 'no database at all, but a text of some length');
+    else {
+      const {Sqlite} = await import('../../src/disk/sqlite.ts');
+      const db = new Sqlite(path, {synchronous: 'NORMAL', exclusive: true, busyTimeoutMs: 0});
+      db.exec('PRAGMA user_version = 2');
+      db.close();
+    }
+    const refused = await stage.run(limited, job);
+    expect(refused.code).toBe(10);
+    expect(refused.message).toMatch(/spent.*--restart/);
+    expect(stage.api.ledger.credits).toBe(PART);
+    expect(await stage.run({...limited, restart: true}, job)).toMatchObject(spent(ROWS));
+  },
+);
+
+test('a complete output says that a later run was killed, and keeps its state, even if its ledger is damaged', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  expect(await stage.run(settings)).toMatchObject({code: 0});
+  const summary = stage.path('out.summary.json');
+  const ofTheFirst = readFileSync(summary);
+  await halfWay(stage, {...settings, force: true});
+  // As a kill leaves it.
+  writeFileSync(summary, ofTheFirst);
+  const ledger = stage.path('out.csv.run/ledger.db');
+  const damaged = 'no database at all, but a text of some length';
+  writeFileSync(ledger, damaged);
+  const again = await stage.run(settings);
+  expect(again).toMatchObject({
+    code: 0,
+    message: expect.stringContaining('A later run of it was interrupted.'),
+  });
+  expect(readFileSync(ledger, 'utf8')).toBe(damaged);
+});
+
+test('state that can not be opened is exit 9, and nothing is sent', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, limited, job);
+  rmSync(stage.path('out.csv.run/lock.db'), {force: true});
+  mkdirSync(stage.path('out.csv.run/lock.db'));
+  expect((await stage.run(limited, job)).code).toBe(9);
+  expect(stage.api.ledger.credits).toBe(PART);
+});
+
+test('a value that used up its resends is sent once more by --restart, and not before', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(2));
+  const once = {...settings, resends: 1, rate: '1000/s'};
+  stage.api.setScript(() => reply.error(500, 'broken'));
+  for (const maxCredits of [1, 2]) expect(await stage.run({...once, maxCredits})).toMatchObject({code: 7});
+  expect(stage.api.ledger.repeated()).toHaveLength(1);
+  stage.api.setScript(undefined);
+  expect(await stage.run({...once, restart: true, maxCredits: 9})).toMatchObject({
+    code: 0,
+    summary: {lookups: {ip: {answered: 2}}},
+  });
+});
+
+test('where state could not be read, no verdict is taken for a replay of the user’s', async () => {
+  await using stage = await openStage();
+  const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
+  stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1};
+  await halfWay(stage, verdicts);
+  writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
+  expect(await stage.run({...verdicts, restart: true})).toMatchObject({
+    code: 3,
+    summary: {lookups: {verify: {unknown: PART, answered: PART}}},
+  });
+});
+
+test('a verdict is kept, however old it is', async () => {
+  await using stage = await openStage();
+  const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
+  stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, maxAge: '1h'};
+  await halfWay(stage, verdicts);
+  const tomorrow = () => Date.now() + 86_400_000;
+  const ended = await stage.run({...verdicts, restart: true}, {now: tomorrow});
+  expect(ended).toMatchObject({code: 0, summary: {lookups: {verify: {answered: ROWS}}}});
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
+
+const monthly = {...settings, maxAge: '30d'};
+const inDays = (days: number) => ({now: () => Date.now() + days * 86_400_000});
+
+test('the answers of a run that is taken up later have the ages of stored ones: what has expired is looked up again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, monthly);
+  // Each term ends between 80% and 100% of the maximum age.
+  const stopped = await stage.run({...monthly, maxCredits: PART}, inDays(23.9));
+  expect(stopped).toMatchObject({code: 7, summary: {rows: {written: PART}, credits: {spent: PART}}});
+  expect(await stage.run(monthly, inDays(31))).toMatchObject(spent(ROWS + PART));
+  expect(stage.api.ledger.repeated()).toHaveLength(PART);
+});
+
+test('with a maximum age of 0 a run still uses what it bought itself', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  const anew = {...limited, maxAge: '0s'};
+  await halfWay(stage, anew);
+  expect(await stage.run(anew)).toMatchObject(spent(ROWS));
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  // Another count is another run, for which these answers are old.
+  await halfWay(stage, {...anew, force: true});
+  expect(await stage.run({...anew, force: true, restart: true})).toMatchObject(spent(ROWS));
+});
+
+test('answers of an interrupted run are stored with their own time', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, monthly);
+  const stored = {...monthly, store: stage.path('store')};
+  expect(await stage.run(stored, inDays(20))).toMatchObject(spent(ROWS));
+  const later = await stage.run({...stored, force: true}, inDays(31));
+  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: PART, calls: PART}}}});
+});
+
+test('an answer past its age serves while --stale says so, if no call is possible', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, monthly);
+  const offline = {...monthly, offline: true, stale: '10d', store: stage.path('store')};
+  expect(await stage.run(offline, inDays(31))).toMatchObject({
+    code: 3,
+    summary: {lookups: {ip: {answered: PART, stale: PART, skipped: PART, calls: PART}}},
+  });
+});
