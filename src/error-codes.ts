@@ -242,7 +242,6 @@ export const endCodes = {
   fail_if: ['a `fail_if` holds', 'look at the summary; the output is in place', '4'],
   fleet_unreachable: ['Redis can’t be reached', 'run again when it can', '5'],
   internal: ['the program has a fault', 'report it; the same command resumes', '1'],
-  interrupted: ['you pressed Ctrl-C while `init` asked', 'start again', '130'],
   locked: ['another run is writing this output', 'wait for it', '11'],
   max_errors: [
     'more lookups failed than `--max-errors` allows',

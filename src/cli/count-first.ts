@@ -8,7 +8,7 @@ import {isStored, type Operation} from '../operations/table.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import {type Console, isInteractive} from './console.ts';
-import {agrees, withPrompt} from './init/prompt.ts';
+import {agrees} from './terminal/agree.ts';
 import {callsOf, conditionalOf, forecast} from './terminal/cost.ts';
 import {broken} from './terminal/lines.ts';
 import {lookedUp} from './terminal/opening.ts';
@@ -67,7 +67,7 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
   const countries = plan.columns.filter(isCountry).map(({column}) => column);
   const targets = plan.columns.filter(one => !isCountry(one));
   console.say(broken(`Looking up ${lookedUp(targets, countries, settings.defaultCountry)}.`));
-  if (await withPrompt(ask => agrees(ask, `${forecast(plan, 'live')}. Continue?`))) return;
+  if (await agrees(`${forecast(plan, 'live')}. Continue?`)) return;
   throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }
 

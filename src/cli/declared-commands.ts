@@ -186,7 +186,7 @@ function addDoctor(addWith: AddWith, run: RunCommand): void {
 }
 
 function addInit(addWith: AddWith, run: RunCommand): void {
-  addWith('reading', 'init', 'Write a job file for a list.', " It asks for what it can't see in the list.")
+  addWith('reading', 'init', 'Write a job file for a list.', ' Each of its lines has a comment.')
     .argument('<input>', 'the list; {date} in its path is the day of each run (for init: today)')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')

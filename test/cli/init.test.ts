@@ -1,12 +1,10 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {expect, it} from 'vitest';
+import {parse} from 'yaml';
 import {startService} from '../e2e/service.ts';
-import {bin, createSandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {lacks} from '../support/real-parts.ts';
-import {openTerminal} from '../support/terminal.ts';
-import {until} from '../support/until.ts';
 
 const LIST =
   'email,mobile,signup_ip\na@example.com,+12025550100,192.0.2.1\nb@example.org,(202) 555-0101,192.0.2.2\n';
@@ -19,7 +17,16 @@ it('init writes a job file that plan and run take', async () => {
     code: 0,
     stdout: expect.stringContaining('bulk-enrich plan --job my-list.yaml'),
   });
-  expect(sandbox.read('my-list.yaml')).toMatch(/^ip: signup_ip\nphone: mobile\nemail: email$/m);
+  const job = sandbox.read('my-list.yaml');
+  expect(parse(job)).toEqual({
+    ...{name: 'my-list', input: 'my list.csv', output: 'my list.enriched.csv', force: true},
+    ...{endpoint: 'embedded', email: 'email', phone: 'mobile', ip: 'signup_ip', max_credits: 8},
+    report: 'my-list.html',
+  });
+  expect(job).toMatch(/^ip: signup_ip +# IP addresses \(100% of its values fit\)$/m);
+  expect(job).toMatch(/^# default_country: US +# the country of phone numbers in national form$/m);
+  // Each line has a comment, or is one.
+  for (const line of job.split('\n')) expect(line).toMatch(/#|^$/);
   const plan = await runHere(sandbox, ['plan', '--job', 'my-list.yaml']);
   expect(plan).toMatchObject({code: 0, stdout: expect.stringContaining('2 rows')});
   const run = await runHere(sandbox, ['run', '--job', 'my-list.yaml']);
@@ -37,7 +44,7 @@ it.each([
   sandbox.write('list.csv', LIST);
   const limit = async () => {
     expect((await runHere(sandbox, ['init', 'list.csv', '--force'], {env})).code).toBe(0);
-    return /^max_credits: (\d+)$/m.exec(sandbox.read('list.yaml'))?.[1];
+    return /^max_credits: (\d+) /m.exec(sandbox.read('list.yaml'))?.[1];
   };
   // Six values, or five without the phone number that lacks its country, and half as many again.
   expect(await limit()).toBe('8');
@@ -53,7 +60,7 @@ it('init reads a list as it is told to, and the job does too', async () => {
   sandbox.write(`lists/kunden-${new Date().toISOString().slice(0, 10)}.csv`, list);
   const args = ['lists/kunden-{date}.csv', '--encoding', 'windows-1252', '--no-header'];
   expect(await runHere(sandbox, ['init', ...args])).toMatchObject({code: 0});
-  expect(sandbox.read('kunden.yaml')).toMatch(/^output: lists\/kunden-\{date\}\.enriched\.csv$/m);
+  expect(sandbox.read('kunden.yaml')).toMatch(/^output: lists\/kunden-\{date\}\.enriched\.csv /m);
   expect(await runHere(sandbox, ['run', '--job', 'kunden.yaml'])).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('9 rows written'),
@@ -86,7 +93,9 @@ it('init leaves out numbers between two countries, and takes those with a countr
     0,
     expect.stringContaining('Left out: "Mobile Phone", phone numbers that may be'),
   ]);
-  expect(sandbox.read('list.yaml')).toMatch(/^country:\n {2}- Home Country\n {2}- Work Country$/m);
+  expect(sandbox.read('list.yaml')).toMatch(
+    /^# countries.*\ncountry:\n {2}- Home Country\n {2}- Work Country$/m,
+  );
   expect(await runHere(sandbox, ['plan', '--job', 'list.yaml'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('countries of the phone numbers in "Work Phone"'),
@@ -101,7 +110,7 @@ it('init sees that there is no header, and writes a job that runs', async () => 
   );
   const init = await runHere(sandbox, ['init', 'list.csv']);
   expect(init).toMatchObject({code: 0, stderr: expect.stringContaining('no header')});
-  expect(sandbox.read('list.yaml')).toMatch(/^header: false$[\s\S]*^ip: column_3\nemail: column_2$/m);
+  expect(sandbox.read('list.yaml')).toMatch(/^header: false [\s\S]*^ip: column_3 .*\nemail: column_2 /m);
   const plan = await runHere(sandbox, ['plan', '--job', 'list.yaml']);
   expect(plan).toMatchObject({code: 0, stdout: expect.stringContaining('6 rows')});
 });
@@ -138,7 +147,7 @@ it('init writes a job for the live service where one is configured', async () =>
   sandbox.write('list.csv', LIST);
   const env = {BULK_ENRICH_BASE_URL: 'https://jo:secret@api.example.com', BULK_ENRICH_API_KEY: 'init-key'};
   expect((await runHere(sandbox, ['init', 'list.csv'], {env})).code).toBe(0);
-  expect(sandbox.read('list.yaml')).toMatch(/^endpoint: live$/m);
+  expect(sandbox.read('list.yaml')).toMatch(/^endpoint: live /m);
   expect(sandbox.read('list.yaml')).not.toMatch(/init-key|secret/);
 });
 
@@ -169,32 +178,39 @@ it('init says what is missing in a list without anything to look up', async () =
   });
 });
 
-describe.skipIf(lacks('script'))('at a terminal, init', () => {
-  const asked = async (keys: string) => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', LIST);
-    const {type, ended, screen} = openTerminal(`'${process.execPath}' '${bin}' init list.csv`, {
-      cwd: sandbox.directory,
-      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, TERM: 'dumb'},
-    });
-    await until(() => screen.lines.some(line => line.includes('[')));
-    type(keys);
-    const code = await ended;
-    return {code, shown: screen.lines.join('\n'), job: code === 0 ? sandbox.read('list.yaml') : undefined};
-  };
-
-  it('takes several answers that are pasted at once, wrong ones among them', async () => {
-    const {code, job} = await asked('nowhere\nus\nembedded\nmany\n7000\n');
-    expect([code, job]).toEqual([0, expect.stringContaining('max_credits: 7000')]);
+it('init writes as comments what may be a column to look up, and takes the first of several addresses', async () => {
+  using sandbox = createSandbox();
+  const rows = Array.from({length: 6}, (_, n) => `"192.0.2.${n}, 198.51.100.7",${n},020 7946 000${n}\n`);
+  sandbox.write('list.csv', `x_forwarded_for,email=,tel\n${rows.join('')}`);
+  expect((await runHere(sandbox, ['init', 'list.csv'])).code).toBe(0);
+  const job = sandbox.read('list.yaml');
+  expect(parse(job)).toMatchObject({ip: 'x_forwarded_for', ip_from_list: 'first'});
+  expect(job).toMatch(
+    /^# phone: tel +# left out: phone numbers in national form \(100% of its values\): add it as phone, with a default_country$/m,
+  );
+  expect(parse(job.replace('# phone:', 'phone:').replace('# email:', 'email:'))).toMatchObject({
+    phone: 'tel',
+    email: {column: 'email='},
   });
+});
 
-  it.each([
-    ['Ctrl-C', '\u0003'],
-    ['Ctrl-D', 'us\nlive\n\u0004'],
-  ])('writes nothing after %s', async (_, keys) => {
-    expect(await asked(keys)).toMatchObject({
-      code: 130,
-      shown: expect.stringContaining('Nothing was sent or written.'),
-    });
-  });
+it('a column whose name has an equals sign is written by its whole name', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', `id,ip=last\n${'1,192.0.2.1\n'.repeat(6)}`);
+  expect((await runHere(sandbox, ['init', 'list.csv', '--max-record-size', '4096'])).code).toBe(0);
+  const job = sandbox.read('list.yaml');
+  expect(parse(job)).toMatchObject({ip: {column: 'ip=last'}, max_record_size: expect.anything()});
+  expect((await runHere(sandbox, ['run', '--job', 'list.yaml'])).code).toBe(0);
+});
+
+it('a cap has room above what the list costs, in two digits', async () => {
+  using sandbox = createSandbox();
+  sandbox.write(
+    'list.csv',
+    `id,ip\n${Array.from({length: 1_234}, (_, n) => `${n},11.0.${n >> 8}.${n & 255}\n`).join('')}`,
+  );
+  await runHere(sandbox, ['init', 'list.csv']);
+  expect(sandbox.read('list.yaml')).toMatch(
+    /^max_credits: 1900 +# maximum for one run; this list costs 1234$/m,
+  );
 });

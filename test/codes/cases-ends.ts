@@ -50,7 +50,6 @@ export const endCases: readonly Case[] = [
     },
   ],
   ['declined', 130, by(`${RUN} --progress none`, {}, {stdin: 'n\n', isTerminal: true})],
-  ['interrupted', 130, by('init list.csv', {'list.csv': 'Business;Phone\n030;1\n'}, {isTerminal: true})],
   [
     'signal',
     130,

@@ -129,7 +129,8 @@ it('the job file in the README is the one that init writes, for the live service
   const written = box
     .read('signups.yaml')
     .split('\n')
-    .filter(line => line !== '' && !/^\s*#/.test(line));
+    .map(line => line.replace(/\s*#.*$/, ''))
+    .filter(line => line !== '');
   const live = written.map(line => line.replace('endpoint: embedded', 'endpoint: live'));
   expect(live.join('\n')).toBe(job.trim());
 });

@@ -14,16 +14,15 @@ import {isRowOfValues} from '../../layout/values-as-header.ts';
 import {type Headers, headersOf} from '../../lookup/columns/column.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
-import {type Chosen, type Interviewed, interview} from '../init/interview.ts';
+import {type Choices, choose} from '../init/choose.ts';
 import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
-import {withPrompt} from '../init/prompt.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
 import {many, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
-/** `bulk-enrich init LIST`: writes a job file for a list. Asks only for what the list does not show. */
+/** `bulk-enrich init LIST`: writes a job file with what the list shows. */
 export async function initCommand(input: string, given: InitFlags): Promise<number> {
   const {output, force = false, ...flags} = given;
   let reading = cleaned(flags);
@@ -47,13 +46,10 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     seen = await look();
     say('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
-  const {columns, rows, headers} = seen;
-  const costOf = (answers: Chosen) => costOfList(input, reading, answers);
-  const live = (process.env.BULK_ENRICH_BASE_URL ?? '') !== '';
-  const answers = await withPrompt((ask, interactive) =>
-    interview({columns, rows, headers, live, interactive, costOf}, ask, say),
-  );
-  const facts = {
+  const choices = choose(seen);
+  const cost = await costOfList(input, reading, choices);
+  const endpoint = (process.env.BULK_ENRICH_BASE_URL ?? '') === '' ? 'embedded' : 'live';
+  const facts: JobFacts = {
     name,
     path,
     input,
@@ -61,27 +57,42 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     output: defaultOutput([input]),
     directory: process.cwd(),
     program: programPath(),
-    account: accountOf(answers.endpoint),
+    endpoint,
+    cost,
+    maxCredits: cost === 0 ? ANY_LIST : roundedUp(ROOM * cost),
+    account: accountOf(endpoint),
   };
   try {
-    writeFileSync(path, jobFile(facts, answers));
+    writeFileSync(path, jobFile(facts, choices));
   } catch (error) {
     throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,
     });
   }
-  for (const {column, why} of answers.leftOut) say(`Left out: "${column}", ${why}.`);
-  const limit =
-    answers.maxCredits === 0
-      ? 'no limit of credits'
-      : `a limit of ${many(answers.maxCredits, 'credit')} a run (max_credits)`;
-  print('stdout', `${path} is written: with the ${answers.endpoint} service, ${limit}.\n`);
+  for (const {column, why} of choices.chosen) say(`Column "${column}": ${why}.`);
+  for (const {column, why} of choices.leftOut) say(`Left out: "${column}", ${why}.`);
+  print(
+    'stdout',
+    `${path} is written: with the ${endpoint} service, a limit of ${many(facts.maxCredits, 'credit')} a run (max_credits).\n`,
+  );
   print('stdout', `To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
 
+/** Credit limit for a list whose cost is 0, such as a list without values. */
+const ANY_LIST = 1_000;
+
+/** Credit limit, as a multiple of this list's cost. */
+const ROOM = 1.5;
+
+/** Rounds up to two significant digits. */
+function roundedUp(credits: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, credits))) - 1);
+  return Math.ceil(credits / unit) * unit;
+}
+
 /** Path and endpoint of the account file that the job file suggests, without secrets of the URL. */
-function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
+function accountOf(kind: JobFacts['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
@@ -110,11 +121,11 @@ function programPath(): string {
  *
  * @throws {UsageError} if no run could start with the chosen settings.
  */
-async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
+async function costOfList(input: string, reading: RawSettings, choices: Choices): Promise<number> {
   const env = envOfCounting(process.env);
   // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
   // Counting makes no calls.
-  const flags = {...reading, ...cleaned(columnSettings(answers)), endpoint: 'embedded', store: false};
+  const flags = {...reading, ...cleaned(columnSettings(choices)), endpoint: 'embedded', store: false};
   const {job} = jobFrom([input], flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
   return credits.at_least;

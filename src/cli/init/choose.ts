@@ -1,0 +1,134 @@
+import {UsageError} from '../../errors.ts';
+import type {Row} from '../../input/row.ts';
+import type {Headers} from '../../lookup/columns/column.ts';
+import {countryColumnOf} from '../../lookup/columns/country-column.ts';
+import {type Guess, lacksChoice, lacksCountry} from '../../lookup/columns/guess.ts';
+import {detectColumns} from '../../lookup/detect.ts';
+import {cellReader} from '../../lookup/targets.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
+import {anyOf, intelligenceNames, operations} from '../../operations/table.ts';
+
+/** A column of the list that may be looked up, or that has the countries of phone numbers. */
+export interface Choice {
+  readonly operation: Guess['operation'];
+  readonly column: string;
+  /** Kind and share of its values, or the reason why it is left out. */
+  readonly why: string;
+}
+
+/** Settings of a job as far as the list shows them. */
+export interface Choices {
+  readonly chosen: readonly Choice[];
+  readonly leftOut: readonly Choice[];
+  /** True if a cell of a chosen column has several IP addresses: the first is looked up. */
+  readonly hasSeveralIps: boolean;
+  /** True if some phone numbers are in national form, and no column has their country. */
+  readonly lacksCountries: boolean;
+}
+
+/** A list as `init` sees it. */
+export interface Seen {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+  readonly headers?: Headers;
+}
+
+/**
+ * Chooses the columns that surely hold values to look up.
+ *
+ * @throws {UsageError} if there is none.
+ */
+export function choose(seen: Seen): Choices {
+  const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
+  const chosen: Choice[] = [];
+  const leftOut: Choice[] = [];
+  const between = betweenCountries(guesses);
+  for (const guess of guesses) {
+    const {operation, column, confidence} = guess;
+    const why = describe(guess);
+    if (between.has(column))
+      leftOut.push({
+        operation,
+        column,
+        why: 'phone numbers that may be of the countries in several columns: make a job for it alone, with country',
+      });
+    else if (confidence === 'sure' || lacksChoice(guess)) chosen.push({operation, column, why});
+    else if (operation !== 'country' || !isSureToo(guess, guesses))
+      leftOut.push({operation, column, why: `${why}${lacksCountry(guess) ? nameIt(guess, seen) : ''}`});
+  }
+  if (!chosen.some(({operation}) => operation !== 'country')) throw nothingToLookUp(seen, leftOut);
+  return {
+    chosen,
+    leftOut,
+    hasSeveralIps: guesses.some(lacksChoice),
+    lacksCountries: hasNationalNumbers(chosen, seen),
+  };
+}
+
+function nothingToLookUp({columns}: Seen, leftOut: readonly Choice[]): UsageError {
+  return new UsageError(
+    'no_columns',
+    leftOut.length > 0
+      ? `No column is looked up for sure: ${leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ')}.`
+      : `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
+  );
+}
+
+/** True if this column is surely the country column of another phone column. */
+function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
+  return guesses.some(
+    other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
+  );
+}
+
+/**
+ * Names of columns that the job leaves out: phone columns whose numbers may be of several columns' countries,
+ * and those country columns. A country column that is sure for another phone column stays. Empty if no
+ * country column is sure.
+ */
+function betweenCountries(guesses: readonly Guess[]): Set<string> {
+  const countries = guesses.filter(({operation}) => operation === 'country');
+  const isKnown = countries.some(({confidence}) => confidence === 'sure');
+  const unsure = countries.filter(({confidence}) => isKnown && confidence === 'unsure');
+  return new Set(
+    unsure
+      .flatMap(({column, numbers = []}) => [column, ...numbers])
+      .filter(name => !countries.some(({column, confidence}) => column === name && confidence === 'sure')),
+  );
+}
+
+function describe(guess: Guess): string {
+  const {operation, share, national} = guess;
+  if (operation === 'country') return 'countries of the phone numbers';
+  if (lacksChoice(guess)) return 'IP addresses, several in a cell';
+  if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
+  return `${guess.confidence === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+/** Advice on the lines to add to a job file for a column of national phone numbers. */
+function nameIt({column}: Guess, {columns, rows}: Seen): string {
+  const country = countryColumnOf([column], columns, rows);
+  return country === undefined
+    ? ': add it as phone, with a default_country'
+    : `: add it as phone, with country: ${country}`;
+}
+
+/** True if some rows have a phone number in national form, and no country for that number. */
+function hasNationalNumbers(chosen: readonly Choice[], {columns, rows}: Seen): boolean {
+  const cellsOf = (wanted: Choice['operation']) =>
+    chosen.filter(({operation}) => operation === wanted).map(({column}) => cellReader(column, columns));
+  const countries = cellsOf('country');
+  const readers = countries.length === 0 ? [() => undefined] : countries;
+  return cellsOf('phone').some(cell =>
+    rows.some(row =>
+      readers.every(country => {
+        const read = canonicalPhone(cell(row) ?? '', country(row));
+        return read.state === 'invalid' && read.code === 'country_unknown';
+      }),
+    ),
+  );
+}
