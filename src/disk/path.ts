@@ -59,13 +59,19 @@ export function refuseNotFile(path: string): void {
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
 }
 
+/** Maximum size of a file that is read as a whole, such as a list of a rule. */
+const LARGEST_TEXT = 2 ** 28;
+
 /**
- * Text of a file. Refuses a pipe, which could not be read again later, a directory, a socket and a disk.
+ * Text of a file. Refuses a pipe, which could not be read again later, a device, a directory, a socket and a disk.
  *
- * @throws the system's error, or an error that names the kind of entry.
+ * @throws the system's error, or an error that names the kind of entry; an error for more than 256 MiB.
  */
 export function fileText(path: string): string {
   refuseNotFile(path);
+  const there = statSync(path);
+  if (!there.isFile()) throw new Error('it is a device, not a file');
+  if (there.size > LARGEST_TEXT) throw new Error('it is larger than 256 MiB');
   return readFileSync(path, 'utf8');
 }
 

@@ -50,7 +50,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
       return work();
     } catch (error) {
       // The YAML library throws if aliases expand to too much data, and `readDocument` if the nesting is too deep.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = error instanceof Error ? withoutQuote(error) : String(error);
       const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
     }
@@ -60,7 +60,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
-      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${problem.message}).${adviceOn(problem, code)}`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${withoutQuote(problem)}).${adviceOn(problem, code)}`,
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
@@ -69,6 +69,12 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     return keys.length === 0 ? undefined : line(keys.slice(0, -1));
   };
   return {path, value: guarded(() => document.toJS() as unknown), line};
+}
+
+/** The message without what it quotes after a colon: the file may be another one, such as a file of secrets. */
+function withoutQuote({message}: Error): string {
+  const [said = ''] = message.split(': ', 1);
+  return said;
 }
 
 function adviceOn(problem: YAMLError, code: 'account' | 'job' | 'score'): string {

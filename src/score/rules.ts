@@ -84,11 +84,16 @@ export function rulesFile(path: string): RulesFile {
   const within = isUnderScore(file.value) ? ['score'] : [];
   const placeOf: PlaceOf = keys => {
     const line = file.line([...within, ...keys]);
-    return `${path}${line === undefined ? '' : `:${line}`}${keys.length === 0 ? '' : `: ${keys.map(String).join('.')}`}`;
+    return `${path}${line === undefined ? '' : `:${line}`}${keys.length === 0 ? '' : `: ${keys.map(shownKey).join('.')}`}`;
   };
   const read = scoreRules.safeParse(isUnderScore(file.value) ? file.value.score : file.value);
   if (!read.success) throw new UsageError('score_rules', problemOf(read.error, placeOf));
   return {rules: read.data, placeOf};
+}
+
+/** A key for messages. A text that is no name is not shown: the file may be another one, such as a file of secrets. */
+function shownKey(key: PropertyKey): string {
+  return /^[\w-]{1,32}$/.test(String(key)) ? String(key) : '…';
 }
 
 function isUnderScore(value: unknown): value is {readonly score: unknown} {

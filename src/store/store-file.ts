@@ -1,4 +1,4 @@
-import {chmodSync, statfsSync, statSync} from 'node:fs';
+import {chmodSync, lstatSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
@@ -68,6 +68,7 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
   if (isNetworkFileSystem(directory))
     throw new Error('it is on a network file system, where its locks do not hold');
   const path = join(directory, STORE_FILE);
+  refuseOthers(path);
   const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs, checkVersion});
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
@@ -77,6 +78,14 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
     db.close();
     throw error;
   }
+}
+
+/** Throws if another user owns the store, who could give it any answers. Root could read such a store, too. */
+function refuseOthers(path: string): void {
+  const user = process.geteuid?.();
+  const found = lstatSync(path, {throwIfNoEntry: false});
+  if (user !== undefined && found !== undefined && found.uid !== user)
+    throw new Error(`it belongs to another user (uid ${found.uid})`);
 }
 
 function checkVersion(version: number): void {

@@ -361,7 +361,7 @@ test.each([
     `a0: &a0 [1]\n${Array.from({length: 2_000}, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}]\n`).join('')}`,
     /^job\.yaml: .*Excessive alias count/,
   ],
-  ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*nobody/],
+  ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*alias/],
 ])('a job file with %s is a usage error', (_, text, expected) => {
   expect(complaintOf(() => fromFile(text)).slice(0, 200)).toMatch(expected);
 });

@@ -1,6 +1,16 @@
 import {execFileSync} from 'node:child_process';
-import {createWriteStream, existsSync, lstatSync, mkdirSync, statSync} from 'node:fs';
+import {
+  chownSync,
+  createWriteStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import {createServer} from 'node:net';
+import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
@@ -145,3 +155,57 @@ test('a directory does not count as one of them', async () => {
   const ended = await stage.run({...settings, report: stage.path('d')});
   expect([ended.code, lstatSync(stage.path('d')).isDirectory()]).toEqual([2, true]);
 });
+
+test.each(['/dev/zero', '/dev/null'])(
+  '%s as a file of rules or a list of one is refused, and not read',
+  async path => {
+    expect(await stage.run({...settings, score: path})).toMatchObject({code: 2, errorCode: 'score_file'});
+    const score = {lists: {own: {file: path}}, rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}]};
+    const ended = await stage.run({...settings, score});
+    expect(ended).toMatchObject({code: 2, errorCode: 'score_list'});
+    expect(ended.message).toContain('it is a device, not a file');
+  },
+);
+
+test('a list of rules that is larger than 256 MiB is refused, and not read', async () => {
+  stage.write('large.txt', '');
+  truncateSync(stage.path('large.txt'), 2 ** 28 + 1);
+  const lists = {own: {file: stage.path('large.txt')}};
+  const score = {lists, rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}]};
+  const ended = await stage.run({...settings, score});
+  expect([ended.errorCode, ended.message]).toEqual([
+    'score_list',
+    expect.stringContaining('larger than 256 MiB'),
+  ]);
+});
+
+test.each([
+  'secret-key\n',
+  '!secret-key {a: b}\n',
+  'a: *secret-key\n',
+  '"secret-key',
+  'password=secret-key user: jo\n',
+  'secret-key: [jo\n"a": b: c\n',
+  '- a\nsecret-key\n',
+])('no error quotes a file that has no rules: %j', async text => {
+  stage.write('other', text);
+  const ended = await stage.run({...settings, score: stage.path('other')});
+  expect(ended.code).toBe(2);
+  expect(ended.message).not.toContain('secret-key');
+});
+
+test.runIf(process.geteuid?.() === 0)(
+  "another user's answer store is not used, by root neither",
+  async () => {
+    const {env} = stage;
+    expect((await stage.run(settings)).code).toBe(3);
+    const folder = join(env.XDG_CACHE_HOME ?? '', 'bulk-enrich');
+    const [name = ''] = readdirSync(folder, {recursive: true, encoding: 'utf8'}).filter(one =>
+      one.endsWith('answers.db'),
+    );
+    chownSync(join(folder, name), 1234, 1234);
+    const ended = await stage.run({...settings, force: true, restart: true, requireStore: true});
+    expect(ended).toMatchObject({code: 9, errorCode: 'store_unusable'});
+    expect(ended.message).toContain('it belongs to another user (uid 1234)');
+  },
+);
