@@ -1,7 +1,7 @@
 // Modules of src, for measurements that need more than the command and what it exports.
 import {rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {bundle} from '../support/bundle.mjs';
+import {bundle} from '../../scripts/bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

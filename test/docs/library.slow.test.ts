@@ -4,8 +4,8 @@ import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
+import {shippedPackages} from '../../scripts/shipped-packages.mjs';
 import {createSandbox, type Sandbox} from '../support/command.ts';
-import {shippedPackages} from '../support/shipped-packages.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const text = readFileSync(`${root}docs/library.md`, 'utf8');

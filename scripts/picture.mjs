@@ -6,9 +6,9 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {chromium} from 'playwright-core';
-import {startService} from '../../dist/index.js';
+import {startService} from '../dist/index.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../', import.meta.url));
 const executablePath =
   process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(path => existsSync(path));
 const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-picture-'));

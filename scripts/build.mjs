@@ -7,9 +7,9 @@ import {chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFi
 import {fileURLToPath} from 'node:url';
 import {bundle} from './bundle.mjs';
 import {notices} from './notices.mjs';
-import {sourcesDigest} from './sources.mjs';
+import {sourcesDigest} from './sources-digest.mjs';
 
-process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const made = `.dist-${process.pid}`;
 const before = `${made}-before`;
 const madeOf = sourcesDigest();

@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {shippedPackages} from './shipped-packages.mjs';
 
-process.chdir(fileURLToPath(new URL('../../', import.meta.url)));
+process.chdir(fileURLToPath(new URL('../', import.meta.url)));
 const read = name => JSON.parse(readFileSync(name, 'utf8'));
 
 const {name, version, license} = read('package.json');

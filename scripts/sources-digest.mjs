@@ -8,10 +8,10 @@ const makers = [
   'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
-  'test/support/build-dist.mjs',
-  'test/support/bundle.mjs',
-  'test/support/notices.mjs',
-  'test/support/shipped-packages.mjs',
+  'scripts/build.mjs',
+  'scripts/bundle.mjs',
+  'scripts/notices.mjs',
+  'scripts/shipped-packages.mjs',
 ];
 
 /** Changes with anything that dist, below the working directory, is made of. */

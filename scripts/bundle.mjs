@@ -7,7 +7,7 @@ import {posix} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {rolldown} from 'rolldown';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../', import.meta.url));
 const {dependencies, peerDependencies} = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const typesBeside = ['zod', 'pino'];
 const beside = Object.keys({...dependencies, ...peerDependencies}).filter(
