@@ -135,7 +135,6 @@ export const usageCodes = {
   unknown_field: ['`--fields` names a field that no answer has', 'use a name from [fields.md](fields.md)'],
   unknown_operation: ['the operation does not exist', 'use ip, phone or email'],
   unknown_run: ['no run’s identifier begins like this', 'list them with `bulk-enrich runs`'],
-  unknown_shell: ['there is no completion for this shell', 'use bash, zsh or fish'],
 } as const satisfies ErrorTable;
 
 /** The input as a whole is wrong. Exit 8. */

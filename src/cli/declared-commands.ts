@@ -41,17 +41,6 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   program.commandsGroup('More:');
   addVerify(addWith, run);
   addServe(add, run);
-  // The completion scripts pass the words that the user has typed, so `completion` allows further arguments.
-  add('completion', 'Print a completion script for a shell.')
-    .argument('<shell>', 'bash, zsh or fish')
-    .allowExcessArguments()
-    .action(
-      run(async () => {
-        const {completionCommand} = await import('./commands/completion.ts');
-        return (shell: string, _: unknown, {args}: Command) =>
-          completionCommand(program, shell, args.slice(1));
-      }),
-    );
   program.helpCommand(...HELP_COMMAND);
 }
 

@@ -130,12 +130,10 @@ function unknownCommand(name: string, program: Command): UsageError {
  * a command that uses them.
  */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
-  const all = argv.includes('completion');
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
-  if (!all && !named.some(name => argv.includes(name)))
-    return {withSettings: command => command, said: NOTHING_SAID};
+  if (!named.some(name => argv.includes(name))) return {withSettings: command => command, said: NOTHING_SAID};
   const {addSettings, said} = await import('./flags.ts');
   const withSettings: WithSettings = (command, use) =>
-    all || argv.includes(command.name()) ? addSettings(command, use, all || showsAll) : command;
+    argv.includes(command.name()) ? addSettings(command, use, showsAll) : command;
   return {withSettings, said};
 }

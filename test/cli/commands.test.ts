@@ -194,7 +194,6 @@ describe('help', () => {
     'store stats',
     'store prune',
     'store purge',
-    'completion',
   ];
   test.each([...commands, ...rest])('%s --help has examples, whose flags are its own', async words => {
     const {stdout} = await here(...words.split(' '), '--help-all');

@@ -98,7 +98,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
   'misspelt file': {args: ['plan', 'lsit.csv'], says: /3 rows/},
   'misspelt column': {args: ['plan', 'LIST', '--ip', 'IP'], says: /3 rows/},
   'misspelt value': {args: ['plan', 'LIST', '--progress', 'plian'], says: /3 rows/},
-  'misspelt shell': {args: ['completion', 'bsh'], says: /^# bulk-enrich completion for bash/},
   'misspelt operation': {args: ['lookup', 'pi', '192.0.2.1'], says: /"is_vpn"/},
   'misspelt command': {args: ['paln', 'LIST'], says: /3 rows/},
   'misspelt topic': {args: ['help', 'rnu'], says: /^Usage: bulk-enrich run/},
@@ -136,7 +135,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
 
 /** Places that suggest commands: the source file, and its cases here or the test that runs them. */
 const sites: Readonly<Record<string, readonly string[]>> = {
-  'src/cli/commands/completion.ts': ['misspelt shell', ...Array(6).fill('test/cli/completion.test.ts')],
   'src/cli/commands/init.ts': ['init'],
   'src/cli/commands/lookup.ts': ['a command of its own', 'misspelt operation'],
   'src/cli/commands/welcome.ts': ['welcome'],
@@ -179,8 +177,7 @@ const OTHERS = ['codes', 'doctor', 'init', 'welcome'];
 
 /** Files that make commands and sentences of the others' suggestions. */
 const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
-const NO_COMMAND =
-  /bulk-enrich (enriches|report -->|stopped|that|completion for|from|fleet \$|\$\{packageVersion|-n)/g;
+const NO_COMMAND = /bulk-enrich (enriches|report -->|stopped|that|from|fleet \$|\$\{packageVersion|-n)/g;
 const SITE =
   /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\{pipe:|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
 

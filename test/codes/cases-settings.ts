@@ -17,7 +17,6 @@ const WITHOUT_KEY = {BULK_ENRICH_API_KEY: undefined};
 export const settingsCases: readonly Case[] = [
   ['settings', 2, by(`${RUN} --rate fast`)],
   ['unknown_command', 2, by('runn list.csv')],
-  ['unknown_shell', 2, by('completion tcsh')],
   ['no_input', 2, by('init -')],
   ['no_output', 2, by('run - --ip ip')],
   ['stdin_twice', 2, by('run - - -o out.csv --ip ip')],

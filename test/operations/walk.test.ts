@@ -141,15 +141,12 @@ describe.each(intelligenceNames)('%s, which looks one value up', name => {
     expect(plan.lookups[name]).toMatchObject({values: 6, distinct: 1});
   });
 
-  test('lookup, its help and its completion', async () => {
+  test('lookup, and its help', async () => {
     using sandbox = createSandbox();
     const answer = JSON.parse(await command(sandbox, 'lookup', name, good, '--endpoint', 'embedded'));
     expect(Object.keys(answer).length).toBeGreaterThan(0);
     expect((await runHere(sandbox, ['lookup', name, odd], {env})).code).toBe(2);
     expect(await command(sandbox, 'lookup', '--help')).toContain(name);
-    expect(await command(sandbox, 'completion', 'fish')).toMatch(
-      new RegExp(`from lookup' -x -a '[^']*\\b${name}\\b`),
-    );
   });
 
   test('the client, and what the service says of itself', async () => {

@@ -73,8 +73,6 @@ const parts = {
     brought: 'run the tests as root, in a container with CAP_SYS_ADMIN',
     works: () => runs('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/tmp'),
   },
-  fish: {name: 'fish', brought: 'apt-get install fish', works: () => runs('fish', '--version')},
-  zsh: {name: 'zsh', brought: 'apt-get install zsh', works: () => runs('zsh', '--version')},
   zstd: {name: 'zstd', brought: 'apt-get install zstd', works: () => runs('zstd', '--version')},
 } as const satisfies Readonly<Record<string, RealPart>>;
 

@@ -98,8 +98,3 @@ export function rowStream(): NodeJS.WritableStream {
     },
   });
 }
-
-/** Writes a text unchanged, as it has only this program's own words. An example is a completion script. */
-export function printOwn(text: string): void {
-  write('stdout', text);
-}
