@@ -1,4 +1,5 @@
 import {type Operation, perOperation} from '../operations/table.ts';
+import {noRefusalsYet, type RefusalTally} from './tally.ts';
 
 export interface Spending {
   /** Thousandths of a credit that calls certainly cost. `maybeSpent`: cost of calls that may have been charged. */
@@ -25,6 +26,7 @@ export interface Books {
   spending: SpendingBy[];
   /** Credits taken of each limit, by its name, since the count began. */
   draws: Record<string, Draw>;
+  readonly refusals: Record<Operation, RefusalTally>;
   /** Number of the last lease. */
   lease: number;
   /** Number of answers bought. Answers are numbered from 1, so it is also the number of the last answer. */
@@ -34,7 +36,7 @@ export interface Books {
 }
 
 export function emptyBooks(): Books {
-  return {scopes: [], spending: [], draws: {}, lease: 0, bought: 0, bookedAt: 0};
+  return {scopes: [], spending: [], draws: {}, refusals: noRefusalsYet(), lease: 0, bought: 0, bookedAt: 0};
 }
 
 export function nothingSpent(): SpendingBy {

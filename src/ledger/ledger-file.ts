@@ -5,7 +5,7 @@ import {damaged, saved} from './saved-value.ts';
 import {damageOf} from './sound.ts';
 
 /** Raise this version if tables, books or a saved value change shape. Other versions are refused. */
-const VERSION = 12;
+const VERSION = 13;
 
 /**
  * `value`: a row for each distinct value at an endpoint and account (`scope`, a number). `lease`: the calls that left

@@ -19,7 +19,7 @@ import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type LookupKey, type Outcome} from './lookup.ts';
 import {Meta} from './meta.ts';
 import {recoverLeases} from './recovery.ts';
-import {emptyTally, type Tally} from './tally.ts';
+import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
 
@@ -37,7 +37,7 @@ import {noAttempts} from './value-history.ts';
  */
 export class Ledger {
   /** The counts of this session. */
-  readonly tally: Tally = emptyTally();
+  readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
@@ -70,6 +70,7 @@ export class Ledger {
       this.#meta = new Meta(db);
       const books = this.#meta.get<Books>('books') ?? emptyBooks();
       this.#boughtBefore = books.bought;
+      this.tally = emptyTally(books.refusals);
       this.#accounts = {books, scope: scopeIn(books, options.scope), tally: this.tally};
       this.#sql = guarded(() => ledgerStatements(db, this.#accounts.scope));
       this.interrupted = guarded(() => recoverLeases(db, this.#accounts, this.#meta));
@@ -222,6 +223,7 @@ export class Ledger {
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
           Object.assign(books, {spending: [], draws: {}});
+          Object.assign(books.refusals, noRefusalsYet());
           this.#sql.forgetFailures.run(1);
           this.#sql.forgetDoubts.run();
         });
@@ -234,6 +236,7 @@ export class Ledger {
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
+    Object.assign(this.#accounts.books.refusals, noRefusalsYet());
     this.#writer.write(() => this.#sql.forgetFailures.run(0));
   }
 

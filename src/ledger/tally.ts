@@ -25,8 +25,12 @@ export interface RefusalTally {
   longestStreak: number;
 }
 
+export function noRefusalsYet(): Record<Operation, RefusalTally> {
+  return perOperation(() => ({refused: noRefusals(), longestStreak: 0}));
+}
+
 /** Counts of one operation. */
-export interface OperationTally extends RefusalTally {
+export interface OperationTally {
   /** Distinct values that were sent or have an outcome. */
   distinct: number;
   /** Distinct values with an answer from the store. `knownRejections`: those whose answer is a rejection. */
@@ -44,6 +48,8 @@ export interface OperationTally extends RefusalTally {
 /** A session's counts. It begins with zeros: {@link Books} has the counts that outlive it. */
 export interface Tally {
   readonly operations: Record<Operation, OperationTally>;
+  /** The books' counts: kills divide no streak. */
+  readonly refusals: Record<Operation, RefusalTally>;
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
   readonly byStatus: Record<string, number>;
   readonly byError: Record<string, number>;
@@ -58,10 +64,8 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
 }
 
-export function emptyTally(): Tally {
+export function emptyTally(refusals = noRefusalsYet()): Tally {
   const zero = (): OperationTally => ({
-    refused: noRefusals(),
-    longestStreak: 0,
     distinct: 0,
     fromStore: 0,
     knownRejections: 0,
@@ -72,6 +76,7 @@ export function emptyTally(): Tally {
   });
   return {
     operations: perOperation(zero),
+    refusals,
     byStatus: {},
     byError: {},
     unsent: 0,

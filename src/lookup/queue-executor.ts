@@ -51,7 +51,7 @@ export class QueueExecutor implements Executor {
       ...options,
       slots: () => this.#slots,
       tasks: this.#unsettled,
-      refusals: operation => options.ledger.tally.operations[operation],
+      refusals: operation => options.ledger.tally.refusals[operation],
       onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
       onStreak: (operation, streak) => options.events.refused?.(operation, streak),

@@ -1,7 +1,7 @@
 import {type Counters, failures, unasked} from '../books/counters.ts';
 import {type ExitCode, exitCodes, isSuccess} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
-import {type Tally, totalOf} from '../ledger/tally.ts';
+import type {Tally} from '../ledger/tally.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {Counted} from './stop.ts';
@@ -41,7 +41,7 @@ function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): stri
   const cutShort = unaskedCodes.find(code => unasked(counters, code) > 0);
   if (lost > 0) return 'lookups_failed';
   if (cutShort !== undefined) return cutShort;
-  if (totalOf(tally, 'longestStreak') > 0) return 'refused_in_a_row';
+  if (operationNames.some(name => tally.refusals[name].longestStreak > 0)) return 'refused_in_a_row';
   return counters.rows.rejected > 0 ? 'rows_rejected' : undefined;
 }
 

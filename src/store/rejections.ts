@@ -18,14 +18,7 @@ export class Rejections {
   constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
     this.#ledger = ledger;
-    for (const rejection of ledger.unjudged()) {
-      this.add(rejection, false);
-      // They came since the operation's last answer, so they are of the streak that this session may continue.
-      const {refused} = ledger.tally.operations[rejection.operation];
-      const code = rejection.outcome.status === 'failed' ? rejection.outcome.error : '';
-      refused.isMixed ||= refused.code !== '' && refused.code !== code;
-      Object.assign(refused, {count: refused.count + 1, code, credentials: false});
-    }
+    for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
   /** Adds a rejection to judge later. Keeps it immediately if its value was rejected before (`isKnown`). */

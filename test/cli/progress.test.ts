@@ -10,6 +10,7 @@ import {
   timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
 import type {Job} from '../../src/job/job.ts';
+import {nothingSpent} from '../../src/ledger/books.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 
@@ -152,20 +153,23 @@ test.each([
 });
 
 test.each([
-  [0, 'Resuming at row 7: the 6 calls made before are not repeated.'],
+  [0, 'Resuming: the 6 calls made before are not repeated, and their rows are written again.'],
   [
     1,
-    'Resuming at row 7: the 6 calls made before are not repeated. 1 call in flight when the last session ended may have been charged.',
+    'Resuming: the 6 calls made before are not repeated, and their rows are written again. 1 call in flight when the last session ended may have been charged.',
   ],
 ])(
   'a resumed run says what may have been charged: %i calls in flight at its end',
   (interrupted, sentence) => {
-    const tally = emptyTally();
-    tally.operations.ip.calls = 6;
+    const spending = nothingSpent();
+    const made = {...spending, ip: {...spending.ip, calls: 6}};
     const session = {
       job: {endpoint: {kind: 'live'}, settings: {}},
-      input: {layout: {mapping: {targets: [], countries: new Map()}}, checkpoint: {record: 6}},
-      asking: {executor: {pace: () => ({limit: undefined})}, ledger: {interrupted, tally}},
+      input: {layout: {mapping: {targets: [], countries: new Map()}}},
+      asking: {
+        executor: {pace: () => ({limit: undefined})},
+        ledger: {interrupted, spending: made, isResumed: true},
+      },
     };
     expect(opening(session as unknown as Session).at(-1)).toBe(sentence);
   },
@@ -179,7 +183,7 @@ describe('a run under way', () => {
 
   const layout = {mapping: {targets: [], countries: new Map()}};
 
-  /** The events of half a minute, in which a resumed run went from row 100 to row 150 by 60 calls. */
+  /** The events of half a minute, in which a run wrote 150 rows by 60 calls. */
   function eventsOf(
     {settings = {}, pace = {}, ...job}: {settings?: object; pace?: object; onlyRecords?: ReadonlySet<number>},
     counted?: number,
@@ -187,17 +191,16 @@ describe('a run under way', () => {
   ) {
     vi.useFakeTimers();
     const tally = emptyTally();
-    tally.operations.ip.calls = 100;
-    const rows = {written: 95, rejected: 5};
+    const rows = {written: 0, rejected: 0};
     const session = {
       ...{startedAt: Date.now(), clock: Date.now},
       job: {endpoint: {kind: 'live'}, settings: {progress: 'auto', maxOutage: 60_000, ...settings}, ...job},
       input: {
-        ...{layout, checkpoint: {record: 100, bytes: 1_000}},
+        layout,
         source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000},
       },
       asking: {
-        executor: {pace: () => ({inFlight: 1, ...pace})},
+        executor: {pace: () => ({inFlight: 1, waiting: 0, ...pace})},
         ledger: {tally, interrupted: 0, budget: {committed: 160_000}},
       },
       output: {writer: {counters: {rows}}, window: {full: false}},
@@ -209,7 +212,7 @@ describe('a run under way', () => {
     const heard = {...quietly, forMachine: true, quiet: false, log, ...console};
     const end = startProgress(session as unknown as Session, heard as unknown as Console, counted);
     Object.assign(rows, {written: 140, rejected: 10});
-    Object.assign(tally.operations.ip, {calls: 160, retries: 10});
+    Object.assign(tally.operations.ip, {calls: 60, retries: 10});
     vi.advanceTimersByTime(30_000);
     end();
     return {...events[0], count: events.length, warnings};
@@ -228,13 +231,11 @@ describe('a run under way', () => {
       '████████████████░░░░ 83% of calls · 150 rows · 160 credits · 2 calls/s · about 15 s left',
     );
     expect(warnings).toEqual([]);
-    // Without a store, the calls that were counted include those of earlier sessions.
-    expect(eventsOf({settings: {store: false}}, 180).fields).toMatchObject({left_ms: 15_000});
   });
 
   test('if its calls were not counted, the rows of this session tell how many each row needs', () => {
-    expect(eventsOf({settings: {limit: 200}}).fields).toMatchObject({rows_total: 200, left_ms: 30_000});
-    expect(eventsOf({settings: {limit: 900}}).fields).toMatchObject({rows_total: 300, left_ms: 90_000});
+    expect(eventsOf({settings: {limit: 200}}).fields).toMatchObject({rows_total: 200, left_ms: 10_000});
+    expect(eventsOf({settings: {limit: 900}}).fields).toMatchObject({rows_total: 300, left_ms: 30_000});
   });
 
   test('throttling is told by the rate that it leaves, and not if it leaves nearly all', () => {

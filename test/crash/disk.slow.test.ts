@@ -58,11 +58,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   }
 }
 
-/**
- * After the cause is removed, the run completes, and the counts of both sessions are the server's. Returns the row at
- * which it says that it resumes; 1 if it begins anew.
- */
-async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
+/** After the cause is removed, the run completes, and the counts of both sessions are the server's. */
+async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
   const again = await run();
   expect([again.code, again.stderr]).toEqual([0, again.stderr]);
   expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
@@ -78,7 +75,6 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
       .filter(name => name !== 'filler')
       .sort(),
   ).toEqual(['out.csv', 'out.summary.json']);
-  return Number(/Resuming at row ([\d,]+)/.exec(again.stderr)?.[1]?.replace(',', '') ?? 1);
 }
 
 test.skipIf(lacks('mounts'))(
@@ -92,10 +88,9 @@ test.skipIf(lacks('mounts'))(
       expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
       expect(full.stderr).not.toContain('    at ');
       expect(api.ledger.calls).toBeLessThan(ROWS);
-      expect(full.stderr).toMatch(/^Safe: .* and every answer paid for/m);
-      const safe = Number(/^Safe: ([\d,]+) rows? /m.exec(full.stderr)?.[1]?.replace(',', ''));
+      expect(full.stderr).toMatch(/^Safe: every answer paid for/m);
       execFileSync('mount', ['-o', 'remount,size=8m', sandbox.path('disk')]);
-      expect(await expectRightEnd(scene)).toBe(safe + 1);
+      await expectRightEnd(scene);
       expect(api.ledger.repeated()).toEqual([]);
     }),
 );
@@ -176,28 +171,6 @@ test.skipIf(lacks('strace'))(
     }),
 );
 
-test.skipIf(lacks('strace'))(
-  'an error of the disk that no place foresees is a sentence, and not internal',
-  async () => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', ips(ROWS));
-    const {node} = tracedNode(
-      sandbox,
-      'unlink',
-      'unlink:error=EIO:when=1',
-      'list.enriched.csv.run/ledger.db',
-    );
-    const {code, stderr} = await sandbox.run(['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded'], {
-      node,
-    });
-    expect([code, stderr]).toEqual([
-      9,
-      expect.stringContaining('list.enriched.csv.run/ledger.db: unlink failed (EIO, the device failed).'),
-    ]);
-    expect(stderr).not.toMatch(/ {4}at |Internal/);
-  },
-);
-
 test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and names TMPDIR', () => {
   using sandbox = createSandbox();
   const tmp = sandbox.path('tmp');
@@ -257,7 +230,7 @@ test.skipIf(lacks('mounts'))('a state that is mounted elsewhere at the resume is
     execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
     mounts.unshift(sandbox.path('state'));
     const again = await run(undefined, state);
-    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming: ')]);
     expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
     expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
   }),

@@ -74,7 +74,8 @@ test('saved credits are the price of what was asked once, was known, can not be 
   counters.stale.ip = {budget: 2};
   counters.rejected.ip = 1;
   const tally = emptyTally();
-  Object.assign(tally.operations.ip, {distinct: 6, fromStore: 2, calls: 5, longestStreak: 4});
+  Object.assign(tally.operations.ip, {distinct: 6, fromStore: 2, calls: 5});
+  tally.refusals.ip.longestStreak = 4;
   const {lookups, credits} = summaryOf({counters, tally});
   expect(lookups.ip).toMatchObject({
     ...{values: 24, empty: 1, invalid: 3, answered: 9, failed: 2, unknown: 1, skipped: 8},

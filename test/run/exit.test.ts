@@ -58,7 +58,7 @@ describe('a run that wrote all its rows', () => {
     ['none in the store, offline', c => cutShort(c, 'offline', 0), 3, 'offline'],
     ['a value that the service rejects', c => failing(c, 2, 2), 0, 'done'],
     ['that, and another failure', c => failing(c, 3, 2), 3, 'lookups_failed'],
-    ['a streak of refusals', (_, tally) => (tally.operations.ip.longestStreak = 10), 3, 'refused_in_a_row'],
+    ['a streak of refusals', (_, tally) => (tally.refusals.ip.longestStreak = 10), 3, 'refused_in_a_row'],
     ['a row rejected', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
   ])('%s', (_, change, exitCode, reason) => {
     expect(after(change)).toMatchObject({exitCode, reason});

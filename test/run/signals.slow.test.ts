@@ -36,14 +36,13 @@ describe.concurrent('a run that is told to end', () => {
     '%s: nothing new is sent, calls in flight finish, all is saved, and the run names the command that resumes it',
     async (signal, code) => {
       using sandbox = createSandbox();
-      let safe = Number.NaN;
       const {api, calls, again} = await hanging(sandbox, async (run, letGo) => {
         run.kill(signal);
         await until(() => run.stderr.includes('Stopping'));
         letGo();
         const outcome = await run.outcome;
         expect(outcome).toMatchObject({code, signal: undefined});
-        safe = Number(/^Safe: (\d+) rows? and every answer paid for/m.exec(outcome.stderr)?.[1]);
+        expect(outcome.stderr).toMatch(/^Safe: every answer paid for/m);
         expect(outcome.stderr).toContain(`To continue: bulk-enrich ${args.join(' ')}`);
         expect(sandbox.summary('out.summary.json')).toMatchObject({
           status: 'interrupted',
@@ -54,9 +53,7 @@ describe.concurrent('a run that is told to end', () => {
         expect(existsSync(sandbox.path('out.csv'))).toBe(false);
       });
       expect(calls).toBe(14);
-      expect(again.stderr).toContain(
-        `Resuming at row ${safe + 1}: the 14 calls made before are not repeated.`,
-      );
+      expect(again.stderr).toContain('Resuming: the 14 calls made before are not repeated');
       expect(api.ledger.repeated()).toEqual([]);
     },
   );

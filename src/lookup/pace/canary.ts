@@ -31,7 +31,7 @@ export class Canary {
 
   /**
    * `isKnownToAnswer` returns true if the operation was ever answered; called only when there is a streak. `tally`
-   * has the counts of earlier sessions, and is updated.
+   * is updated.
    */
   constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;

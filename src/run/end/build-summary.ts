@@ -186,7 +186,7 @@ function mapped({counters, spending, bill}: RunBooks, operations: readonly Opera
 
 function lookupSummary({counters, tally, spending}: RunBooks, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
-  const {distinct, fromStore, retries, longestStreak} = tally.operations[name];
+  const {distinct, fromStore, retries} = tally.operations[name];
   const {calls} = spending[name];
   const stale = cellsWith(counters.stale[name]);
   return {
@@ -202,7 +202,7 @@ function lookupSummary({counters, tally, spending}: RunBooks, name: Operation) {
     from_store: fromStore,
     stale,
     rejected: counters.rejected[name],
-    refused_in_a_row: longestStreak,
+    refused_in_a_row: tally.refusals[name].longestStreak,
     deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
     calls,
     retries,

@@ -31,7 +31,7 @@ function opened(pending = 99, maxOutageMs = 3_600_000, isAnswered = true) {
     random: () => 0.5,
     slots: () => 9,
     isAnswered: () => isAnswered,
-    refusals: operation => emptyTally().operations[operation],
+    refusals: operation => emptyTally().refusals[operation],
     now: Date.now,
     onOpen,
     onStop,
