@@ -10,8 +10,9 @@ import {
   type Operation,
   operations,
 } from '../operations/table.ts';
+import type {Summary} from '../report/summary.ts';
 
-type LookupGuess = Guess & {readonly operation: Intelligence};
+export type LookupGuess = Guess & {readonly operation: Intelligence};
 
 export function isLookup(only: readonly Operation[] | undefined) {
   return (guess: Guess): guess is LookupGuess =>
@@ -120,22 +121,23 @@ const reasons: Readonly<Record<Aside, string>> = {
 };
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
-export function passedOver(guess: LookupGuess, {columns, rows}: FirstRows): string {
+export function passedOver(guess: LookupGuess, list: FirstRows): string {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
-  const choice = asChoice(operation, column);
-  const fits = national > 0 ? countryColumnOf([column], columns, rows) : undefined;
-  const country =
-    national === 0
-      ? ''
-      : fits === undefined
-        ? ', and --country or --default-country'
-        : ` --country ${shellWord(fits)}`;
-  const add = aside === 'unknowable' ? '' : `; add --${operation} ${shellWord(choice)}${country}`;
+  const flags = flagsOf([guess], list);
+  const country = national > 0 && flags.at(-1) === 'COUNTRY' ? ', and --country or --default-country' : '';
+  const named = country === '' ? flags : flags.slice(0, -2);
+  const add = aside === 'unknowable' ? '' : `; add ${named.map(shellWord).join(' ')}${country}`;
   const {plural, others = ''} = operations[operation];
   const why =
     aside === 'shared' ? repeats(guess) : aside === 'alike' ? ` (they may be ${others})` : reasons[aside];
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;
+}
+
+/** A column with values that is not looked up, as the summary has it. */
+export function leftOut(guess: LookupGuess, list: FirstRows): Summary['left_out'][number] {
+  const {operation, column, ofKind} = guess;
+  return {operation, column, share: ofKind, flag: flagsOf([guess], list).map(shellWord).join(' ')};
 }
 
 function repeats({values, distinct}: Guess): string {

@@ -15,7 +15,16 @@ import {anyOf, intelligenceNames, type Operation, operationNames, operations} fr
 import {besideNames, perBeside} from '../operations/verify.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
-import {demandSure, type FirstRows, flagsOf, isLookup, passedOver, repeatedNames} from './guessed.ts';
+import {
+  demandSure,
+  type FirstRows,
+  flagsOf,
+  isLookup,
+  type LookupGuess,
+  leftOut,
+  passedOver,
+  repeatedNames,
+} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected, refuseSecondTable} from './judged-rows.ts';
 import {refuseValuesAsHeader} from './values-as-header.ts';
 
@@ -30,6 +39,8 @@ export interface Mapping {
   readonly mentioned: MentionedColumns['mentioned'];
   /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
   readonly doubts: readonly string[];
+  /** The columns with values that are not looked up, with the flag that would do that. */
+  readonly leftOut: readonly ReturnType<typeof leftOut>[];
 }
 
 /**
@@ -73,15 +84,14 @@ export function resolveMapping(
   const cells = {...planCells(job, format, countries), rules};
   const planAll = createPlan(targets, cells, rows);
   const isMentioned = ({column}: Guess) => named.mentioned.some(([, name]) => name === column);
+  const isReported = !job.fromFile && !named.choices.has('verify');
+  const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
+  const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
   const doubts = [
     ...judgeValues(targets, rows, planAll, settings),
-    ...(job.fromFile || named.choices.has('verify') ? [] : lookups).flatMap(guess =>
-      guess.aside === undefined || isMentioned(guess) || (guess.aside === 'nothing' && !detect)
-        ? []
-        : [passedOver(guess, list)],
-    ),
+    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => passedOver(guess, list)),
     ...repeatedNames(detect ? lookups : [], format),
-    detect || job.fromFile ? undefined : leftOutBeside(named, all, job, list),
+    leftOutBeside(beside, all, list),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(country =>
       doubtCountries(country, cellReader(country, format.columns), rows),
@@ -94,6 +104,9 @@ export function resolveMapping(
     planRow: filtered(planAll, job, format, background),
     mentioned: named.mentioned,
     doubts,
+    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(guess =>
+      leftOut(guess, list),
+    ),
   };
 }
 
@@ -110,24 +123,20 @@ function refuseWide(what: string, count: number, most: number, {inputs}: Job): v
   );
 }
 
-/**
- * A sentence that lists the columns that the run would look up if the user had named none. Columns that the
- * user named are left out. Undefined if no column remains. Also undefined if the user named a column of
- * session tokens, since tokens are often looked up alone.
- */
+/** The columns that the run would look up if the user had named none, without those that the user named. */
+function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGuess[]): LookupGuess[] {
+  const names = new Set(mentioned.map(([, column]) => column));
+  return lookups.filter(
+    ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
+  );
+}
+
+/** A sentence that lists these columns; undefined if there are none. */
 function leftOutBeside(
-  {choices, mentioned}: MentionedColumns,
+  others: readonly LookupGuess[],
   guesses: readonly Guess[],
-  {settings}: Job,
   list: FirstRows,
 ): string | undefined {
-  if (choices.has('verify')) return undefined;
-  const names = new Set(mentioned.map(([, column]) => column));
-  const others = guesses
-    .filter(isLookup(settings.only))
-    .filter(
-      ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
-    );
   if (others.length === 0) return undefined;
   const isPhone = others.some(({operation}) => operation === 'phone');
   const countries = isPhone ? guesses.filter(isSureOf('country')) : [];

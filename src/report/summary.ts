@@ -44,6 +44,13 @@ const lookup = z
 /** A code (of an error or a repair), how often it occurs, and the numbers of the first rows that have it. */
 const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
+const leftOut = z.object({
+  operation: z.string(),
+  column: z.string(),
+  share: share.describe('Share of the first values that are of the kind, or may be.'),
+  flag: z.string().describe('Flags that look the column up.'),
+});
+
 /** The run's identity, time and files. */
 const about = {
   schema_version: z.literal(2),
@@ -255,6 +262,11 @@ export function summaryOf(
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
     errors: z.array(coded),
     repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),
+    left_out: z
+      .array(leftOut)
+      .describe(
+        'Columns that are not looked up, though half of their first values or more may be of a kind.',
+      ),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole}),

@@ -83,6 +83,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       {code: 'rejected.column_count', count: 12, rows: [248, 1_093]},
       {code: 'ip.ipv6_unsupported', count: 1, rows: [138]},
     ],
+    left_out: [{operation: 'phone', column: 'Rückruf', share: 0.62, flag: '--phone Rückruf --country land'}],
     resumed: {times: 1},
     risk: {
       scored: 39_702,

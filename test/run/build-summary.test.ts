@@ -49,6 +49,7 @@ const session: UnderWay = {
   budgets: [],
   price: undefined,
   rules: undefined,
+  leftOut: [],
   operations: ['ip'],
   published: {output: null, rejects: null},
 };

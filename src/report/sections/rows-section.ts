@@ -1,7 +1,8 @@
 import {operationName} from '../display-names.ts';
-import {count, many} from '../format.ts';
+import {count, many, percent} from '../format.ts';
 import type {Section, Tone} from '../model.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
+import {tableIfAny} from './blocks.ts';
 import {codesTable} from './trouble-section.ts';
 
 const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
@@ -13,7 +14,7 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
   ['unknown', 'warn'],
 ];
 
-export function rowsSection({rows, lookups, repairs}: Summary): Section | undefined {
+export function rowsSection({rows, lookups, repairs, left_out}: Summary): Section | undefined {
   if (rows.read === 0) return undefined;
   const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;
   const trouble =
@@ -37,6 +38,16 @@ export function rowsSection({rows, lookups, repairs}: Summary): Section | undefi
         })),
       },
       ...codesTable('Repaired before the lookup', repairs),
+      ...tableIfAny(
+        'Columns that were not looked up',
+        ['Column', 'its values', 'to look it up'],
+        left_out.map(({operation, column, share, flag}) => [
+          column,
+          `${percent(share, 1)} may be of the kind ${operation}`,
+          flag,
+        ]),
+        {texts: [0, 1, 2]},
+      ),
     ],
   };
 }

@@ -60,6 +60,7 @@ export interface UnderWay {
   /** Price of a credit, if the account's file has one. */
   readonly price: Price | undefined;
   readonly rules: RuleSet | undefined;
+  readonly leftOut: Readonly<Summary['left_out']>;
   /** Operations of the columns that are looked up. The summary has others only if the books count them. */
   readonly operations: readonly Operation[];
   readonly published: Published;
@@ -113,6 +114,7 @@ export function buildSummary(given: SummaryFacts): Summary {
     fields: byOperation(name => fieldSummary(counters, name)),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
+    left_out: [...(session?.leftOut ?? [])],
     drift: [],
     failed_if: [],
     resumed: books.resumed,

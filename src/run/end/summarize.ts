@@ -52,6 +52,7 @@ export function summarize(
       price: account?.price,
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
+      leftOut: layout.mapping.leftOut,
     },
   });
 }
