@@ -48,7 +48,7 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
  * would leave dozens of buffers to the garbage collector. Reads from byte `from`. Null means from the current
  * position: a pipe can't be read from any other.
  */
-export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
+async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   for (let offset = from; ; ) {
     const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, offset);

@@ -17,7 +17,7 @@ export function bareDigits(text: string): string | undefined {
 }
 
 /** The number that bare digits form with a plus in front; undefined if that number is invalid. */
-export function withPlus(digits: string): PhoneNumber | undefined {
+function withPlus(digits: string): PhoneNumber | undefined {
   const number = parsePhoneNumberFromString(`+${digits}`, {extract: false});
   return number !== undefined && isInPlan(number) ? number : undefined;
 }

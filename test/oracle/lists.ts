@@ -11,7 +11,7 @@ import {addressKinds} from './addresses.ts';
 import type {KnownList, Undecidable} from './known-list.ts';
 
 /** Numbers from 0 to 1, always the same for a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

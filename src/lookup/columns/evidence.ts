@@ -39,7 +39,7 @@ type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'no';
  * From a column's evidence to a verdict, for a list of one row as for one of a million; docs/formats.md has the table.
  * `sure`: looked up. `unsure`: the run stops and asks. `likely`, `alike`: named with the flag that looks them up.
  */
-export function judge(evidence: KindEvidence): Verdict {
+function judge(evidence: KindEvidence): Verdict {
   const {header, values, fit, telling, likely, areOtherDigits, mayBeOthers} = evidence;
   const isHalf = (count: number) => values > 0 && count >= MOSTLY * values;
   const isNearlyAll = (count: number) => values > 0 && count >= NEARLY_ALL * values;

@@ -175,7 +175,7 @@ export function hasCalls(state: RunState): boolean {
   return hasOtherRun(state.directory, '');
 }
 
-export function ledgerPath(directory: string): string {
+function ledgerPath(directory: string): string {
   return join(directory, LEDGER);
 }
 
