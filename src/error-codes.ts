@@ -149,7 +149,10 @@ export const inputCodes = {
   input_empty: ['the list is empty', 'check the export'],
   input_header: ['the header can’t be read', 'fix its quotes, or add `--delimiter`'],
   input_headers_differ: ['the lists of one run have different headers', 'make one run for each'],
-  input_markup: ['the list is HTML or XML', 'save it as CSV; if it is a login page, download the list again'],
+  input_markup: [
+    'the list is HTML, XML, SQL, vCards or a drawn table',
+    'save it as CSV; if it is a login page, download the list again',
+  ],
   input_missing: ['the list does not exist', 'check its name'],
   input_rejected: [
     'nearly none of the first rows can be read',

@@ -13,7 +13,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   account: ['disk', 'job'],
   ledger: ['account', 'client/attempt.ts', 'client/client.ts', 'disk', 'job', 'operations'],
   store: ['disk', 'ledger', 'operations'],
-  input: ['disk', 'job'],
+  input: ['disk', 'job', 'operations'],
   lookup: ['client', 'input/row.ts', 'job', 'ledger', 'operations', 'store'],
   score: [
     'cel',

@@ -46,7 +46,12 @@ export async function makePlan(given: Job, io: PlanIo) {
   destinationOf(job).check();
   checkReportPaths(job);
   const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
-  const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
+  const source = await openSource({
+    ...job.settings,
+    paths: job.inputs,
+    decides: !job.fromFile,
+    stdin: io.stdin,
+  });
   const {path: directory, remove} = temporaryDirectory();
   const now = io.now();
   const store = openAnswerStore(job, answersKey(job), judgeBy(termsOf(job), now), io);

@@ -5,16 +5,16 @@ import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
 import {peek} from './bytes/peek.ts';
 import {type FileState, openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
+import {columnGroups, findTop} from './csv-top.ts';
 import {InputError} from './input-error.ts';
-import {detectDialect, recordsIn, refuseOtherDelimiter} from './records/csv-dialect.ts';
+import {refuseLog, refuseOtherKinds, refuseQuotedLines, refuseRowNames} from './other-kinds.ts';
+import {refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {widthOf} from './records/delimiter.ts';
 import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
-import {groupsIn, refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
 /** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -22,6 +22,11 @@ const SAMPLE_BYTES = 64 * 1024;
 /** Settings for reading. They are the same for all files of an input. */
 export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
+  /**
+   * True if title lines may be left out, and a first line of values read as a row, with a note. Otherwise such a
+   * file is refused, since a job has to say how its lists are read.
+   */
+  readonly decides?: boolean | undefined;
 }
 
 export interface OpenFile {
@@ -60,12 +65,12 @@ export async function openFile(
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
     refuseMarkup(sample, name);
-    const {reader, skip, format, looseLine} = createReader(sample, path, name, encoding, settings, tally);
+    const {reader, skip, format, notes} = createReader(sample, path, name, encoding, settings, tally);
     return {
       name,
       size: raw.size,
       get notes() {
-        return [...notesOn(name, encoding), ...noteOnQuotes(name, looseLine?.())];
+        return [...notesOn(name, encoding), ...(notes?.() ?? [])];
       },
       groups: groupsOf(text.chunks, reader, skip),
       format,
@@ -126,8 +131,8 @@ interface OpenedReader {
   /** Number of bytes at the start of the text that the reader must not get, such as title lines. */
   readonly skip: number;
   readonly format: () => InputFormat | undefined;
-  /** Number of the first line with quotes that were read as text; undefined until there is one. */
-  readonly looseLine?: () => number | undefined;
+  /** Notes on lines that are read in another way than they are written. */
+  readonly notes?: () => readonly string[];
 }
 
 function createReader(
@@ -149,33 +154,39 @@ function createReader(
     return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, encoding, perhaps, columns: []})};
   }
   if (named === undefined) refuseValues(sample, path, name);
-  const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
-  const skippedLines = settings.skipLines ?? 0;
-  const skipped = skipLines(sample, skippedLines, name);
-  const dialect = detectDialect(skipped.rest, said);
-  if (header && said === undefined && skippedLines === 0) refuseLog(sample, name);
-  if (header) refuseTitle(skipped.rest, said, name, skippedLines);
-  if (settings.delimiter !== undefined) refuseOtherDelimiter(skipped.rest, settings.delimiter, name);
-  const {delimiter, eol} = dialect;
-  const reader = new CsvReader({
-    file: name,
-    perhaps,
-    maxRecordSize,
-    tally,
-    dialect,
-    header,
-    width: widthOf(recordsIn(skipped.rest, dialect)),
-    skippedLines,
-    padShortRows: settings.padShortRows === true,
-  });
+  const delimiter = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
+  const {decides = false, skipLines = 0, padShortRows = false} = settings;
+  if (header) refuseOtherKinds(sample, name);
+  if (header && delimiter === undefined && skipLines === 0) refuseLog(sample, name);
+  const top = findTop(sample, name, {header, delimiter, skipLines, decides});
+  const {dialect, records} = top;
+  if (top.header) {
+    refuseQuotedLines(records, top.text, path, name);
+    refuseRowNames(records, dialect.delimiter, path, name);
+  }
+  if (settings.delimiter !== undefined) refuseOtherDelimiter(top.text, settings.delimiter, name);
+  const reader = new CsvReader({...top, file: name, perhaps, maxRecordSize, tally, padShortRows});
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
-  const above = header ? groupsIn(skipped.last, delimiter) : undefined;
   const format = (): InputFormat | undefined => {
     const {layout} = reader;
-    const groups = above?.length === layout?.columns.length ? {groups: above} : {};
-    return layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...layout, ...groups};
+    const groups = columnGroups(top, layout?.columns.length ?? 0);
+    const {delimiter, eol} = dialect;
+    return (
+      layout && {
+        kind: 'csv',
+        delimiter,
+        eol,
+        bom,
+        encoding,
+        perhaps,
+        ...sepLine,
+        ...layout,
+        ...(groups && {groups}),
+      }
+    );
   };
-  return {reader, skip: skipped.bytes + dialect.sepLineBytes, format, looseLine: () => reader.looseLine};
+  const notes = () => [...top.notes, ...noteOnQuotes(name, reader.looseLine)];
+  return {reader, skip: top.bytes + dialect.sepLineBytes, format, notes};
 }
 
 /** Ctrl-Z: DOS programs write this byte at the end of a text. */

@@ -42,6 +42,8 @@ interface RecordPlace {
 export interface CsvRow extends RecordPlace {
   readonly type: 'csv';
   readonly fields: readonly string[];
+  /** Set for a line of one cell below the list, such as a report's last lines. */
+  readonly isFooter?: true;
 }
 
 /** A line of an NDJSON file: its text, and its object. */

@@ -10,6 +10,7 @@ import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
+  readonly decides?: boolean | undefined;
   /** Bytes read at once; affects only the speed. */
   readonly chunkSize?: number | undefined;
 }

@@ -11,6 +11,7 @@ import {
   operations,
 } from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
+import {refuseTurned} from './turned-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
 
@@ -65,6 +66,7 @@ export function demandSure(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
   list: FirstRows,
+  header: readonly string[] | undefined,
   path: string,
 ): void {
   const countries = all.filter(({operation}) => operation === 'country');
@@ -76,6 +78,7 @@ export function demandSure(
   const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
   if (torn.length > 0) throw tornCountries(torn, countries, meant, list);
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
+  if (unsure !== undefined || meant.length === 0) refuseTurned(list.columns, list.rows, header);
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], list);

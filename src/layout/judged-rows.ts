@@ -8,9 +8,9 @@ import {readHeader} from '../lookup/columns/header.ts';
 import type {PlanRow} from '../lookup/plan-row.ts';
 import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
+import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 import {asChoice} from './guessed.ts';
-import {isValueOf} from './values-as-header.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
@@ -42,7 +42,7 @@ export function refuseMostlyRejected(
 
 /**
  * Judges columns by the first rows. Returns a sentence for each column of fewer than 20 values that are all
- * invalid but fit another operation. Adds a sentence if there are totals or notes below the list.
+ * invalid but fit another operation.
  *
  * @throws {UsageError} if a column has 20 values or more, and over 90% of them are invalid.
  */
@@ -53,7 +53,7 @@ export function judgeValues(
   settings: Partial<Settings>,
 ): string[] {
   const planned = rows.map(planRow);
-  const doubts = footersIn(rows, planned);
+  const doubts: string[] = [];
   for (const [index, target] of targets.entries()) {
     const {column, operation} = target;
     const cells = planned.map(row => row[index]);
@@ -82,9 +82,10 @@ export function judgeValues(
 }
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
-function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]): string[] {
-  const isFooter = (_: Row, n: number) =>
-    planned[n]?.some(cell => cell.status === 'skipped' && cell.error === 'footer') === true;
+export function footersIn(rows: readonly Row[], planRow: PlanRow): string[] {
+  const isFooter = (row: Row) =>
+    (row.type === 'csv' && row.isFooter === true) ||
+    planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
   const records = rows.filter(isFooter).map(({record}) => record);
   const some = records.length > SHOWN ? [...records.slice(0, SHOWN), '…'] : records;
   const seem =

@@ -54,7 +54,7 @@ export function layOut(job: Job, source: Source, startedAt: number): Layout {
     own.input,
     [...own.added, ...(nested ? [] : addedNames(columns, format))],
     mapping.targets,
-    mapping.guesses.length > 0,
+    mapping.guesses.length > 0 ? [...new Set(mapping.countries.values())] : undefined,
   );
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);

@@ -25,7 +25,13 @@ import {
   passedOver,
   repeatedNames,
 } from './guessed.ts';
-import {doubtCountries, judgeValues, refuseMostlyRejected, refuseSecondTable} from './judged-rows.ts';
+import {
+  doubtCountries,
+  footersIn,
+  judgeValues,
+  refuseMostlyRejected,
+  refuseSecondTable,
+} from './judged-rows.ts';
 import {refuseValuesAsHeader} from './values-as-header.ts';
 
 /** The columns that are looked up, how they were found, and the plan of each row. */
@@ -57,12 +63,13 @@ export function resolveMapping(
 ): Mapping {
   const {settings} = job;
   refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
-  const rows = sample.filter((record): record is Row => record.type !== 'reject');
+  const read = sample.filter((record): record is Row => record.type !== 'reject');
+  const rows = read.filter(row => row.type !== 'csv' || row.isFooter !== true);
   const list = {columns: format.columns, rows};
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
   if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format, settings);
-  if (format.kind === 'csv' && format.header !== undefined)
-    refuseValuesAsHeader(format.header, rows, settings.defaultCountry);
+  const header = format.kind === 'csv' ? format.header : undefined;
+  if (header !== undefined) refuseValuesAsHeader(header, rows, settings.defaultCountry);
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
@@ -75,7 +82,7 @@ export function resolveMapping(
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
   const lookups = all.filter(isLookup(settings.only));
   const guesses = detect ? all : [];
-  if (detect && rows.length > 0) demandSure(all, lookups, list, job.inputs[0] ?? '-');
+  if (detect && rows.length > 0) demandSure(all, lookups, list, header, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
@@ -88,6 +95,7 @@ export function resolveMapping(
   const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
   const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
   const doubts = [
+    ...footersIn(read, planAll),
     ...judgeValues(targets, rows, planAll, settings),
     ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => passedOver(guess, list)),
     ...repeatedNames(detect ? lookups : [], format),

@@ -4,14 +4,10 @@ import type {Row} from '../input/row.ts';
 import {readHeader} from '../lookup/columns/header.ts';
 import {detectColumns} from '../lookup/detect.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
-import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import {isValueOf} from '../operations/shown-value.ts';
+import {intelligenceNames} from '../operations/table.ts';
 import {flagsOf} from './guessed.ts';
-
-/** True if the text is a valid value of the operation, and shows so even without a header. */
-export function isValueOf(operation: Intelligence, text: string): boolean {
-  const {canonical, isTelling} = operations[operation];
-  return isTelling?.(text) !== false && canonical(text).state === 'value';
-}
+import {refuseTurned} from './turned-lists.ts';
 
 const isValue = (cell: string) => intelligenceNames.some(name => isValueOf(name, cell));
 
@@ -30,6 +26,7 @@ export function refuseValuesAsHeader(
   defaultCountry: string | undefined,
 ): void {
   if (!isRowOfValues(header, rows)) return;
+  refuseTurned(header, rows, header);
   const value = header.findIndex(isValue);
   const phones = value < 0 ? phoneColumns(header, rows) : [];
   const [first = value] = phones;

@@ -191,30 +191,41 @@ export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] 
   });
 }
 
-/** @throws {UsageError} if an added column would have the name of an input column, or of another added one. */
+/**
+ * Refuses a column that would be in the output twice. `countries`: the country columns, if all columns were guessed.
+ *
+ * @throws {UsageError} if an added column would have the name of an input column, or of another added one.
+ */
 export function refuseClashes(
   inputColumns: readonly string[],
   added: readonly string[],
   targets: readonly Target[] = [],
-  areGuessed = false,
+  countries?: readonly string[],
 ): void {
   const taken = new Set(inputColumns);
-  for (const name of added) {
-    if (taken.has(name)) {
-      const target = targets.find(({prefix}) => name.startsWith(prefix));
-      const choice =
-        target === undefined ? '--ip COLUMN=checked_' : choiceOf(target, 'checked_').map(shellWord).join(' ');
-      throw new UsageError(
-        'column_clash',
-        `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
-        // A flag that names a column turns detection off, so the other columns need flags too.
-        areGuessed
-          ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}
-          : {},
-      );
-    }
-    taken.add(name);
-  }
+  const twice = added.filter((one, at) => taken.has(one) || added.indexOf(one) !== at);
+  const [name] = twice;
+  if (name === undefined) return;
+  const clashing = targets.filter(({prefix}) => twice.some(one => one.startsWith(prefix)));
+  const [first] = clashing;
+  // Targets that clash must not get one prefix together.
+  const prefixOf = ({prefix}: Target) => (clashing.length > 1 ? `checked_${prefix}` : 'checked_');
+  const choice =
+    first === undefined ? '--ip COLUMN=checked_' : choiceOf(first, prefixOf(first)).map(shellWord).join(' ');
+  const isOutput = clashing.some(({prefix}) => taken.has(`${prefix}status`) && taken.has(`${prefix}error`));
+  const isAnswer = ({column}: Target) =>
+    clashing.some(one => one.column !== column && column.startsWith(one.prefix));
+  // A flag that names a column turns detection off, so the other columns need flags too.
+  const flags = targets
+    .filter(one => !isOutput || !isAnswer(one))
+    .flatMap(one => choiceOf(one, clashing.includes(one) ? prefixOf(one) : undefined));
+  throw new UsageError(
+    'column_clash',
+    isOutput
+      ? `The list is the output of a run: it has "${name}" already. To renew its answers, run the list that it was made from; answers that are stored cost nothing. To judge its rows by other rules, use bulk-enrich score. To keep both results, give the new columns another prefix, such as ${choice}.`
+      : `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
+    countries === undefined ? {} : {flags: [...flags, ...countries.flatMap(column => ['--country', column])]},
+  );
 }
 
 /** The flag that names a column, and gives its results another prefix if `prefix` is defined. */

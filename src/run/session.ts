@@ -133,7 +133,8 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
 
 /** Opens the input at its first row. */
 async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Source> {
-  return io.source ?? (await openSource({...job.settings, paths: job.inputs, ...pipesOf(io, stopper)}));
+  const {settings, inputs: paths, fromFile} = job;
+  return io.source ?? (await openSource({...settings, paths, decides: !fromFile, ...pipesOf(io, stopper)}));
 }
 
 /** Returns a function that warns the user, the first time it is called, of answers without a call. */

@@ -4,6 +4,8 @@ import {by, type Case, RUN} from './case.ts';
 
 const NAMED = 'run list.csv --ip ip';
 const GUESSED = 'run list.csv';
+const JOB = 'run --job job.yaml';
+const job = {'job.yaml': 'input: list.csv\noutput: out.csv\nendpoint: embedded\nip: ip\n'};
 const lines = (count: number, text: string) => `${text}\n`.repeat(count);
 
 /** A row per line, each of so many fields that no table holds them. */
@@ -20,7 +22,7 @@ export const inputCases: readonly Case[] = [
   ['input_markup', 8, by(NAMED, {'list.csv': '<!doctype html><html><body>Sign in</body></html>\n'})],
   ['input_header', 8, by(NAMED, {'list.csv': '"ip\n192.0.2.1\n'})],
   ['input_wide', 8, by(NAMED, {'list.csv': `ip${',a'.repeat(16_384)}\n192.0.2.1${','.repeat(16_384)}\n`})],
-  ['input_title', 8, by(GUESSED, {'list.csv': `Sign-ups\n\nid,ip\n${lines(5, '7,192.0.2.1')}`})],
+  ['input_title', 8, by(JOB, {...job, 'list.csv': `Sign-ups\n\nid,ip\n${lines(5, '7,192.0.2.1')}`})],
   ['input_rejected', 8, by(NAMED, {'list.csv': `ip\n${lines(60, '192.0.2.1,1,2')}`})],
   [
     'input_headers_differ',
@@ -35,7 +37,7 @@ export const inputCases: readonly Case[] = [
   ['column_clash', 2, by(NAMED, {'list.csv': 'ip,ip_status\n192.0.2.1,a\n'})],
   ['column_invalid', 2, by(NAMED, {'list.csv': `ip\n${lines(40, 'no address')}`})],
   ['column_unsure', 2, by(GUESSED, {'list.csv': `ip\n${lines(9, 'maybe')}192.0.2.1\n`})],
-  ['header_is_value', 2, by(GUESSED, {'list.csv': '192.0.2.1,a\n192.0.2.2,b\n'})],
+  ['header_is_value', 2, by(JOB, {...job, 'list.csv': '192.0.2.1,a\n192.0.2.2,b\n'})],
   ['no_columns', 2, by(GUESSED, {'list.csv': 'a,b\n1,2\n'})],
   ['unknown_column', 2, by('run list.csv --ip itp')],
   ['unknown_field', 2, by(`${RUN} --fields ip.citty`)],

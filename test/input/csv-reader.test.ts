@@ -272,7 +272,9 @@ const reader = (maxRecordSize: number) =>
     dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
     header: true,
     width: 2,
-    skippedLines: 0,
+    lines: 0,
+    groupLines: [],
+    below: 0,
     padShortRows: false,
   });
 
@@ -379,7 +381,7 @@ it('quotes that are read as letters are spoken of with the first line that has s
 });
 
 it('lines above the header are left out, and counted as lines', async () => {
-  const {records, format} = await readBytes('Title\n\na;b\n1;2\n3\n', {skipLines: 2});
+  const {records, format} = await readBytes('Title\n\na;b\n1;2\n3;4;5\n', {skipLines: 2});
   expect(format).toMatchObject({header: ['a', 'b'], delimiter: ';'});
   expect(records).toMatchObject([
     {line: 4, fields: ['1', '2']},
@@ -419,6 +421,38 @@ describe('the line repeats the header', () => {
     expect((await readBytes('1,2\n1,2\n')).records).toMatchObject([{fields: ['1', '2']}]);
     expect((await readBytes('a,b\na,B\n')).records).toMatchObject([{fields: ['a', 'B']}]);
     expect((await readBytes('a,b\na,b\n', {header: false})).records).toHaveLength(2);
+  });
+});
+
+describe('lines of one cell', () => {
+  const rows = 'a,b\n1,2\n3,4\n';
+
+  it.each([1, 5, 4_096])('below the list are its footer, in chunks of %i', async size => {
+    const {records} = await readBytes(`${rows}\nReport\n"By: Ada, 5 May"\n\nEnd`, {}, size);
+    expect(records).toEqual([
+      {type: 'csv', record: 1, line: 2, fields: ['1', '2']},
+      {type: 'csv', record: 2, line: 3, fields: ['3', '4']},
+      {type: 'csv', record: 3, line: 5, fields: ['Report', ''], isFooter: true},
+      {type: 'csv', record: 4, line: 6, fields: ['By: Ada, 5 May', ''], isFooter: true},
+      {type: 'csv', record: 5, line: 8, fields: ['End', ''], isFooter: true},
+    ]);
+  });
+
+  it.each([1, 5, 4_096])('between rows are rejected in their order, in chunks of %i', async size => {
+    const {records} = await readBytes(`${rows}Part 2\nof 3\n5,6\n"open\n`, {}, size);
+    expect(records.slice(2)).toMatchObject([
+      {record: 3, line: 4, reason: 'column_count', detail: 'expected 2 fields, found 1', raw: 'Part 2'},
+      {record: 4, line: 5, reason: 'column_count', raw: 'of 3'},
+      {record: 5, line: 6, fields: ['5', '6']},
+      {record: 6, line: 7, reason: 'unclosed_quote'},
+    ]);
+  });
+
+  it('are no footer if there are many, or if a row may be cut off', async () => {
+    expect(rejectsOf((await readBytes(`${rows}5`)).records)).toHaveLength(1);
+    expect(rejectsOf((await readBytes(`${rows}5\n`)).records)).toHaveLength(0);
+    const many = (await readBytes(`${rows}${'x\n'.repeat(40)}`)).records;
+    expect(rejectsOf(many).map(({line}) => line)).toEqual(Array.from({length: 40}, (_, n) => n + 4));
   });
 });
 

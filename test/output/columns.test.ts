@@ -99,11 +99,28 @@ test('where columns were guessed, the flags that end a clash name all of them, a
     ...targetsOf('ip', [{column: 'ip'}], ['ip', 'mail']),
     ...targetsOf('email', [{column: 'mail'}], ['ip', 'mail']),
   ];
-  const clash = (areGuessed: boolean) => () =>
-    refuseClashes(['ip', 'mail', 'email_status'], ['ip_status', 'email_status'], targets, areGuessed);
+  const clash = (countries?: readonly string[]) => () =>
+    refuseClashes(['ip', 'mail', 'email_status'], ['ip_status', 'email_status'], targets, countries);
   const flags = ['--ip', 'ip', '--email', 'mail=checked_'];
-  expect(clash(true)).toThrow(expect.objectContaining({code: 'column_clash', remedy: {flags}}));
-  expect(clash(false)).toThrow(expect.objectContaining({code: 'column_clash', remedy: {}}));
+  expect(clash([])).toThrow(expect.objectContaining({code: 'column_clash', remedy: {flags}}));
+  expect(clash()).toThrow(expect.objectContaining({code: 'column_clash', remedy: {}}));
+});
+
+test('the output of a run is told as that: each clash gets a prefix of its own, and its answers are no values', () => {
+  const input = ['ip', 'mail', 'ip_status', 'ip_error', 'email_status', 'email_error', 'email_normalized'];
+  const targets = [
+    ...targetsOf('ip', [{column: 'ip'}], input),
+    ...targetsOf('email', [{column: 'mail'}], input),
+    ...targetsOf('email', [{column: 'email_normalized', prefix: 'x_'}], input),
+  ];
+  const added = ['ip_status', 'email_status', 'x_status'];
+  const flags = ['--ip', 'ip=checked_ip_', '--email', 'mail=checked_email_', '--country', 'land'];
+  expect(() => refuseClashes(input, added, targets, ['land'])).toThrow(
+    expect.objectContaining({
+      remedy: {flags},
+      message: expect.stringMatching(/^The list is the output of a run: .* bulk-enrich score/),
+    }),
+  );
 });
 
 test('in NDJSON no column may have the key of the risk', () => {

@@ -29,6 +29,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
+/** The first records of a text, with its header. */
 export function recordsIn(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect) {
   return firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
 }

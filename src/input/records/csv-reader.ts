@@ -1,23 +1,27 @@
 import {isUtf8} from 'node:buffer';
 import type {Options} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
-import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {
   allFields,
   type CsvRecord,
   countLines,
+  isHeaderAgain,
+  linesOf,
   looseFields,
   parseRecords,
   parserOptions,
+  stopsBeyond,
 } from './csv-records.ts';
 import {cutEmpty} from './delimiter.ts';
 import {CR, LF, type LineBlock, LineBlocks, QUOTE} from './line-blocks.ts';
+import {OpenLines} from './open-lines.ts';
 import type {CsvLayout, CsvSettings, RecordReader} from './record-reader.ts';
-import {encodingDetail, reject} from './reject.ts';
+import {encodingDetail, headerError, reject} from './reject.ts';
 
-/** An incomplete record above this size is only parsed again once it has doubled: see `#mayBeComplete`. */
-const EAGER_BYTES = 64 * 1024;
+/** Maximum number of lines of one cell that can be a footer, and maximum bytes of each. */
+const MOST_FOOTER = 30;
+const FOOTER_BYTES = 1_000;
 
 /**
  * Reads a CSV with csv-parse, which can't continue after an error: then the physical line at which it stopped is
@@ -28,6 +32,7 @@ export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
   readonly #options: Options;
   readonly #blocks: LineBlocks;
+  readonly #open: OpenLines;
   readonly #eol: number;
   /** Maximum bytes of a record with its line end. */
   readonly #limit: number;
@@ -35,24 +40,25 @@ export class CsvReader implements RecordReader {
   #records: InputRecord[] = [];
   #layout: CsvLayout | undefined;
   #line = 1;
-  /** Whole lines of which no record was taken yet. The first begins a record, which may be incomplete. */
-  #open: Buffer[] = [];
-  #openLength = 0;
-  /** Length of `#open` in bytes when it was last parsed and found incomplete; 0 if it was not parsed yet. */
-  #triedLength = 0;
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
+  #isAfterRow = false;
+  /** A line of one cell and short lines after the last row: a footer if no other record follows, else rejects. */
+  #tail: {readonly line: number; readonly bytes: Buffer; readonly fields: readonly string[]}[] = [];
+  /** Number of records below the header that are still to be left out. */
+  #below: number;
   /** Number of the first line whose quotes were read as ordinary characters. */
   looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
-    const {dialect} = settings;
-    this.#line += settings.skippedLines;
+    const {dialect, lines} = settings;
+    this.#line += lines + (dialect.sepLineBytes > 0 ? 1 : 0);
     this.#settings = settings;
+    this.#below = settings.below;
     this.#eol = dialect.eol === '\r' ? CR : LF;
     this.#limit = settings.maxRecordSize + 1;
+    this.#open = new OpenLines(this.#limit);
     this.#blocks = new LineBlocks(this.#eol, settings.maxRecordSize);
-    if (dialect.sepLineBytes > 0) this.#line++;
     this.#options = parserOptions(dialect.delimiter, dialect.eol);
   }
 
@@ -71,6 +77,7 @@ export class CsvReader implements RecordReader {
     this.#parseOpen(true);
     this.#settings.tally.blankLines += this.#blanks;
     this.#blanks = 0;
+    this.#endFooter();
     return this.#takeRecords();
   }
 
@@ -82,9 +89,7 @@ export class CsvReader implements RecordReader {
 
   #read(block: LineBlock): void {
     if (block.kind === 'lines') {
-      this.#open.push(block.bytes);
-      this.#openLength += block.bytes.length;
-      if (this.#mayBeComplete(block.bytes)) this.#parseOpen(false);
+      if (this.#open.add(block.bytes)) this.#parseOpen(false);
       return;
     }
     // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
@@ -94,17 +99,9 @@ export class CsvReader implements RecordReader {
     this.#line++;
   }
 
-  /** True if the open record may be complete with the added lines, and parsing it again is worth the time. */
-  #mayBeComplete(added: Buffer): boolean {
-    if (this.#triedLength === 0 || this.#openLength > this.#limit) return true;
-    if (!added.includes(QUOTE)) return false;
-    return this.#openLength <= EAGER_BYTES || this.#openLength >= 2 * this.#triedLength;
-  }
-
   /** Parses the waiting lines. `closed`: no more lines can complete the last record. */
   #parseOpen(closed: boolean): void {
-    const bytes = this.#open.length === 1 && this.#open[0] ? this.#open[0] : Buffer.concat(this.#open);
-    this.#keepOpen(bytes, bytes.length);
+    const bytes = this.#open.take();
     const sound = isUtf8(bytes);
     if (sound && this.#takeBlock(bytes)) return;
     let start = 0;
@@ -116,23 +113,17 @@ export class CsvReader implements RecordReader {
       if (start === bytes.length) return;
       const isTooLong = taken !== (records.at(-1)?.end ?? 0);
       if (stop === 'open' && !isTooLong && !closed && bytes.length - start <= this.#limit) {
-        this.#keepOpen(bytes, start);
+        this.#open.putBack(bytes.subarray(start));
         return;
       }
       start = this.#takeLine(bytes, start, isTooLong || stop === 'open');
     }
   }
 
-  #keepOpen(bytes: Buffer, from: number): void {
-    this.#open = from === bytes.length ? [] : [bytes.subarray(from)];
-    this.#openLength = bytes.length - from;
-    this.#triedLength = this.#openLength;
-  }
-
   /** Takes all records of whole lines at once. Returns false if they must be read one by one. */
   #takeBlock(bytes: Buffer): boolean {
     const {columns = [], header} = this.#layout ?? {};
-    if (columns.length < 2 || bytes.length > this.#limit) return false;
+    if (columns.length < 2 || this.#below > 0 || bytes.length > this.#limit) return false;
     const all = allFields(bytes, this.#options)?.map(fields => cutEmpty(fields, columns.length));
     if (all?.every(fields => fields.length === columns.length && !isHeaderAgain(fields, header)) !== true)
       return false;
@@ -141,6 +132,7 @@ export class CsvReader implements RecordReader {
     const end = String.fromCharCode(this.#eol);
     const lines = all.map(fields => (all.length === total ? 1 : linesOf(fields, end)));
     if (lines.reduce((sum, some) => sum + some, 0) !== total) return false;
+    this.#release();
     for (const [at, fields] of all.entries()) {
       this.#deliver(fields, this.#line);
       this.#line += lines[at] ?? 1;
@@ -168,7 +160,11 @@ export class CsvReader implements RecordReader {
       return false;
     }
     if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(perhaps), perhaps);
-    this.#layout = {header: fields, columns: columnNames(fields)};
+    const above = this.#settings.groupLines.filter(({length}) => length === fields.length).reverse();
+    const nameOf = (cell: string, at: number) =>
+      [cell, ...above.map(cells => cells[at] ?? '')].find(text => text.trim() !== '');
+    const header = fields.map((cell, at) => nameOf(cell, at) ?? cell);
+    this.#layout = {header, columns: columnNames(header)};
     this.#line += countLines(bytes, this.#eol);
     return true;
   }
@@ -186,16 +182,30 @@ export class CsvReader implements RecordReader {
     const fields = this.#fitted(given, columns.length);
     if (!sound && !isUtf8(bytes)) {
       this.#reject('invalid_encoding', encodingDetail(this.#settings.perhaps), bytes);
+    } else if (this.#below > 0) {
+      this.#below -= 1;
+    } else if (this.#mayBeFooter(bytes, fields)) {
+      this.#tail.push({line: this.#line, bytes: Buffer.from(bytes), fields});
     } else if (fields.length !== columns.length) {
-      const expected = columns.length === 1 ? '1 field' : `${columns.length} fields`;
-      this.#reject('column_count', `expected ${expected}, found ${fields.length}`, bytes);
+      this.#rejectCount(fields.length, bytes);
     } else if (isHeaderAgain(fields, header)) {
       this.#reject('header_again', 'the line repeats the header', bytes);
     } else {
-      this.#releaseBlanks();
+      this.#release();
       this.#deliver(fields, this.#line);
     }
     this.#line += countLines(bytes, this.#eol);
+  }
+
+  #mayBeFooter(bytes: Buffer, fields: readonly string[]): boolean {
+    const isBegun = this.#tail.length > 0;
+    const isShort = fields.length < (this.#layout?.columns.length ?? 1) && (isBegun || fields.length === 1);
+    return (
+      isShort &&
+      (isBegun || this.#isAfterRow) &&
+      bytes.length <= FOOTER_BYTES &&
+      this.#tail.length < MOST_FOOTER
+    );
   }
 
   /** True for a line without text. In a file of one column, and above the header, blanks are text. */
@@ -207,13 +217,17 @@ export class CsvReader implements RecordReader {
   #fitted(fields: readonly string[], count: number): readonly string[] {
     if (fields.length >= count || !this.#settings.padShortRows) return cutEmpty(fields, count);
     this.#settings.tally.padded++;
-    return [...fields, ...Array.from({length: count - fields.length}, () => '')];
+    return this.#padded(fields);
+  }
+
+  #padded(fields: readonly string[]): readonly string[] {
+    return this.#layout?.columns.map((_, at) => fields[at] ?? '') ?? fields;
   }
 
   /** Reads or rejects the physical line at `start` alone. Returns the start of the next record. */
   #takeLine(bytes: Buffer, start: number, isOpen: boolean): number {
     const {maxRecordSize} = this.#settings;
-    const unclosed = isOpen || this.#stopsBeyond(bytes.subarray(start));
+    const unclosed = isOpen || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed
       ? `a quoted field begins in this line, and no closing quote follows in the next ${maxRecordSize} bytes or before the end of the file`
       : 'a quote is inside an unquoted field: quote the whole field and double the quotes in it';
@@ -233,55 +247,38 @@ export class CsvReader implements RecordReader {
     return end;
   }
 
-  /**
-   * True if a record's bad quote is beyond the limit. Such a record counts as unclosed. Otherwise the result would
-   * depend on the size of chunks: the parser sees so distant a quote only in a large chunk.
-   */
-  #stopsBeyond(bytes: Buffer): boolean {
-    if (bytes.length <= this.#limit) return false;
-    const {stop} = parseRecords(bytes.subarray(0, this.#limit), {...this.#options, to: 1});
-    return stop === undefined ? bytes[this.#limit] === QUOTE : stop === 'open';
-  }
-
   #deliver(fields: readonly string[], line: number): void {
+    this.#isAfterRow = true;
     this.#records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields});
   }
 
-  #reject(reason: RejectReason, detail: string, bytes: Buffer): void {
+  #rejectCount(found: number, bytes: Buffer, line = this.#line): void {
+    const count = this.#layout?.columns.length ?? 0;
+    const expected = count === 1 ? '1 field' : `${count} fields`;
+    this.#reject('column_count', `expected ${expected}, found ${found}`, bytes, line);
+  }
+
+  #reject(reason: RejectReason, detail: string, bytes: Buffer, line = this.#line): void {
     const {file, tally} = this.#settings;
-    if (this.#layout === undefined && this.#settings.header) throw headerError(file, this.#line, detail);
-    this.#releaseBlanks();
-    this.#records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
+    if (this.#layout === undefined && this.#settings.header) throw headerError(file, line, detail);
+    this.#release();
+    this.#isAfterRow = false;
+    this.#records.push(reject({record: ++tally.record, line, file}, reason, detail, bytes));
   }
 
-  /** In a file of one column: delivers the blank lines before a record as rows. */
-  #releaseBlanks(): void {
+  /** Delivers what waited for another record: blank lines of a single column as rows, lines of one cell as rejects. */
+  #release(): void {
     for (; this.#blanks > 0; this.#blanks--) this.#deliver([''], this.#line - this.#blanks);
+    for (const {line, bytes, fields} of this.#tail.splice(0)) this.#rejectCount(fields.length, bytes, line);
   }
-}
 
-function linesOf(fields: readonly string[], end: string): number {
-  return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
-}
-
-/**
- * True for a row that repeats the header, as in joined lists. A header without letters may itself be data, so
- * rows like it are kept.
- */
-function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
-  // In joined lists, the second list may begin with a byte order mark.
-  const first = fields[0]?.replace(/^\uFEFF/, '');
-  if (header === undefined || first !== header[0]) return false;
-  const isSame =
-    fields.length === header.length && fields.every((field, at) => at === 0 || field === header[at]);
-  return isSame && header.some(cell => /\p{L}/u.test(cell));
-}
-
-function headerError(file: string, line: number, detail: string, encoding?: string): InputError {
-  const remedy = encoding === undefined ? {} : {flags: ['--encoding', encoding]};
-  return new InputError(
-    'input_header',
-    `${file}, line ${line}: the header can't be read: ${detail}.`,
-    remedy,
-  );
+  /** Delivers the lines of one cell at the end as rows of a footer. A last line without its end may be cut off. */
+  #endFooter(): void {
+    const isCut = this.#tail.length === 1 && this.#tail[0]?.bytes.at(-1) !== this.#eol;
+    if (isCut) this.#release();
+    for (const {line, fields} of this.#tail.splice(0)) {
+      const record = ++this.#settings.tally.record;
+      this.#records.push({type: 'csv', record, line, fields: this.#padded(fields), isFooter: true});
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
+import {QUOTE} from './line-blocks.ts';
 import type {CsvDialect} from './record-reader.ts';
 
 /** A record's fields, and the place after it: bytes from the start of the parsed text. */
@@ -55,6 +56,16 @@ export function allFields(bytes: Buffer, options: Options): string[][] | undefin
 }
 
 /**
+ * True if a record's bad quote is beyond the limit. Such a record counts as unclosed. Otherwise the result would
+ * depend on the size of chunks: the parser sees so distant a quote only in a large chunk.
+ */
+export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
+  if (bytes.length <= limit) return false;
+  const {stop} = parseRecords(bytes.subarray(0, limit), {...options, to: 1});
+  return stop === undefined ? bytes[limit] === QUOTE : stop === 'open';
+}
+
+/**
  * The fields of a line with quotes inside fields, from programs that never quote: `5" pipe`, `O"Neil`, and a
  * spreadsheet's `="00123"`. Reads such quotes as ordinary characters. Undefined if a quoted field is not closed.
  */
@@ -71,4 +82,22 @@ export function countLines(bytes: Buffer, eol: number): number {
   let ends = 0;
   for (let at = bytes.indexOf(eol); at !== -1; at = bytes.indexOf(eol, at + 1)) ends++;
   return bytes.at(-1) === eol ? ends : ends + 1;
+}
+
+/** Number of lines that a record takes. */
+export function linesOf(fields: readonly string[], end: string): number {
+  return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
+}
+
+/**
+ * True for a row that repeats the header, as in joined lists. A header without letters may itself be data, so
+ * rows like it are kept.
+ */
+export function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
+  // In joined lists, the second list may begin with a byte order mark.
+  const first = fields[0]?.replace(/^\uFEFF/, '');
+  if (header === undefined || first !== header[0]) return false;
+  const isSame =
+    fields.length === header.length && fields.every((field, at) => at === 0 || field === header[at]);
+  return isSame && header.some(cell => /\p{L}/u.test(cell));
 }

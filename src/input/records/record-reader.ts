@@ -38,8 +38,12 @@ export interface CsvSettings extends ReaderSettings {
   readonly header: boolean;
   /** Number of columns that the first rows show: the first record's fields, less empty ones at its end. */
   readonly width: number;
-  /** Number of lines above the header that are skipped. */
-  readonly skippedLines: number;
+  /** Number of lines above the header, which the reader does not get. */
+  readonly lines: number;
+  /** Lines above the header. A column that the header leaves blank has the nearest name above it. */
+  readonly groupLines: readonly (readonly string[])[];
+  /** Number of records below the header that describe its columns, and are no rows. */
+  readonly below: number;
   /** True if rows with fewer fields than the header are filled up with empty fields. */
   readonly padShortRows: boolean;
 }

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import {InputError} from '../input-error.ts';
 import type {FilePlace, Reject, RejectReason} from '../row.ts';
 
 /** Maximum bytes kept of a rejected record's text. */
@@ -30,6 +31,15 @@ export function encodingDetail(perhaps: string | undefined): string {
   return perhaps === undefined
     ? 'the text is not valid in its encoding; name the right one (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'
     : `the text is not valid in its encoding, and looks like ${perhaps}: --encoding ${perhaps}`;
+}
+
+export function headerError(file: string, line: number, detail: string, encoding?: string): InputError {
+  const remedy = encoding === undefined ? {} : {flags: ['--encoding', encoding]};
+  return new InputError(
+    'input_header',
+    `${file}, line ${line}: the header can't be read: ${detail}.`,
+    remedy,
+  );
 }
 
 function withoutLineEnd(bytes: Buffer): Buffer {

@@ -22,6 +22,6 @@ parties of an event and a payment ▸ Attendee Email,Organizer Email,Venue Phone
 a fax is named as one ▸ Email,Business Fax ⏎ 6× p{n}@example.com,+1202555010{n} ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6 ▸ "Business Fax" (its name means fax or pager)
 an access log ▸ [@access.log] 6× 198.51.100.{n} - - [22/Nov/2026:10:00:00 +0000] "GET /a?b=1,2 HTTP/1.1" 200 512 "-" "Mozilla/5.0 (KHTML, like Gecko)" ▸ input_header --no-header --delimiter   --ip column_1 ▸ access.log is a web server's log, which has no header.
 a CDN's log ▸ [@cdn.log] #Version: 1.0 ⏎ #Fields: date time x-edge-location c-ip cs-method ⏎ 6× 2026-11-22⇥10:00⇥FRA50⇥198.51.100.{n}⇥GET ▸ input_header --skip-lines 2 --no-header --delimiter \\t --ip column_4 ▸ column_4 has the client's address.
-a title with its date beside it, and a blank line ▸ [@list.txt] Debitoren⇥Stand 22.11.2026 ⏎  ⏎ Debitor⇥Name⇥Ort⇥E-Mail ⏎ 6× 10{n}⇥Ada⇥Ulm⇥p{n}@example.com ▸ input_title --skip-lines 2
+a title with its date beside it, and a blank line ▸ [@list.txt] Debitoren⇥Stand 22.11.2026 ⏎  ⏎ Debitor⇥Name⇥Ort⇥E-Mail ⏎ 6× 10{n}⇥Ada⇥Ulm⇥p{n}@example.com ▸ email=E-Mail → p0@example.com p1@example.com p2@example.com … 6
 a bank's statement, whose amounts have commas ▸ Konto;0815;;; ⏎ Tag;Empfänger;IBAN;Betrag;Referenz ⏎ 6× 2{n}.11.2026;Werke;DE00;-12,50;X4930 ▸ no_columns ▸ No column looks like
 `;

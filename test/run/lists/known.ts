@@ -1,7 +1,7 @@
 /** Older cases: titles, missing headers, quotes, formats, wrappings. */
 export const known = `
-a title and a blank line above the header ▸ Customers of 2026 ⏎  ⏎ id,ip,email ⏎ 3× {n},192.0.2.{n},p{n}@example.com ▸ input_title --skip-lines 2 ▸ : the first 2 lines seem to be a title; line 3 looks like the header. Skip what is above it with --skip-lines 2.
-a title that a spreadsheet filled up ▸ Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ input_title --skip-lines 1 ▸ : the first line seems to be a title; line 2 looks like the header. Skip what is above it with --skip-lines 1.
+a title and a blank line above the header ▸ Customers of 2026 ⏎  ⏎ id,ip,email ⏎ 3× {n},192.0.2.{n},p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6 ▸ list.csv: the first 2 lines seem to be a title; line 3 looks like the header. It is read as with --skip-lines 2: the output begins with that line.
+a title that a spreadsheet filled up ▸ Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6 ▸ list.csv: the first line seems to be a title; line 2 looks like the header. It is read as with --skip-lines 1: the output begins with that line.
 a title, left out ▸ [--skip-lines 1] Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 Excel's line of its delimiter ▸ sep=| ⏎ ip|email ⏎ 3× 192.0.2.{n}|p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 carets ▸ ip^email ⏎ 3× 192.0.2.{n}^p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6

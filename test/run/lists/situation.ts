@@ -83,7 +83,7 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
   for (const [name, value] of flags.map(settingOf))
     given[name] = name in given ? [given[name], value].flat() : value;
   const {job} = jobFrom([path], {...given, endpoint: 'embedded', score: 'none'}, '-', {});
-  const source = await openSource({...job.settings, paths: job.inputs});
+  const source = await openSource({...job.settings, paths: job.inputs, decides: true});
   try {
     said.push(...source.notes);
     const {mapping} = layOut(job, source, 0);

@@ -1,0 +1,245 @@
+import {CsvError, parse} from 'csv-parse/sync';
+import {isValueOf} from '../operations/shown-value.ts';
+import {intelligenceNames} from '../operations/table.ts';
+import {InputError} from './input-error.ts';
+import {detectDialect, recordsIn} from './records/csv-dialect.ts';
+import {DELIMITERS, widthOf} from './records/delimiter.ts';
+import type {CsvDialect} from './records/record-reader.ts';
+
+/** Lines to inspect, and the maximum number of title lines among them. */
+const MOST_LINES = 60;
+const MOST_TITLE = 20;
+/** Minimum share of the lines below a header that must have as many fields as the header. */
+const AGREEING = 0.9;
+/** Maximum number of lines that name groups of columns. */
+const MOST_GROUPS = 2;
+/** Minimum number of lines that follow a header. */
+const FEWEST_BELOW = 2;
+
+/** The lines at the top of a CSV file: those above the header, the header, and those below that belong to it. */
+export interface CsvTop {
+  /** The text from the header on, and the bytes and lines above it. */
+  readonly text: string;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly dialect: CsvDialect;
+  /** False if the first line is a row. */
+  readonly header: boolean;
+  /** The first records, with the header. */
+  readonly records: readonly (readonly string[])[];
+  /** Number of columns that they show. */
+  readonly width: number;
+  /** Lines that name groups of columns. The last is next to the header. */
+  readonly groupLines: readonly (readonly string[])[];
+  /** Number of records below the header that describe its columns. */
+  readonly below: number;
+  readonly notes: readonly string[];
+}
+
+export interface TopSettings {
+  readonly header: boolean;
+  readonly delimiter: string | undefined;
+  readonly skipLines: number;
+  /** True if lines that are no header may be read as what they are, with a note. Otherwise the file is refused. */
+  readonly decides: boolean;
+}
+
+/**
+ * Finds the header of a CSV file below title lines (a report's name, its date, a blank line) and lines that name
+ * groups of columns.
+ *
+ * @throws {InputError} `input_title` for such lines, with the flag that skips them, unless `decides`.
+ */
+export function findTop(sample: string, name: string, settings: TopSettings): CsvTop {
+  const given = skipLines(sample, settings.skipLines, name);
+  const {title, groups} = settings.header
+    ? linesAbove(given.text, settings.delimiter, settings.skipLines)
+    : {title: 0, groups: 0};
+  const lines = settings.skipLines + title + groups;
+  const notes: string[] = [];
+  if (title + groups > 0) notes.push(aboveHeader(name, lines, groups, settings));
+  const top = skipLines(sample, lines, name);
+  const dialect = detectDialect(top.text, settings.delimiter);
+  const records = recordsIn(top.text, dialect);
+  const first = settings.header && settings.decides ? valueInFirst(records) : undefined;
+  if (first !== undefined)
+    notes.push(
+      `${name} has no header: column ${first + 1} of its first line is itself a value to look up, as those below it are. It is read as with --no-header; columns are column_1, column_2, ….`,
+    );
+  const header = settings.header && first === undefined;
+  const groupLines = header ? groupsIn(top.above, Math.max(1, groups), dialect.delimiter) : [];
+  const below = header ? recordsBelow(records) : 0;
+  const texts = below > 1 ? [records[1] ?? []] : [];
+  return {
+    ...top,
+    lines,
+    dialect,
+    header,
+    records,
+    width: widthOf(records),
+    groupLines: [...groupLines, ...texts],
+    below,
+    notes,
+  };
+}
+
+function aboveHeader(name: string, lines: number, groups: number, {decides}: TopSettings): string {
+  const flags = ['--skip-lines', String(lines)];
+  const first = lines === 1 ? 'line' : `${lines} lines`;
+  const [what, reading] =
+    groups > 0
+      ? [
+          `line ${lines} names groups of columns, and line ${lines + 1} the columns`,
+          `Read the header from there: ${flags.join(' ')}. The run still reads the groups: they tell whose values a column has.`,
+        ]
+      : [
+          `the first ${first} ${lines === 1 ? 'seems' : 'seem'} to be a title; line ${lines + 1} looks like the header`,
+          `Skip what is above it with ${flags.join(' ')}.`,
+        ];
+  if (!decides) throw new InputError('input_title', `${name}: ${what}. ${reading}`, {flags});
+  return `${name}: ${what}. It is read as with ${flags.join(' ')}: the output begins with that line.`;
+}
+
+/** Cuts off the first `lines` lines. `above`: the lines that were cut off. */
+function skipLines(sample: string, lines: number, name: string) {
+  const above: string[] = [];
+  let at = 0;
+  while (above.length < lines) {
+    const end = /\r\n|\n|\r/.exec(sample.slice(at));
+    if (end === null)
+      throw new InputError(
+        'input_header',
+        `${name}: --skip-lines ${lines} skips all that is searched for the header: ${lines} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${lines + 1}.`,
+      );
+    above.push(sample.slice(at, at + end.index));
+    at += end.index + end[0].length;
+  }
+  return {text: sample.slice(at), bytes: Buffer.byteLength(sample.slice(0, at)), above};
+}
+
+/** Numbers of title lines, and of lines below them that name groups of columns. `skipped`: lines already left out. */
+function linesAbove(sample: string, delimiter: string | undefined, skipped: number) {
+  const lines = sample.split(/\r\n|\n|\r/).slice(0, MOST_LINES);
+  if (/^"?sep=/i.test(lines[0] ?? '')) return {title: 0, groups: 0};
+  const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
+    lines.map(line => fieldsOf(line, candidate)),
+  );
+  // Takes the delimiter with which lines usually have the most fields. The other delimiters only occur in texts.
+  const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
+  const title = skipped === 0 ? titleLines(table) : 0;
+  let groups = 0;
+  let above = table[title] ?? [];
+  while (groups < MOST_GROUPS && namesGroups([above, ...table.slice(title + groups + 1)])) {
+    groups += 1;
+    above = (table[title + groups] ?? []).map((cell, at) => cell || (above[at] ?? ''));
+  }
+  return {title, groups};
+}
+
+function usualWidth(rows: readonly (readonly string[])[]): number {
+  const widths = rows.map(row => row.length).filter(width => width > 0);
+  return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
+}
+
+/** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */
+function titleLines(rows: readonly (readonly string[])[]): number {
+  const width = Math.max(...rows.map(row => row.length));
+  const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
+  const first = rows.findIndex(row => row.length === width && filled(row) > 1);
+  const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1] ?? []) === 0 && !isHalf(row));
+  const header = apart > 0 && rows.slice(0, apart).every(isHalf) ? apart : first;
+  if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
+  // If a blank line separates title and header, a title line may have several cells, such as a name and a date.
+  const isApart = filled(rows[header - 1] ?? []) === 0;
+  const isTitle = (row: readonly string[]) =>
+    (isApart && (row.length < width || isHalf(row))) ||
+    (filled(row) <= 1 && (row.length < width || width > 2));
+  const below = rows.slice(header + 1).filter(row => filled(row) > 0);
+  const agreeing = below.filter(row => row.length === width).length;
+  const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;
+  const stands = below.length >= FEWEST_BELOW && agreeing >= AGREEING * below.length;
+  return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0] ?? []) > 0 ? header : 0;
+}
+
+/**
+ * True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`.
+ */
+function namesGroups([first = [], second = [], ...below]: readonly (readonly string[])[]): boolean {
+  const rows = below.filter(row => filled(row) > 0);
+  const isNamed = (cell: string, at: number) =>
+    cell.trim() !== '' || first.slice(0, at + 1).some(group => group.trim() !== '');
+  const isHeader = filled(second) > 1 && second.every((cell, at) => isNamed(cell, at) && !hasValue(cell));
+  if (first.length !== second.length || !isHeader || first.some(hasValue) || rows.length < FEWEST_BELOW)
+    return false;
+  const isWide = first.some(
+    (cell, at) => at > 0 && first[at - 1] !== '' && (cell === '' || cell === first[at - 1]),
+  );
+  const isOfValues = (at: number) => rows.filter(row => hasValue(row[at] ?? '')).length > rows.length / 2;
+  return isWide && second.some((_, at) => isOfValues(at));
+}
+
+/** True if a cell has an `@` or about four digits: an address, a number or a date. Headers have no such cells. */
+function hasValue(cell: string): boolean {
+  return /@|(?:\d\D?){4}/.test(cell);
+}
+
+/** The cells of the last lines above the header, as far as they name groups: a title fills at most its first cell. */
+function groupsIn(above: readonly string[], count: number, delimiter: string): string[][] {
+  const lines = above.filter(line => line.trim() !== '').slice(-count);
+  const cells = lines.map(line => fieldsOf(line, delimiter).map(cell => cell.trim()));
+  return cells.filter(([, ...others]) => others.some(cell => cell !== ''));
+}
+
+/** Each column's group. An empty cell has the group to its left. Undefined if no line names groups. */
+export function columnGroups({groupLines}: CsvTop, columns: number): string[] | undefined {
+  const named = groupLines
+    .filter(({length}) => length === columns)
+    .map(cells => {
+      let group = '';
+      return cells.map(cell => {
+        group = cell || group;
+        return group;
+      });
+    });
+  const [first] = named;
+  return first?.map((_, at) => [...new Set(named.map(groups => groups[at] ?? ''))].join(' ').trim());
+}
+
+/** Index of a cell of the first record that is a value to look up, like most cells below it. */
+function valueInFirst([first = [], ...rows]: readonly (readonly string[])[]): number | undefined {
+  const found = first.findIndex((cell, at) =>
+    intelligenceNames.some(name => {
+      const below = isValueOf(name, cell)
+        ? rows.map(row => row[at] ?? '').filter(text => text.trim() !== '')
+        : [];
+      return below.length > 0 && below.filter(text => isValueOf(name, text)).length > below.length / 2;
+    }),
+  );
+  return found < 0 ? undefined : found;
+}
+
+/** Number of records below the header that describe its columns: Qualtrics writes the questions, then such a line. */
+function recordsBelow(records: readonly (readonly string[])[]): number {
+  const found = records.findIndex(
+    (fields, at) =>
+      at > 0 && at <= 2 && filled(fields) > 0 && fields.every(cell => /^(?:\{"ImportId":|$)/.test(cell)),
+  );
+  return Math.max(0, found);
+}
+
+function filled(row: readonly string[]): number {
+  return row.filter(cell => cell.trim() !== '').length;
+}
+
+/** A line's fields; none if a quote is not closed. */
+function fieldsOf(line: string, delimiter: string): string[] {
+  // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a
+  // short run's start.
+  if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
+  try {
+    return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];
+  } catch (error) {
+    if (error instanceof CsvError) return [];
+    throw error;
+  }
+}
