@@ -208,7 +208,7 @@ test.each([
   ['run/x.ts', '../service/app.ts'],
   ['cli/commands/x.ts', 'got'],
   ['lookup/pace/x.ts', 'libsql'],
-  ['input/records/x.ts', '../../operations/table.ts'],
+  ['input/records/x.ts', '../../lookup/targets.ts'],
 ])('%s may not import %s', (file, path) => {
   expect(refused(file, `import {a} from '${path}';`)).toEqual([path]);
   expect(refused(file, `const {a} = await import('${path}');`)).toEqual([path]);

@@ -83,16 +83,22 @@ export async function openFile(
   }
 }
 
-function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding): string[] {
+function notesOn(name: string, {guess, name: encoding, perhaps, among = []}: FoundEncoding): string[] {
   if (guess === 'sure')
     return [
       `${name} is not UTF-8: it is read as ${encoding} and written as UTF-8. If letters look wrong, add --encoding.`,
     ];
   if (guess === undefined) return [];
+  if (guess === 'mixed')
+    return [
+      `${name} has rows in two encodings: some lines are UTF-8, and others are not. Those in UTF-8 are read, the others are rejected. No --encoding fits both: save each part as UTF-8, and join them again.`,
+    ];
   const likely =
-    perhaps === undefined
-      ? 'Name its encoding (--encoding windows-1252, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8'
-      : `It looks like ${perhaps}: add --encoding ${perhaps}`;
+    perhaps === undefined && among.length > 0
+      ? `It may be ${among.join(' or ')} (--encoding ${among[0]}): compare some names before you pay`
+      : perhaps === undefined
+        ? 'Name its encoding (--encoding windows-1252, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8'
+        : `It looks like ${perhaps}: add --encoding ${perhaps}`;
   return [`${name} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${likely}.`];
 }
 
@@ -139,17 +145,18 @@ function createReader(
   sample: string,
   path: string,
   name: string,
-  {name: encoding, bomBytes, perhaps}: FoundEncoding,
+  {name: encoding, bomBytes, perhaps, among = [], guess, isShown}: FoundEncoding,
   settings: FileSettings,
   tally: ReadSoFar,
 ): OpenedReader {
   const named = settings.inputFormat ?? formatByName(path);
   const {maxRecordSize, header} = settings;
   const bom = bomBytes > 0;
+  const isUtf8Else = guess === 'mixed' || isShown === true;
   const kind = detectKind(sample, named);
   if (kind !== 'csv') {
     const Reader = kind === 'json' ? JsonReader : NdjsonReader;
-    const reader = new Reader({file: name, maxRecordSize, tally, perhaps});
+    const reader = new Reader({file: name, maxRecordSize, tally, perhaps, among, isUtf8Else});
     const eol = /\r?\n/.exec(sample)?.[0] === '\r\n' ? '\r\n' : '\n';
     return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, encoding, perhaps, columns: []})};
   }
@@ -165,7 +172,16 @@ function createReader(
     refuseRowNames(records, dialect.delimiter, path, name);
   }
   if (settings.delimiter !== undefined) refuseOtherDelimiter(top.text, settings.delimiter, name);
-  const reader = new CsvReader({...top, file: name, perhaps, maxRecordSize, tally, padShortRows});
+  const reader = new CsvReader({
+    ...top,
+    file: name,
+    perhaps,
+    among,
+    isUtf8Else,
+    maxRecordSize,
+    tally,
+    padShortRows,
+  });
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
   const format = (): InputFormat | undefined => {
     const {layout} = reader;

@@ -39,8 +39,9 @@ export function refuseValuesAsHeader(
     list,
   );
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
-  // Phone numbers in national form need a country: the flags name their columns only if the user gave a country.
-  const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
+  // Phone numbers in national form need a country, which only the user knows.
+  const country = phones.length === 0 || defaultCountry !== undefined ? [] : ['--default-country', 'COUNTRY'];
+  const flags = ['--no-header', ...asPhones, ...country];
   throw new UsageError(
     'header_is_value',
     `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry === undefined ? 'with a country such as DE' : shellWord(defaultCountry)}.`}`,

@@ -76,7 +76,7 @@ it.each([
   ['euc-kr', '김민수|이영희|박지성'],
   ['euc-kr', '이름|전화번호|서울특별시'],
 ])('%s is the likeliest: %s', (encoding, names) => {
-  expect(likelyWide(list(encoding, names))).toBe(encoding);
+  expect(likelyWide(list(encoding, names))[0]).toBe(encoding);
 });
 
 it.each([
@@ -86,7 +86,7 @@ it.each([
   ['macintosh', 'José Núñez|María Peña|Ángel Muñoz'],
   ['gbk', '王'],
 ])('%s is no such encoding, or too short: %s', (encoding, names) => {
-  expect(likelyWide(list(encoding, names))).toBeUndefined();
+  expect(likelyWide(list(encoding, names))).toEqual([]);
 });
 
 it('one Hebrew word is too few to name its encoding', () => {

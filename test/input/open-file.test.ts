@@ -28,3 +28,31 @@ it.each([1, 3, 65_536])('is no row: chunks of %i bytes', async chunk => {
   const {records} = await readBytes(`a,b\r\n1,2\r\n${END}`, {}, chunk);
   expect(records).toMatchObject([{fields: ['1', '2']}]);
 });
+
+it('rows in two encodings are told as that: each line that is UTF-8 is a row, and no encoding is advised', async () => {
+  const row = (name: string, encoding: BufferEncoding) => Buffer.from(`${name},a@example.com\n`, encoding);
+  const {records, notes, format} = await readBytes(
+    Buffer.concat([
+      Buffer.from('name,email\n'),
+      row('Müller', 'latin1'),
+      row('Müller', 'utf8'),
+      row('Jürgen', 'latin1'),
+    ]),
+  );
+  expect(records).toMatchObject([
+    {reason: 'invalid_encoding', detail: expect.stringContaining('two encodings')},
+    {fields: ['Müller', 'a@example.com']},
+    {reason: 'invalid_encoding'},
+  ]);
+  expect(notes).toEqual([expect.stringMatching(/has rows in two encodings.*No --encoding fits both/)]);
+  expect(format.perhaps).toBeUndefined();
+});
+
+it('a row that is not UTF-8 behind many that are is no reason to read them all in another encoding', async () => {
+  const text = `name,email\n${'Müller,a@example.com\n'.repeat(5_000)}`;
+  const {records} = await readBytes(Buffer.concat([Buffer.from(text), Buffer.from('Jürgen,b\n', 'latin1')]));
+  expect(records.at(-1)).toMatchObject({
+    reason: 'invalid_encoding',
+    detail: expect.not.stringContaining('--encoding'),
+  });
+});

@@ -5,10 +5,17 @@ import {likelyWide} from './wide-letters.ts';
 
 /** An encoding, and how certain it is. */
 export interface FoundEncoding extends Encoding {
-  /** Set if the text is not UTF-8. `sure`: `name` was guessed by the letters. `unsure`: UTF-8 is used anyway. */
-  readonly guess?: 'sure' | 'unsure';
+  /**
+   * Set if the text is not UTF-8. `sure`: `name` was guessed by the letters. `unsure`: UTF-8 is used anyway. `mixed`:
+   * some lines are UTF-8, so that no other encoding fits all.
+   */
+  readonly guess?: 'sure' | 'unsure' | 'mixed';
   /** A likely encoding that is not certain enough to use. */
   readonly perhaps?: EncodingName | undefined;
+  /** Several encodings that are about as likely. */
+  readonly among?: readonly EncodingName[];
+  /** True if letters outside ASCII show that the text is UTF-8. */
+  readonly isShown?: boolean;
 }
 
 /**
@@ -19,7 +26,9 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   const marked = byteOrderMark(head);
   if (setting !== 'auto') return marked?.name === setting ? marked : {name: setting, bomBytes: 0};
   if (marked !== undefined) return marked;
-  return isUtf8(wholeCharacters(head)) ? {name: 'utf-8', bomBytes: 0} : guessEncoding(head);
+  if (!isUtf8(wholeCharacters(head))) return guessEncoding(head);
+  const isShown = wholeCharacters(head).some(byte => byte > 0x7f);
+  return {name: 'utf-8', bomBytes: 0, ...(isShown && {isShown})};
 }
 
 /** UTF-32's byte order mark. In UTF-16 it would be a byte order mark and a NUL, but no list begins with a NUL. */
@@ -46,12 +55,18 @@ const FEW_WORDS = 3;
 /** Guesses only by words with bytes outside ASCII: the digits and addresses of a list fit any language. */
 function guessEncoding(head: Buffer): FoundEncoding {
   const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
-  const words = head.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
+  const text = head.toString('latin1');
+  const areUtf8 = (texts: readonly string[]) =>
+    texts.filter(some => isUtf8(Buffer.from(some, 'latin1'))).length;
+  if (areUtf8(text.split('\n').filter(line => /[\x80-\xff]/.test(line))) > 0)
+    return {...unsure, guess: 'mixed'};
   // If some of these bytes are valid UTF-8, the text is probably damaged UTF-8. Then no other encoding is guessed.
-  if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
+  if (areUtf8(text.match(/[\x80-\xff]+/g) ?? []) > 0) return unsure;
   const guessed = guessByLetters(head);
-  if (guessed === undefined) return {...unsure, perhaps: likelyWide(head) ?? likelyUncased(head)};
-  return guessed.mayRead && guessed.words >= FEW_WORDS
-    ? {name: guessed.name, bomBytes: 0, guess: 'sure'}
-    : {...unsure, perhaps: guessed.name};
+  if (guessed !== undefined)
+    return guessed.mayRead && guessed.words >= FEW_WORDS
+      ? {name: guessed.name, bomBytes: 0, guess: 'sure'}
+      : {...unsure, perhaps: guessed.name};
+  const wide = likelyWide(head);
+  return wide.length > 1 ? {...unsure, among: wide} : {...unsure, perhaps: wide[0] ?? likelyUncased(head)};
 }

@@ -24,31 +24,40 @@ const PER_BYTE = 94;
 const KANA = 170;
 /** Approximate number of all other letters: rare ideographs, symbols and the like. */
 const RARE = 10_000;
-/** Minimum number of letters for a guess. */
+/** Minimum number of different letters for a guess. */
 const FEW_LETTERS = 4;
 const MOST_BYTES = 8_192;
 
-/** The most likely Chinese, Japanese or Korean encoding of a text that is not UTF-8; undefined if none fits. */
-export function likelyWide(head: Buffer): EncodingName | undefined {
+/**
+ * The Chinese, Japanese or Korean encodings that a text may be in, the likeliest first. Most of such bytes are
+ * letters in several of them, so less likely ones are left out only if the text's different letters are enough.
+ */
+export function likelyWide(head: Buffer): EncodingName[] {
   const bytes = head.subarray(0, MOST_BYTES);
   const fitting = encodings.flatMap(encoding => {
     const firsts = firstBytes(bytes, encoding.name) ?? [];
     const usual = firsts.filter(first => isIn(first, encoding.common) || isIn(first, encoding.kana));
     if (firsts.length < FEW_LETTERS || usual.length / firsts.length < MOSTLY) return [];
-    const logs = firsts.reduce((sum, first) => sum + Math.log(chanceOf(first, encoding)), 0);
-    return [{name: encoding.name, likelihood: logs / firsts.length}];
+    const hasKana = firsts.some(first => isIn(first, encoding.kana));
+    const of = hasKana ? encoding : {common: encoding.common};
+    return [
+      {name: encoding.name, chance: firsts.reduce((sum, first) => sum + Math.log(chanceOf(first, of)), 0)},
+    ];
   });
-  const [best] = fitting.sort((a, b) => b.likelihood - a.likelihood);
-  return best?.name;
+  const best = Math.max(...fitting.map(({chance}) => chance));
+  const near = fitting.filter(({chance}) => best - chance < CLEAR);
+  return near.sort((a, b) => b.chance - a.chance).map(({name}) => name);
 }
 
 const MOSTLY = 0.8;
+/** An encoding in which the text is this much likelier, as a logarithm, rules another one out: ten times. */
+const CLEAR = Math.log(10);
 
 /**
  * Expected frequency of one letter with this first byte, if all letters of its kind were equally frequent. Assumes
  * that 5% of a text's letters are rare, and 40% of a Japanese text's are kana.
  */
-function chanceOf(first: number, {kana, common}: WideEncoding): number {
+function chanceOf(first: number, {kana, common}: Omit<WideEncoding, 'name'>): number {
   const inCommon = 1 / ((common[1] - common[0] + 1) * PER_BYTE);
   if (kana === undefined) return isIn(first, common) ? 0.95 * inCommon : 0.05 / RARE;
   if (isIn(first, kana)) return 0.4 / KANA;
@@ -60,13 +69,13 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
 }
 
 /**
- * The first byte of each letter outside ASCII; undefined if the text has bytes that are invalid in this encoding.
+ * The first byte of each different letter outside ASCII; undefined if the text has bytes that are invalid in this encoding.
  */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
   // Leaves out text after the last line end: the end of the sample may divide a character, which is not a fault.
   const lastEnd = bytes.lastIndexOf(0x0a);
   const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
   if (text.includes('\uFFFD')) return undefined;
-  const wide = [...text].filter(letter => letter > '\x7f');
+  const wide = [...new Set(text)].filter(letter => letter > '\x7f');
   return wide.map(letter => iconv.encode(letter, name)[0] ?? 0);
 }

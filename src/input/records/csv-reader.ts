@@ -159,7 +159,7 @@ export class CsvReader implements RecordReader {
       this.#layout = {header: undefined, columns: numberedColumns(fields.length)};
       return false;
     }
-    if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(perhaps), perhaps);
+    if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(this.#settings), perhaps);
     const above = this.#settings.groupLines.filter(({length}) => length === fields.length).reverse();
     const nameOf = (cell: string, at: number) =>
       [cell, ...above.map(cells => cells[at] ?? '')].find(text => text.trim() !== '');
@@ -181,7 +181,7 @@ export class CsvReader implements RecordReader {
     const {columns = [], header} = this.#layout ?? {};
     const fields = this.#fitted(given, columns.length);
     if (!sound && !isUtf8(bytes)) {
-      this.#reject('invalid_encoding', encodingDetail(this.#settings.perhaps), bytes);
+      this.#reject('invalid_encoding', encodingDetail(this.#settings), bytes);
     } else if (this.#below > 0) {
       this.#below -= 1;
     } else if (this.#mayBeFooter(bytes, fields)) {

@@ -19,6 +19,10 @@ export interface ReaderSettings {
   readonly tally: ReadSoFar;
   /** The likely encoding of text that is not UTF-8. */
   readonly perhaps?: string | undefined;
+  /** Several encodings that are about as likely. */
+  readonly among?: readonly string[];
+  /** True if other lines show that the text is UTF-8. No other encoding fits these. */
+  readonly isUtf8Else?: boolean;
 }
 
 export interface CsvDialect {

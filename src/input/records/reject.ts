@@ -1,6 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {InputError} from '../input-error.ts';
 import type {FilePlace, Reject, RejectReason} from '../row.ts';
+import type {ReaderSettings} from './record-reader.ts';
 
 /** Maximum bytes kept of a rejected record's text. */
 const RAW_LIMIT = 64 * 1024;
@@ -27,7 +28,11 @@ export function reject(place: FilePlace, reason: RejectReason, detail: string, b
 }
 
 /** The `detail` of a record with bytes that are invalid in the file's encoding. `perhaps`: the likely encoding. */
-export function encodingDetail(perhaps: string | undefined): string {
+export function encodingDetail({perhaps, among = [], isUtf8Else}: ReaderSettings): string {
+  if (isUtf8Else === true)
+    return 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings';
+  if (among.length > 0)
+    return `the text is not valid in its encoding, and may be ${among.join(' or ')}: try one with --encoding, and compare some names`;
   return perhaps === undefined
     ? 'the text is not valid in its encoding; name the right one (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'
     : `the text is not valid in its encoding, and looks like ${perhaps}: --encoding ${perhaps}`;

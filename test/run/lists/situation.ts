@@ -19,6 +19,8 @@ import {layOut} from '../../../src/layout/layout.ts';
 export interface Situation {
   readonly name: string;
   readonly list: Buffer;
+  /** The list before it is encoded. */
+  readonly text: string;
   readonly file: string;
   readonly flags: readonly string[];
   readonly becomes: string;
@@ -35,15 +37,14 @@ function situation(line: string): Situation {
   const [, options = '', rows = ''] = /^(?:\[([^\]]*)\] ?)?(.*)$/s.exec(given) ?? [];
   const [, flags = '', file = 'list.csv', encoding = 'utf-8'] =
     /^(.*?)(?:@(\S+))?(?: ?in (\S+))?$/.exec(options) ?? [];
+  const text = `${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`
+    .replaceAll('⇥', '\t')
+    .replaceAll('␤', '\n')
+    .replace(/␚+\n$/, marks => '\u001a'.repeat(marks.length - 1));
   return {
     name,
-    list: iconv.encode(
-      `${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`
-        .replaceAll('⇥', '\t')
-        .replaceAll('␤', '\n')
-        .replace(/␚+\n$/, marks => '\u001a'.repeat(marks.length - 1)),
-      encoding,
-    ),
+    text,
+    list: iconv.encode(text, encoding),
     file,
     flags: flags
       .split(/ ?(?=--)/)
@@ -59,26 +60,48 @@ function repeated(row: string): string[] {
   return Array.from({length: Number(times)}, (_, n) => text.replaceAll('{n}', String(n)));
 }
 
-/** A run's plan for the list, without a call: as text, with its messages. */
-export async function look(
-  directory: string,
-  {list, file, flags}: Situation,
-): Promise<{becomes: string; said: string}> {
+/** A run's plan for a list. */
+export interface Look {
+  /** The plan as text. */
+  readonly becomes: string;
+  readonly said: string;
+  /** The error, if the list is refused. */
+  readonly stop?: CodedError;
+  readonly columns: readonly string[];
+  /** The columns that are looked up, or give the country. */
+  readonly looked: readonly string[];
+  /** The fields of the rows. */
+  readonly table: readonly (readonly string[])[];
+  /** Fields that the list does not have as text. */
+  readonly altered: readonly string[];
+}
+
+const NOTHING = {columns: [], looked: [], table: [], altered: []};
+
+/** A run's plan for the list, without a call. */
+export async function look(directory: string, {list, text, file, flags}: Situation): Promise<Look> {
   const path = join(directory, file);
   mkdirSync(dirname(path), {recursive: true});
   writeFileSync(path, file.endsWith('.gz') ? gzipSync(list) : list);
   const said: string[] = [];
   try {
-    const becomes = await planned(path, flags, said);
-    return {becomes, said: said.join('\n')};
+    const planned = await planOf(path, flags, said);
+    const isIn = (field: string) => [field, field.replaceAll('"', '""')].some(one => text.includes(one));
+    const altered = planned.table.flat().filter(field => !isIn(field));
+    return {...planned, altered, said: said.join('\n')};
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const {code, message, remedy} = error;
-    return {becomes: [code, ...(remedy.flags ?? [])].join(' '), said: [...said, message].join('\n')};
+    const becomes = [code, ...(remedy.flags ?? [])].join(' ');
+    return {...NOTHING, becomes, stop: error, said: [...said, message].join('\n')};
   }
 }
 
-async function planned(path: string, flags: readonly string[], said: string[]): Promise<string> {
+async function planOf(
+  path: string,
+  flags: readonly string[],
+  said: string[],
+): Promise<Omit<Look, 'said' | 'altered'>> {
   const given: Record<string, unknown> = {};
   for (const [name, value] of flags.map(settingOf))
     given[name] = name in given ? [given[name], value].flat() : value;
@@ -90,12 +113,14 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
     said.push(...mapping.doubts);
     const values = new Set<string>();
     const codes = new Map<string, number>();
+    const table: (readonly string[])[] = [];
     for await (const records of source.batches())
       for (const record of records) {
         if (record.type === 'reject') {
           count(codes, record.reason);
           continue;
         }
+        if (record.type === 'csv') table.push(record.fields);
         for (const cell of mapping.planRow(record)) {
           if (cell.status === 'invalid' || cell.status === 'skipped') count(codes, cell.error);
           if (cell.status !== 'ask') continue;
@@ -106,11 +131,13 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
     const columns = mapping.targets.map(({operation, column}) => `${operation}=${column}`);
     const country = [...new Set(mapping.countries.values())].map(name => `country=${name}`);
     const shown = [...codes].map(([code, n]) => `${n}×${code}`);
-    return [
+    const looked = [...mapping.targets.map(({column}) => column), ...mapping.countries.values()];
+    const becomes = [
       [...columns, ...country].join(' ').replaceAll('\n', '␤'),
       `→ ${shortened([...values])}`.trim(),
       ...(shown.length === 0 ? [] : [`| ${shown.join(' ')}`]),
     ].join(' ');
+    return {becomes, columns: source.format.columns, looked, table};
   } finally {
     await source.close();
   }
