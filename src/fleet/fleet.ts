@@ -192,12 +192,12 @@ export class Fleet implements Outlet {
   }
 
   #enterRoster(): Promise<Membership> {
-    const {endpoint, secret, rate, creditsAt, runId, report} = this.#options;
+    const {endpoint, secret, rate, creditsAt, runId, report, warn} = this.#options;
     return enterRoster(
       this.#redis,
       'run',
       [
-        ...fleetClaims(endpoint, sealWith(secret)),
+        ...fleetClaims(endpoint, sealWith(secret), warn),
         rateClaim(rate),
         ...(creditsAt === undefined ? [] : [creditsClaim(creditsAt)]),
       ],

@@ -49,8 +49,9 @@ export async function enterRoster(
   // The id is random: containers may share host and process id, and one process may have several members.
   const id = randomUUID();
   const own: Member = {id, host: hostname(), pid: process.pid, version: packageVersion(), startedAt};
+  let isPresent = false;
   const beat = async () => {
-    for (const claim of claims) await hold(redis, claim);
+    for (const claim of claims) await hold(redis, claim, isPresent);
     await redis
       .multi()
       .sadd(rosterKey(kind), id)
@@ -59,6 +60,7 @@ export async function enterRoster(
       .exec();
   };
   await beat();
+  isPresent = true;
   let heardAt = performance.now();
   let beating = false;
   let trouble: string | undefined;
@@ -110,12 +112,17 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
 export interface Claim {
   readonly name: 'protocol' | 'key' | 'rate' | 'credits';
   readonly value: string;
+  /** True if the fleet's value, `theirs`, agrees with this one; by default if both are the same text. */
+  readonly agrees?: (theirs: string) => boolean;
+  /** Called if another value replaced that of a present member, who then puts its own back. */
+  readonly onReplaced?: () => void;
   /** The message for a member whose own value differs from `theirs`, the fleet's. */
   readonly refusal: (theirs: string) => string;
 }
 
 /** The claims of every member: all members have the same protocol, endpoint and API key. */
-export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
+export function fleetClaims(endpoint: string, seal: Seal, warn: (sentence: string) => void): Claim[] {
+  let isTold = false;
   const own = `protocol ${PROTOCOL} and the endpoint ${endpoint}`;
   return [
     {
@@ -126,10 +133,29 @@ export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
     },
     {
       name: 'key',
-      value: fingerprint,
+      // A sealed text, which opens only with the same key: Redis has nothing that is equal for equal keys.
+      value: seal.close(SAME_KEY, SAME_KEY),
+      agrees: theirs => opens(seal, theirs),
+      // Anybody who may write to Redis could end the fleet with this value, so it ends nothing.
+      onReplaced: () => {
+        if (!isTold) warn(REPLACED);
+        isTold = true;
+      },
       refusal: () => `The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.`,
     },
   ];
+}
+
+const SAME_KEY = 'same key';
+const REPLACED =
+  "The fleet's proof of the API key in Redis was replaced: another fleet may use this Redis, or somebody writes there. It was put back. Check who can write to this Redis.";
+
+function opens(seal: Seal, text: string): boolean {
+  try {
+    return seal.open(text, SAME_KEY) === SAME_KEY;
+  } catch {
+    return false;
+  }
 }
 
 /** The whole fleet shares one quota, so all its runs must have the same rate. */
@@ -156,15 +182,20 @@ export function creditsClaim(counter: string): Claim {
 }
 
 /**
- * Takes or renews a claim. The claim expires when no member renews it.
+ * Takes or renews a claim. The claim expires when no member renews it. `isPresent`: true if the member entered before.
  *
  * @throws {UsageError} if the fleet has another value.
  */
-async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
+async function hold(redis: Redis, claim: Claim, isPresent: boolean): Promise<void> {
+  const {name, value, refusal, agrees = theirs => theirs === value, onReplaced} = claim;
   const key = claimKey(name);
   await redis.set(key, value, 'PX', FORGOTTEN_MS, 'NX');
   const theirs = await redis.get(key);
-  if (theirs !== null && theirs !== value) throw new UsageError('fleet_refused', refusal(theirs));
+  if (theirs !== null && !agrees(theirs)) {
+    if (!isPresent || onReplaced === undefined) throw new UsageError('fleet_refused', refusal(theirs));
+    onReplaced();
+    await redis.set(key, value);
+  }
   await redis.pexpire(key, FORGOTTEN_MS);
 }
 

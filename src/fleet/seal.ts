@@ -9,8 +9,6 @@ export interface Seal {
   close(value: unknown, as: string): string;
   /** @throws {Error} if the text was sealed with another key, or for another purpose. */
   open(sealed: string, as: string): unknown;
-  /** A text that is the same for all members with the same key, and does not reveal the key. */
-  readonly fingerprint: string;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -18,21 +16,24 @@ const KEY_BYTES = 32;
 /** The length that NIST SP 800-38D recommends for GCM. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const FINGERPRINT_BYTES = 8;
 
-/** Minimum length of a secret, against guessing. */
+/** Minimum length of a secret: who reads a sealed text in Redis can try secrets on it. */
 const SHORTEST_SECRET = 16;
 
 /**
  * The secret from which the sealing key is derived: the API key, which every member has in its own environment. The
  * embedded service has no key, but its values are just as private, so it needs a secret too.
  *
- * @throws {UsageError} if there is no secret.
+ * @throws {UsageError} if there is no secret, or a short one.
  */
 export function sealingSecret(endpoint: Endpoint, env: Env): string {
-  if (endpoint.kind === 'live') return endpoint.apiKey;
-  const secret = readKey(env);
+  const secret = endpoint.kind === 'live' ? endpoint.apiKey : readKey(env);
   if (secret !== undefined && secret.length >= SHORTEST_SECRET) return secret;
+  if (endpoint.kind === 'live')
+    throw new UsageError(
+      'fleet_secret',
+      `A fleet encrypts the values in Redis with the API key, and a key of less than ${SHORTEST_SECRET} characters can be guessed. Run without --fleet.`,
+    );
   throw new UsageError(
     'fleet_secret',
     `A fleet encrypts the values in Redis with the API key, but the embedded service needs no key, so there is none. Set BULK_ENRICH_API_KEY to a secret of at least ${SHORTEST_SECRET} characters, the same for the run and its workers (openssl rand -hex 32 makes one).`,
@@ -41,11 +42,8 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
 
 /** Makes a seal from a secret. The secret is never sent: all members derive the same key from it. */
 export function sealWith(secret: string): Seal {
-  const derive = (purpose: string, bytes: number) =>
-    Buffer.from(hkdfSync('sha256', secret, '', `bulk-enrich fleet ${purpose}`, bytes));
-  const key = derive('seal', KEY_BYTES);
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'bulk-enrich fleet seal', KEY_BYTES));
   return {
-    fingerprint: derive('fingerprint', FINGERPRINT_BYTES).toString('hex'),
     close(value, as) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(as));

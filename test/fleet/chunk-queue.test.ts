@@ -280,6 +280,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
         };
       },
       onFatal: () => expect.unreachable(),
+      warn: () => expect.unreachable(),
     });
     const asks = [1, 2, 3, 4, 5, 6].flatMap(dispatch => chunk(dispatch).asks);
     const attempts = await queue.ask({...chunk(1), share: 0.25, timeoutMs: 1_234, asks});

@@ -72,7 +72,15 @@ export async function openFleetArena({
       const onFatal = (error: unknown) => {
         throw error;
       };
-      workers.push(await FleetWorker.start({...options, clientFor, log: pino({level: 'silent'}), onFatal}));
+      workers.push(
+        await FleetWorker.start({
+          ...options,
+          clientFor,
+          log: pino({level: 'silent'}),
+          onFatal,
+          warn: onFatal,
+        }),
+      );
     },
     run: (args = [], own = {}) => start([...(args.includes('--rate') ? WITHOUT_RATE : RUN), ...args], own),
     here: (args, own = {}) => runHere(arena.sandbox, args, {env: {...env, ...own}}),

@@ -68,7 +68,7 @@ test.skipIf(lacks('redis'))(
 
 test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member has left', async () => {
   await using server = await startRedis();
-  const claims = fleetClaims('https://api.example.com', sealWith('a-secret'));
+  const claims = fleetClaims('https://api.example.com', sealWith('a-secret'), () => {});
   const enter = (kind: 'run' | 'worker', more = claims) =>
     enterRoster(
       server.client,
@@ -107,7 +107,7 @@ test.skipIf(lacks('redis'))(
   'two members of one process, begun in the same millisecond, are two, and one leaves alone',
   async () => {
     await using server = await startRedis();
-    const claims = fleetClaims('https://api.example.com', sealWith('a-secret'));
+    const claims = fleetClaims('https://api.example.com', sealWith('a-secret'), () => {});
     const now = vi.spyOn(Date, 'now');
     const enter = () => {
       now.mockReturnValueOnce(1_000);
@@ -182,10 +182,55 @@ test.skipIf(lacks('redis'))(
 );
 
 test.skipIf(lacks('redis'))(
+  'a proof of the key that somebody replaced ends no member: it is put back',
+  async () => {
+    await using server = await startRedis();
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
+    try {
+      const key = `${PREFIX}:key`;
+      const told: string[] = [];
+      const enter = (secret: string) => {
+        const claims = fleetClaims('https://api.example.com', sealWith(secret), sentence =>
+          told.push(sentence),
+        );
+        return enterRoster(
+          server.client,
+          'run',
+          claims,
+          () => ({}),
+          () => expect.unreachable(),
+        );
+      };
+      const member = await enter('a-secret');
+      const another = await enter('a-secret');
+      await another.leave();
+      await expect(enter('another')).rejects.toMatchObject({code: 'fleet_refused'});
+      const proof = await server.client.get(key);
+      for (const _ of [1, 2]) {
+        await server.client.set(key, 'planted');
+        const nextBeat = () => {
+          vi.advanceTimersByTime(2_000);
+          return server.client.get(key);
+        };
+        await expect.poll(nextBeat, {interval: 5}).toBe(proof);
+      }
+      expect(told).toEqual([expect.stringContaining('was replaced')]);
+      await expect.poll(() => server.client.pttl(key), {interval: 5}).toBeGreaterThan(0);
+      await member.leave();
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
+test.skipIf(lacks('redis'))(
   'a member that falls silent is forgotten within 8 s, with all that it claims; another member keeps its claims',
   async () => {
     await using server = await startRedis();
-    const claims = [...fleetClaims('https://api.example.com', sealWith('a-secret')), rateClaim('20/s')];
+    const claims = [
+      ...fleetClaims('https://api.example.com', sealWith('a-secret'), () => {}),
+      rateClaim('20/s'),
+    ];
     const enter = () =>
       enterRoster(
         server.client,

@@ -43,6 +43,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       clientFor: clientsOf(endpoint, connection, shared),
       log: console.log,
       onFatal: ending.fail,
+      warn: console.warn,
     });
     try {
       if (address !== undefined) await serveMetrics(address, worker);

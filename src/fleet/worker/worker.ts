@@ -35,6 +35,7 @@ export interface WorkerOptions {
   readonly log: Logger;
   /** Receives the error after which the worker can't continue. */
   readonly onFatal: (error: unknown) => void;
+  readonly warn: (sentence: string) => void;
 }
 
 /** Counts of a worker's work until now. */
@@ -129,7 +130,7 @@ export class FleetWorker {
       worker.#membership = await enterRoster(
         redis,
         'worker',
-        fleetClaims(options.endpoint, worker.#seal),
+        fleetClaims(options.endpoint, worker.#seal, options.warn),
         () => worker.report,
         options.onFatal,
       );
