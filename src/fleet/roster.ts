@@ -148,7 +148,7 @@ export function fleetClaims(endpoint: string, seal: Seal, warn: (sentence: strin
 
 const SAME_KEY = 'same key';
 const REPLACED =
-  "The fleet's proof of the API key in Redis was replaced: another fleet may use this Redis, or somebody writes there. It was put back. Check who can write to this Redis.";
+  "The fleet's proof of the API key in Redis was replaced: another fleet or another program writes to this Redis. It was put back. Check who can write to this Redis.";
 
 function opens(seal: Seal, text: string): boolean {
   try {
