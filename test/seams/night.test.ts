@@ -3,7 +3,8 @@ import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {compile} from '../sim/compile.mjs';
-import {nights} from './night/nights.ts';
+import {nights as plain} from './night/nights.ts';
+import {troubles} from './night/troubles.ts';
 
 /**
  * Nights in virtual time, through the library: for each session its calls (value and second), the rows, the credits
@@ -11,6 +12,7 @@ import {nights} from './night/nights.ts';
  * then read what changed.
  */
 
+const nights = {...plain, ...troubles};
 const file = new URL('night/nights.txt', import.meta.url);
 const play = fileURLToPath(new URL('night/play.mjs', import.meta.url));
 let told: ReadonlyMap<string, string>;

@@ -32,9 +32,13 @@ interface Call {
 function replyTo(word: string): MemoryReply {
   const [kind = '', after] = word.split('/');
   if (kind === 'ok') return reply.ok(after === undefined ? {} : {delayMs: Number(after) * 1_000});
+  const [, left] = /^quota(\d+)$/.exec(kind) ?? [];
+  if (left !== undefined)
+    return reply.ok({headers: {'X-RateLimit-Remaining': String(left), 'X-RateLimit-Reset': String(after)}});
   if (kind === 'reset') return reply.drop();
   if (kind === 'late') return reply.stall();
   if (kind === 'refuse') return {kind: 'refuse'};
+  if (kind === 'stale') return reply.unauthorized();
   if (kind === 'garbled') return reply.json('no object');
   const headers = after === undefined ? {} : {headers: {'Retry-After': after}};
   return reply.error(Number(kind), `code_${kind}`, headers);

@@ -1,6 +1,4 @@
-import type {Night} from './table.ts';
-
-const again = (word: string, times: number) => Array.from({length: times}, () => word).join(' ');
+import {again, type Night} from './table.ts';
 
 /** Nights by what is special about them. What each came to is in nights.txt. */
 export const nights: Readonly<Record<string, Night>> = {

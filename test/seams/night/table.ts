@@ -4,8 +4,9 @@ export interface Night {
   readonly list: string;
   readonly column?: 'ip' | 'email' | 'token';
   /**
-   * For each value (`*`: for all others) the service's replies, in their order: a status, with Retry-After behind a
-   * slash; `ok`, with its seconds behind a slash; `reset`, `late`, `refuse` (no connection), `garbled`. Then all is `ok`.
+   * For each value the service's replies, in their order (`*`: in one order for all others together): a status, with Retry-After behind a
+   * slash; `ok`, with its seconds behind a slash; `quotaN`, an answer with N calls left for the seconds behind its slash;
+   * `reset`, `late`, `refuse` (no connection), `garbled`, `stale` (401, `invalid_token`). Then all is `ok`.
    */
   readonly script?: string;
   readonly settings?: object;
@@ -23,3 +24,7 @@ export interface Session {
   /** Killed when its n-th call leaves: `before` (it is reserved only), or `after` (it is in flight). */
   readonly kill?: readonly ['before' | 'after', number];
 }
+
+/** The same reply this many times. */
+export const again = (word: string, times: number): string =>
+  Array.from({length: times}, () => word).join(' ');
