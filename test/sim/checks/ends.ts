@@ -2,7 +2,7 @@ import {outputPath, recordsOf, rejectsPath, summaryPath} from '../model/places.t
 import type {Ended} from '../model/simulation.ts';
 import {REFUSED} from '../world/service.ts';
 import {faultOfRows, givenBack, lookedUp, type OutputRow, readRows} from './rows.ts';
-import {type Check, isAnswerToAChange, type Scene, UNTRIED} from './scene.ts';
+import {type Check, type Scene, UNTRIED} from './scene.ts';
 
 /** Promises about what is left when a session has ended. */
 
@@ -173,7 +173,6 @@ export function faultOfHealed(run: Ended): string | undefined {
   const {said} = run;
   if (said === undefined) return 'it was killed';
   const {code, reason, message} = said;
-  const isRight =
-    code === 0 || code === 3 || run.end === 'wrote' || reason === 'refused' || isAnswerToAChange(run);
+  const isRight = code === 0 || code === 3 || run.end === 'wrote' || reason === 'refused';
   return isRight ? undefined : `${code} ${reason}: ${message}`;
 }

@@ -77,8 +77,3 @@ export function earlier(call: Call, calls: readonly Call[]): readonly Call[] {
       one.spec.account === call.spec.account,
   );
 }
-
-/** True for a run that refuses to go on with another list or other settings. */
-export function isAnswerToAChange({said}: Ended): boolean {
-  return said?.reason === 'settings_changed' || said?.reason === 'input_changed';
-}

@@ -185,7 +185,7 @@ export class World {
     const first = this.events.first();
     if (first === undefined) return false;
     this.#nowMs = Math.max(this.#nowMs, first.atMs) + this.#turnMs();
-    this.#turn = this.events.turnOf(first.process, this.#nowMs, this.random);
+    this.#turn = this.events.turnOf(first.process, this.#nowMs, this.luck);
     return true;
   }
 
