@@ -118,7 +118,7 @@ export function latencyPercentile(tally: Tally, p: number): number | null {
   return null;
 }
 
-export function countUp(counts: Record<string, number>, name: string, by = 1): void {
+function countUp(counts: Record<string, number>, name: string, by = 1): void {
   // Reads own members only: names may come from the service, and every object inherits `constructor`.
   const before = Object.hasOwn(counts, name) ? counts[name] : undefined;
   if (before !== undefined || Object.keys(counts).length < MOST_NAMES) counts[name] = (before ?? 0) + by;

@@ -10,7 +10,7 @@ import {until} from '../support/until.ts';
 const KEY = 'account-key-19be02';
 const RATE = 40;
 const EACH = 40;
-/** The rate at the sender is exact (test/lookup/pace.test.ts); the log includes the way to a connection. */
+/** The rate at the sender is exact (test/sim); the log includes the way to a connection. */
 const SEEN_AT_MOST = 1.25 * RATE;
 const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log', 'trace'];
 

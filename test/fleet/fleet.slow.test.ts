@@ -119,7 +119,7 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     // The only worker made all of its calls.
     const answered = `bulk_enrich_worker_calls_total{outcome="answered"} ${arena.api.ledger.calls}`;
     await expect.poll(() => page('/metrics'), {timeout: 20_000}).toContain(`${answered}\n`);
-    // The rate at the sender is exact (test/lookup/pace.test.ts); a busy machine bunches some calls on the way.
+    // The rate at the sender is exact (test/sim); a busy machine bunches some calls on the way.
     expect(arena.api.ledger.maxPerSecond).toBeLessThanOrEqual(1.5 * 200);
     await arena.redis.stop();
     await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('Redis is away.\n');

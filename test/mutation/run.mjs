@@ -15,7 +15,6 @@ const decisions = [
   'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
   'src/lookup/pace/{pace-headers,outage,rate-controller,canary,throttle-gate}.ts',
   'src/run/exit.ts',
-  'src/ledger/budget.ts',
   'src/store/validity.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
@@ -23,7 +22,6 @@ const tests = [
   'test/lookup/{canonical,pace-headers,policy,rate-controller}.test.ts',
   'test/lookup/pace/*.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
-  'test/ledger/budget.test.ts',
   'test/store/validity.test.ts',
   'test/property/canonical.test.ts',
   'test/run/exit.test.ts',

@@ -1,5 +1,3 @@
-import {busiestWindow} from '../lookup/dispatches.ts';
-
 /**
  * When calls left, by the clock of those that made them: on the way to the service a busy machine brings some together.
  * From logs at `trace`, to a millisecond, and with the way to a connection in it.
@@ -13,4 +11,14 @@ export function departures(log: string): number[] {
 export function busiestSecond(logs: readonly string[]): number {
   const times = logs.flatMap(departures).sort((a, b) => a - b);
   return times.length === 0 ? Number.NaN : busiestWindow(times, 1_000);
+}
+
+function busiestWindow(times: readonly number[], windowMs: number): number {
+  let first = 0;
+  let most = 0;
+  for (const [last, time] of times.entries()) {
+    while ((times[first] ?? time) <= time - windowMs) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
 }
