@@ -29,7 +29,7 @@ export async function countFirst(
   warn: (sentence: string) => void,
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
-  if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
+  if (job.settings.offline || !(asks || hasBar(console))) return undefined;
   // The plan's warnings are shown only before a question. Without a question, the run itself shows
   // warnings and errors.
   const doubts: string[] = [];
@@ -52,7 +52,7 @@ async function planOf(
   caller: Pick<PlanIo, 'warn' | 'isWanted'>,
 ): Promise<PlanReport | undefined> {
   if (job.inputs.some(isReadOnce)) return undefined;
-  const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: phasesOn(job, console)};
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: phasesOn(console)};
   return makePlan(job, {...io, ...caller}).catch(() => undefined);
 }
 

@@ -48,10 +48,7 @@ export async function main(
  * as --quiet or --json asks for other output.
  */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
-  return (
-    /^(run|plan)$/.test(command) &&
-    !flags.some(flag => /^(-[qh]|--(quiet|json|progress|log|help)\b)/.test(flag))
-  );
+  return /^(run|plan)$/.test(command) && !flags.some(flag => /^(-[qh]|--(quiet|json|log|help)\b)/.test(flag));
 }
 
 async function createProgram(run: RunCommand, argv: readonly string[], showsAll: boolean): Promise<Command> {

@@ -57,25 +57,6 @@ export function millisecondsOf(text: string): number | undefined {
     : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
 }
 
-const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
-
-/** A size of at least `least`, such as `500mb` or `2gb`. The result is in bytes. */
-export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
-  readAs(textOrNumber(SIZE), SIZE, given => {
-    const bytes = bytesOf(String(given).trim());
-    const isTooSmall = bytes !== undefined && bytes < (bytesOf(least) ?? 0);
-    return isTooSmall ? new Error(`expected a size of ${least} or more`) : bytes;
-  });
-
-const SIZE = 'expected a size such as 500mb or 2gb';
-
-function bytesOf(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)(kb|mb|gb|tb)$/i.exec(text);
-  return match === null
-    ? undefined
-    : Math.floor(Number(match[1]) * sizeUnits[match[2]?.toLowerCase() as keyof typeof sizeUnits]);
-}
-
 /** At most `count` calls in `perMs` milliseconds. */
 export interface Rate {
   readonly count: number;

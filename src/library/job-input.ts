@@ -101,8 +101,6 @@ export interface JobInput {
   readonly offline?: Setting<'offline'>;
   /** Label of the account. Each account has its own stored answers. An account may have a file with its rate and its limits, in ~/.config/bulk-enrich/accounts/. Default: default. */
   readonly account?: Setting<'account'>;
-  /** Maximum size of the answer store, such as 500mb or 2gb, at least 1mb. The oldest answers are removed. */
-  readonly maxStoreSize?: Setting<'maxStoreSize'>;
   /** Stop before the first call (exit 9) if the answer store can't be used. Default: false. */
   readonly requireStore?: Setting<'requireStore'>;
   /** Directory for the state of the run. Default: OUT.run. */
@@ -127,8 +125,6 @@ export interface JobInput {
   readonly pingUrl?: Setting<'pingUrl'>;
   /** How much a named job's results may differ from its last runs. With 10%, the run warns if they differ more. With fail 10%, it also exits with 4, after writing the output. off compares nothing. Default: 10%. */
   readonly drift?: Setting<'drift'>;
-  /** How to show progress: auto, bar (counts calls first), plain or none. Default: auto. */
-  readonly progress?: Setting<'progress'>;
   /** Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text. With json, all of stderr is JSON. Both together: json,debug. Default: warn; info with json. */
   readonly log?: Setting<'log'>;
   /** Write only errors to stderr, and the log if it is set. Default: false. */

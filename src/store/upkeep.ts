@@ -10,8 +10,6 @@ import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 export interface StoreNeeds {
   /** Maximum age of a usable answer in milliseconds, by operation. */
   readonly ages: Readonly<Record<Operation, number>>;
-  /** Maximum size of the answers in bytes; undefined for no limit. */
-  readonly maxBytes: number | undefined;
   readonly date: SharedDate;
 }
 
@@ -22,30 +20,22 @@ export const SWEEP_AT_ONCE = 2_000;
 const PAGES_AT_ONCE = 500;
 /** Maximum milliseconds for the upkeep at the end of a run. The next run continues. */
 const LONGEST_MS = 2_000;
-/** A store beyond its maximum size is reduced to this share of it, so that not every run has to do so. */
-const AFTER_CAP = 0.9;
-/** Number of answers that are sampled to estimate the ages of all. */
-const SAMPLE = 500;
 
 /**
- * Keeps the store from growing forever. Removes answers that are too old for every job, and the oldest answers if
- * the store exceeds its maximum size. Works in short transactions and for a short time; the next run continues.
- *
- * @returns the number of usable answers removed for the size.
+ * Keeps the store from growing forever. Removes answers that are too old for every job. Works in short transactions
+ * and for a short time; the next run continues.
  *
  * @throws SQLite's errors, such as that another run is writing.
  */
-export async function keepUp(directory: string, use: StoreNeeds): Promise<number> {
-  if (!existsSync(join(directory, STORE_FILE))) return 0;
+export async function keepUp(directory: string, use: StoreNeeds): Promise<void> {
+  if (!existsSync(join(directory, STORE_FILE))) return;
   const db = openStoreFile(directory, 0);
   try {
     const until = performance.now() + LONGEST_MS;
     const past = db.transaction(() => noteUse(db, use));
-    const cap = capOf(db, use.maxBytes);
-    const removed = await sweep(db, past, until, cap);
+    await sweep(db, past, until);
     // Later answers reuse free pages, so a few stay in the file. A quarter of the file or more is given back.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
-    return removed;
   } finally {
     db.close();
   }
@@ -88,45 +78,27 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
 }
 
-/** To reduce the size, answers bought before this time are removed; undefined if the store is small enough. */
-function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
-  const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
-  if (maxBytes === undefined || bytes <= maxBytes) return undefined;
-  const {first, last} = db.query(['min(id) AS first', 'max(id) AS last'], 'FROM answer').get() ?? {};
-  const step = Math.max(1, (Number(last) - Number(first)) / SAMPLE);
-  const near = db.query(['bought_at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
-  const times: number[] = [];
-  for (let id = Number(first); id <= Number(last); id += step)
-    times.push(Number(near.get(Math.floor(id))?.bought_at));
-  times.sort((a, b) => a - b);
-  return times[Math.ceil(times.length * (1 - (AFTER_CAP * maxBytes) / bytes))];
-}
-
 /**
  * Visits each answer at most once, starting where the last sweep ended. Stops at `until` (by
- * `performance.now`). Removes answers that fulfil the SQL condition `past`, and answers bought before `cap`.
- * Returns the number of answers that were removed only because of `cap`. Reads each group first: a group
- * without such answers needs no write.
+ * `performance.now`). Removes answers that fulfil the SQL condition `past`. Reads each group first: a group without
+ * such answers needs no write.
  */
-async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
+async function sweep(db: Sqlite, past: string, until: number): Promise<void> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
   const range = db.query(
     ['max(id) AS end', 'total(is_due) AS due'],
-    `FROM (SELECT id, (${past}) OR bought_at < ? AS is_due FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
+    `FROM (SELECT id, (${past}) AS is_due FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
   );
   const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${past}`);
-  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND bought_at < ?');
   const mark = db.prepare('UPDATE swept SET up_to = ?');
-  let removed = 0;
   let reached = from;
   const step = (start: number, last: number): number | undefined => {
-    const {end = null, due} = range.get(cap, start, last) ?? {};
+    const {end = null, due} = range.get(start, last) ?? {};
     reached = Number(end ?? 0);
     if (end === null) return undefined;
     if (Number(due) > 0)
       db.transaction(() => {
         remove.run(start, reached);
-        if (cap > 0) removed += removeForSize.run(start, reached, cap);
         mark.run(reached);
       });
     return reached;
@@ -138,7 +110,6 @@ async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<
     for (let at: number | undefined = start; at !== undefined && performance.now() < until; await sleep(0))
       at = step(at, last);
   mark.run(reached);
-  return removed;
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   statusLine,
   timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
-import type {Job} from '../../src/job/job.ts';
 import {nothingSpent} from '../../src/ledger/books.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
 import type {Session} from '../../src/run/session.ts';
@@ -194,7 +193,7 @@ describe('a run under way', () => {
     const rows = {written: 0, rejected: 0};
     const session = {
       ...{startedAt: Date.now(), clock: Date.now},
-      job: {endpoint: {kind: 'live'}, settings: {progress: 'auto', maxOutage: 60_000, ...settings}, ...job},
+      job: {endpoint: {kind: 'live'}, settings: {maxOutage: 60_000, ...settings}, ...job},
       input: {
         layout,
         source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000},
@@ -254,7 +253,6 @@ describe('a run under way', () => {
 
   test('quiet, a program hears of no progress', () => {
     expect(eventsOf({}, 80, {quiet: true}).count).toBe(0);
-    expect(eventsOf({settings: {progress: 'none'}}, 80).count).toBe(0);
   });
 
   test('a line is redrawn at a terminal, and not in the log of a CI runner', () => {
@@ -262,12 +260,11 @@ describe('a run under way', () => {
     const {isTTY} = process.stderr;
     process.stderr.isTTY = true;
     try {
-      const drawn = (CI: string, progress: string) => {
+      const drawn = (CI: string, quiet: boolean) => {
         vi.stubEnv('CI', CI);
-        const job = {settings: {progress}} as unknown as Job;
-        return hasBar(job, {quiet: false, forMachine: false} as Console);
+        return hasBar({quiet, forMachine: false} as Console);
       };
-      expect([drawn('', 'auto'), drawn('true', 'auto'), drawn('true', 'bar')]).toEqual([true, false, true]);
+      expect([drawn('', false), drawn('true', false), drawn('', true)]).toEqual([true, false, false]);
     } finally {
       process.stderr.isTTY = isTTY;
     }

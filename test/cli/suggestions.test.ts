@@ -96,7 +96,7 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
   'no service': {args: ['run', 'LIST'], env: {}, says: /3 rows written/},
   'misspelt file': {args: ['plan', 'lsit.csv'], says: /3 rows/},
   'misspelt column': {args: ['plan', 'LIST', '--ip', 'IP'], says: /3 rows/},
-  'misspelt value': {args: ['plan', 'LIST', '--progress', 'plian'], says: /3 rows/},
+  'misspelt value': {args: ['plan', 'LIST', '--input-format', 'cvs'], says: /3 rows/},
   'misspelt operation': {args: ['lookup', 'pi', '192.0.2.1'], says: /"is_vpn"/},
   'misspelt command': {args: ['paln', 'LIST'], says: /3 rows/},
   'misspelt topic': {args: ['help', 'rnu'], says: /^Usage: bulk-enrich run/},

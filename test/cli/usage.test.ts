@@ -102,9 +102,9 @@ const mistakes: readonly Mistake[] = [
   ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
   [
     'misspelt value',
-    ['run', 'list.csv', '--ip', 'ip', '--progress', 'plian'],
+    ['run', 'list.csv', '--ip', 'ip', '--input-format', 'cvs'],
     2,
-    /^Error: --progress: .* Did you mean "plain"\?/,
+    /^Error: --input-format: .* Did you mean "csv"\?/,
   ],
   ['misspelt flag', ['run', 'list.csv', '--max-credit', '5'], 2, /Did you mean --max-credits\?/],
   ['unknown command', ['runn', 'list.csv'], 2, /^Error: There is no command "runn"\. Did you mean "run"\?/],
@@ -232,10 +232,10 @@ test('errors are broken between words at a terminal, commands to copy are not', 
   const before = {isTTY: process.stderr.isTTY, columns: process.stderr.columns};
   Object.assign(process.stderr, {isTTY: true, columns: 40});
   try {
-    const args = ['run', 'list.csv', '--ip', 'ip', '--progress', 'plian'];
+    const args = ['run', 'list.csv', '--ip', 'ip', '--input-format', 'cvs'];
     const {stderr} = await runHere(sandbox, args, {env: {...service.env, NO_COLOR: '1', CI: '1'}});
     const [command, ...lines] = stderr.trimEnd().split('\n').reverse();
-    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --progress plain');
+    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --input-format csv');
     expect(lines.length).toBeGreaterThan(1);
     expect(lines.filter(line => line.length > 39)).toEqual([]);
   } finally {

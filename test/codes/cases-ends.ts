@@ -49,7 +49,7 @@ export const endCases: readonly Case[] = [
       return run(many(3));
     },
   ],
-  ['declined', 130, by(`${RUN} --progress none`, {}, {stdin: 'n\n', isTerminal: true})],
+  ['declined', 130, by(RUN, {}, {stdin: 'n\n', isTerminal: true})],
   [
     'signal',
     130,

@@ -9,7 +9,7 @@ test.each([
   ['ci', 'signups.enriched.ndjson'],
 ])('jobs/%s.yaml runs as it is, but for its rate', async (name, output) => {
   using sandbox = createSite();
-  const args = ['run', '--job', `jobs/${name}.yaml`, '--progress', 'none', '--rate', 'unlimited'];
+  const args = ['run', '--job', `jobs/${name}.yaml`, '--rate', 'unlimited'];
   const outcome = await runHere(sandbox, args);
   expect(outcome.code, outcome.stderr).toBe(0);
   expect(outcome.stdout).toBe('');

@@ -57,7 +57,6 @@ describe('defaults, as the contract has them', () => {
       force: false,
       score: 'default',
       drift: {share: 0.1, fails: false},
-      progress: 'auto',
       quiet: false,
     });
   });
@@ -211,8 +210,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['stale', 'old'],
   ['offline', 'maybe'],
   ['account', 'a b'],
-  ['max_store_size', 'large'],
-  ['max_store_size', '10kb'],
   ['state', 5],
   ['restart', 'maybe'],
   ['require_store', 'maybe'],
@@ -231,7 +228,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['drift', 'fail'],
   ['drift', '1000%'],
   ['drift', 'fail10%'],
-  ['progress', 'line'],
   ['log', 5],
   ['log', 'json,text'],
   ['quiet', 'maybe'],

@@ -140,7 +140,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   stale: [['ip', '1d']],
   offline: [['ip', true]],
   account: [['ip', 'other']],
-  maxStoreSize: [['ip', '5gb']],
   requireStore: [['ip', true]],
   state: [['ip', (stage: Stage) => stage.path('elsewhere')]],
   date: [['ip', '2026-01-31']],
@@ -156,7 +155,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   metrics: [['ip', (stage: Stage) => stage.path('metrics.prom')]],
   pingUrl: [['ip', (stage: Stage) => `${stage.api.url}/ping`]],
   drift: [['ip', 'fail 10%']],
-  progress: [['ip', 'none']],
   log: [['ip', 'json,error']],
   quiet: [['ip', true]],
 };

@@ -25,7 +25,7 @@ export async function planCommand(
     stdin: process.stdin,
     now: Date.now,
     warn: console.warn,
-    phase: phasesOn(job, console),
+    phase: phasesOn(console),
   };
   const report = await makePlan(job, io);
   if (json === true) printJson(report);

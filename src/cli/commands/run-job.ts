@@ -27,7 +27,7 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
       warn: (sentence: string) => {
         if (!told.has(sentence)) console.warn(sentence);
       },
-      phase: phasesOn(job, console),
+      phase: phasesOn(console),
     };
     let counted: number | undefined;
     const watch = (session: Session) => startProgress(session, console, counted);

@@ -1,5 +1,4 @@
 import type {Source} from '../../input/source.ts';
-import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {totalOf} from '../../ledger/tally.ts';
@@ -19,14 +18,14 @@ const HINT_EVERY_MS = 500;
 const IDLE_BELOW = 0.5;
 
 /** True if progress is shown on a line that is redrawn. */
-export function hasBar({settings}: Job, console: Console): boolean {
-  return styleFor(settings.progress, console) === 'bar';
+export function hasBar({quiet, forMachine}: Console): boolean {
+  return !quiet && !forMachine && canRedraw(process.env.CI);
 }
 
 /** Shows slow steps before and after the calls on a redrawn line. A step of less than 0.25 s is not shown. */
-export function phasesOn(job: Job, console: Console): Phase {
+export function phasesOn(console: Console): Phase {
   return (what, reached) => {
-    if (!hasBar(job, console)) return () => {};
+    if (!hasBar(console)) return () => {};
     const draw = () => console.draw(phaseLine(what, reached(), console.width));
     return repeating(draw, BAR_EVERY_MS, () => console.draw(''));
   };
@@ -48,9 +47,8 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
   const stopHinting = hintOfAddress(session, console);
-  const style = styleFor(session.job.settings.progress, console);
-  if (style === 'none') return stopHinting;
-  const bar = style === 'bar';
+  if (console.quiet) return stopHinting;
+  const bar = hasBar(console);
   const speed = new Speedometer();
   speed.read(0, session.clock());
   const draw = () => {
@@ -110,13 +108,6 @@ function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Cons
   }, HINT_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): 'bar' | 'plain' | 'none' {
-  if (console.quiet || asked === 'none') return 'none';
-  if (console.forMachine) return 'plain';
-  if (asked === 'auto') return canRedraw(process.env.CI) ? 'bar' : 'plain';
-  return canRedraw() ? asked : 'plain';
 }
 
 function statusOf(session: Session, speed: Speedometer, counted: number | undefined): Status {

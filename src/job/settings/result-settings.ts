@@ -87,12 +87,6 @@ export const resultSettings = {
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
-  progress: resultSetting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
-    value: 'HOW',
-    description: 'How to show progress: auto, bar (counts calls first), plain or none.',
-    uses: ['run', 'library'],
-    shapes: 'nothing',
-  }),
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {ages, durationFrom, readAs, size, textOrNumber} from '../values.ts';
+import {ages, durationFrom, readAs, textOrNumber} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
 const storeSetting = settingsIn('Answer store');
@@ -50,13 +50,6 @@ export const storeSettings = {
       shapes: 'output',
     },
   ),
-  maxStoreSize: storeSetting(size('1mb').optional(), {
-    value: 'SIZE',
-    description:
-      'Maximum size of the answer store, such as 500mb or 2gb, at least 1mb. The oldest answers are removed.',
-    uses: ['run', 'library'],
-    shapes: 'nothing',
-  }),
   requireStore: storeSetting(z.boolean().default(false), {
     description: "Stop before the first call (exit 9) if the answer store can't be used.",
     uses: ['run', 'library'],

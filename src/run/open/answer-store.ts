@@ -36,17 +36,13 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
  * reported trouble with the store already, and the next run tries again.
  */
 export async function keepUpStore(job: Job, io: World): Promise<void> {
-  const {store, maxStoreSize} = job.settings;
+  const {store} = job.settings;
   if (store === false) return;
   try {
     const directory = storeDirectory(store, io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
-    const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, date: dateOf(io)});
-    if (removed > 0)
-      io.warn(
-        `The answer store exceeded max_store_size, so ${removed} answers that were still good were removed. They will be paid for again.`,
-      );
+    await keepUp(directory, {ages, date: dateOf(io)});
   } catch {
     // Ignores the error: the upkeep of the next run tries again.
   }
