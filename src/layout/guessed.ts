@@ -83,7 +83,16 @@ export function demandSure(
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], list);
     if (lacksChoice(unsure)) throw listedForm(unsure);
-    throw mayHold(unsure, flagsOf([...meant, ...countries], list));
+    const own = countries.find(({numbers = []}) => numbers.length === 0 || numbers.includes(unsure.column));
+    if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
+      throw ofOtherCountry(unsure, own, flagsOf(others, list));
+    throw mayHold(
+      unsure,
+      flagsOf(
+        [...meant, ...lookups.filter(guess => guess.aside !== undefined && isOffered(guess)), ...countries],
+        list,
+      ),
+    );
   }
   if (meant.length > 0) return;
   const {columns, rows} = list;
@@ -222,6 +231,17 @@ function nationalForm({column, national}: Guess, others: readonly Guess[], list:
     'column_unsure',
     `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${add}${leave}`,
     {flags},
+  );
+}
+
+/** Faults of phone numbers that are often those of another country than the one they are read with. */
+const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short', 'phone_out_of_plan']);
+
+function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as --phone ${shellWord(column)} --default-country DE.`,
+    {flags: [...others, '--phone', asChoice('phone', column), '--default-country', 'COUNTRY']},
   );
 }
 

@@ -28,4 +28,6 @@ an own country goes before Country ▸ phone,country,shipping_phone,shipping_cou
 an own country that no number shows yet ▸ billing_phone,billing_country,shipping_phone,shipping_country ⏎ 6× 06 39 98 00 0{n},FR,,BE ▸ phone=billing_phone phone=shipping_phone country=billing_country country=shipping_country → +33639980000 +33639980001 +33639980002 … 6
 several countries that are named ▸ [--phone a --country x --country y] a,x,y ⏎ 6× 030 2312500{n},US,DE ▸ phone=a country=y → +493023125000 +493023125001 +493023125002 … 6
 several that are named and can't be told apart ▸ [--phone a --country x --country y] a,x,y ⏎ 5× 030 2312500{n},DE,DE ⏎ 0664 1234567,DE,AT ▸ column_unsure ▸ The numbers in "a" may belong to the countries in "x" or "y". Name one of them: --country COLUMN.
+numbers of another country than the column says ▸ id,phone,country ⏎ 5× {n},030 2312501{n},US ▸ column_unsure --phone phone --default-country COUNTRY ▸ not valid in the country that "country" says (row 1: phone_too_long). They may be of another country
+the same with that country ▸ [--phone phone --default-country DE] id,phone,country ⏎ 5× {n},030 2312501{n},US ▸ phone=phone → +493023125010 +493023125011 +493023125012 … 5
 `;
