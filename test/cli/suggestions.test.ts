@@ -58,6 +58,12 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     where: /^Try: (.* --default-country COUNTRY)$/m,
     says: /phone +6 +0 +0 +1 /,
   },
+  'national, of another country': {
+    text: `ip,Telefon,country\n${'192.0.2.1,030 23125 001,US\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    where: /^Try: (.* --phone Telefon --default-country COUNTRY)$/m,
+    says: /Telefon \(phone, country DE\), at most.*9 rows written/s,
+  },
   'addresses in one cell': {
     text: `ip\n${'"192.0.2.1, 192.0.2.2"\n'.repeat(9)}`,
     args: ['run', 'LIST'],
@@ -164,6 +170,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/layout/judged-rows.ts': ['rows of another encoding'],
   'src/layout/guessed.ts': [
     'national',
+    'national, of another country',
     'addresses in one cell',
     'unsure column',
     'column of no known name',
