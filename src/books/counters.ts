@@ -1,5 +1,5 @@
 import type {Reject, Row} from '../input/row.ts';
-import {isUnasked, type LookupKey, type Result, type UnaskedCode} from '../ledger/lookup.ts';
+import {isUnasked, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type AnswerField, type TargetColumns, valueAt} from '../output/columns.ts';
@@ -25,10 +25,8 @@ export interface Counters {
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
-  /**
-   * Rejected cells, by operation and key of the value, until it is known if the value or the account is to blame.
-   */
-  readonly unjudged: Record<Operation, Record<string, number>>;
+  /** Rejected values for which the account may be the reason: no call that was sent later was answered. */
+  unanswered: number;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskTally;
@@ -79,7 +77,7 @@ export function emptyCounters(): Counters {
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
-    unjudged: perOperation(() => ({})),
+    unanswered: 0,
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -117,7 +115,6 @@ export function countRow(
     if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
     if ('stale' in result) countName(counters.stale[target.operation], result.stale);
     if ('rejected' in result) counters.rejected[target.operation] += 1;
-    if ('unjudged' in result) countName(counters.unjudged[target.operation], result.unjudged);
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     if (result.status === 'failed' || result.status === 'unknown')
       countFailure(counters, target.operation, result.error, row.record);
@@ -128,23 +125,6 @@ export function countRow(
   else counters.rows.ok += 1;
   if (risk !== undefined) countRisk(counters.risk, risk, row.record);
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
-}
-
-/**
- * Takes cells out of `rejected` if their rejection was not about the value. `isRejected` returns undefined until it
- * is known if the value or the account is to blame.
- */
-export function judgeRejected(
-  {rejected, unjudged}: Counters,
-  isRejected: (lookup: LookupKey) => boolean | undefined,
-): void {
-  for (const operation of operationNames)
-    for (const [key, cells] of Object.entries(unjudged[operation])) {
-      const verdict = isRejected({operation, key});
-      if (verdict === undefined) continue;
-      if (!verdict) rejected[operation] -= cells;
-      delete unjudged[operation][key];
-    }
 }
 
 function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {

@@ -4,7 +4,7 @@ import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {priceOf} from '../layout/prices.ts';
-import {isStored, type Operation} from '../operations/table.ts';
+import type {Operation} from '../operations/table.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import {type Console, isInteractive} from './console.ts';
@@ -89,10 +89,9 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan counts all calls whose answers the store does not keep: verdicts, and all calls with
-    // --no-store. A resumed run repeats none of those that were made, so their credits are subtracted.
-    const isKept = job.settings.store !== false && isStored(name);
-    if (!isKept) need -= byOperation[name]?.spent ?? 0;
+    // With --no-store the plan counts all calls. A resumed run repeats none of those that were made, so their
+    // credits are subtracted.
+    if (job.settings.store === false) need -= byOperation[name]?.spent ?? 0;
   }
   return need;
 }

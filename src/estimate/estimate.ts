@@ -10,11 +10,12 @@ import type {Mapping} from '../layout/mapping.ts';
 import {costOf} from '../layout/prices.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
+import {Occurrences} from '../ledger/occurrences.ts';
+import type {LaneSettings} from '../lookup/call.ts';
 import type {Guess} from '../lookup/columns/guess.ts';
-import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {mostSends} from '../lookup/policy.ts';
-import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
+import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPaths} from '../run/end/deliver-reports.ts';
@@ -171,6 +172,7 @@ class CallCount {
   /** `known` counts the distinct lookups with a fresh answer in the store. */
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
+  readonly #occurrences = new Occurrences();
   readonly #store: AnswerStore;
   readonly #costOf: (lookup: Lookup) => number;
 
@@ -182,12 +184,17 @@ class CallCount {
   }
 
   add(lookups: readonly Lookup[]): void {
-    const fresh = this.#keys.fresh(lookups);
+    const isTaken = (key: string) => this.#keys.fresh([{key}]).length === 0;
+    const isRedeeming = ({operation}: Lookup) => operations[operation].isRedeeming;
+    const fresh = [
+      ...this.#keys.fresh(lookups.filter(lookup => !isRedeeming(lookup))),
+      ...lookups.filter(isRedeeming).map(lookup => this.#occurrences.next(lookup, isTaken)),
+    ];
     for (const operation of operationNames) {
       const some = fresh.filter(lookup => lookup.operation === operation);
       if (some.length === 0) continue;
       const keys = some.map(lookup => lookup.key);
-      const stored = isStored(operation) ? this.#store.find(keys, operation) : undefined;
+      const stored = this.#store.find(keys, operation);
       const counts = this.operations[operation];
       counts.distinct += some.length;
       for (const lookup of some) {

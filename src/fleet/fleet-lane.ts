@@ -1,6 +1,6 @@
 import type {TimedAttempt} from '../client/attempt.ts';
-import type {LaneSettings} from '../lookup/outlet.ts';
-import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
+import type {LaneSettings} from '../lookup/call.ts';
+import {earnedIn, isAbout, leaseAt, perSecond} from '../lookup/pace/rate-controller.ts';
 import type {Limiters, OpenLimiter} from './limits.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './protocol.ts';
 
@@ -21,8 +21,6 @@ export interface Leaving extends ChunkAsk {
 
 export interface FleetLaneOptions {
   readonly settings: LaneSettings;
-  /** Gives the rate that the service allows now. */
-  readonly controller: RateController;
   readonly limiters: Limiters;
   /** The share of a worker's calls in flight that this lane may use. */
   readonly share: number;
@@ -44,6 +42,8 @@ export class FleetLane {
   #told = Number.NaN;
   #toldAt = 0;
   #gathered: Leaving[] = [];
+  /** The rate that the service allows now, in calls per second. */
+  #rate = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #full: NodeJS.Immediate | undefined;
 
@@ -54,7 +54,8 @@ export class FleetLane {
   }
 
   /** Adds a value. Full chunks are sent at the end of the event loop's turn, a partial chunk after `GATHER_MS`. */
-  add(value: Leaving): void {
+  add(value: Leaving, perSecond: number): void {
+    this.#rate = perSecond;
     this.#gathered.push(value);
     if (this.#gathered.length >= CHUNK_VALUES) this.#full ??= setImmediate(() => this.#flush(CHUNK_VALUES));
     else this.#timer ??= setTimeout(() => this.#flush(1), GATHER_MS);
@@ -82,9 +83,9 @@ export class FleetLane {
    * Returns the current pace; undefined if no rate limits it. Sends changes to the limiter that all workers share.
    */
   #pace(): ChunkPace | undefined {
-    const {settings, controller, limiters, now} = this.#options;
+    const {settings, limiters, now} = this.#options;
     const at = now();
-    const rate = controller.perSecond(at);
+    const rate = this.#rate;
     if (!Number.isFinite(rate)) return undefined;
     const minTimeMs = earnedIn(this.#permits, USE * rate);
     this.#limiter ??= limiters.open(settings.name, minTimeMs);

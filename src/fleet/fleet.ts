@@ -1,9 +1,7 @@
 import type {Redis} from 'ioredis';
 import type {TimedAttempt} from '../client/attempt.ts';
-import type {Params} from '../client/client.ts';
-import type {LanePacer, LaneSettings, Outlet} from '../lookup/outlet.ts';
+import type {LaneSettings, Outlet} from '../lookup/call.ts';
 import type {Pause} from '../lookup/pace/pause.ts';
-import type {RateController} from '../lookup/pace/rate-controller.ts';
 import type {Operation} from '../operations/table.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
@@ -81,6 +79,8 @@ const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
 /** A run's fleet. Sends values out in chunks, and gets the attempts back from workers on other machines. */
 export class Fleet implements Outlet {
+  /** The workers keep the rate. */
+  readonly keepsPace = true;
   readonly #options: FleetOptions;
   readonly #redis: Redis;
   readonly #queue: ChunkQueue;
@@ -95,6 +95,18 @@ export class Fleet implements Outlet {
     this.#redis = redis;
     this.#queue = new ChunkQueue(redis, packages, options.runId, sealWith(options.secret), options.date);
     this.#limiters = new Limiters(redis, packages.ioredis.Redis);
+    const {lanes, timeoutMs, now} = options;
+    for (const settings of lanes) {
+      const lane = new FleetLane({
+        settings,
+        limiters: this.#limiters,
+        share: 1 / lanes.length,
+        timeoutMs,
+        now,
+        send: (chunk, values) => void deliver(values, this.#queue.ask(chunk)),
+      });
+      for (const operation of settings.operations) this.#lanes.set(operation, lane);
+    }
   }
 
   /**
@@ -145,38 +157,13 @@ export class Fleet implements Outlet {
   }
 
   /** Sends a value out, in a chunk with others. Resolves with this value's attempt. */
-  send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt> {
+  send(
+    {operation, params, dispatch}: Parameters<Outlet['send']>[0],
+    perSecond: number,
+  ): Promise<TimedAttempt> {
     const lane = this.#lanes.get(operation);
     if (lane === undefined) throw new Error(`no lane for ${operation}`);
-    return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
-  }
-
-  /** Makes a pacer that sends all values out at once, since the workers keep the pace. */
-  pacer(settings: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer {
-    const {lanes, timeoutMs, now} = this.#options;
-    const lane = new FleetLane({
-      settings,
-      controller,
-      limiters: this.#limiters,
-      share: 1 / lanes.length,
-      timeoutMs,
-      now,
-      send: (chunk, values) => void deliver(values, this.#queue.ask(chunk)),
-    });
-    for (const operation of settings.operations) this.#lanes.set(operation, lane);
-    let asked: NodeJS.Immediate | undefined;
-    return {
-      request() {
-        asked ??= setImmediate(() => {
-          asked = undefined;
-          lease(Number.POSITIVE_INFINITY);
-        });
-      },
-      sent() {},
-      stop() {
-        clearImmediate(asked);
-      },
-    };
+    return new Promise(resolve => lane.add({dispatch, operation, params, resolve}, perSecond));
   }
 
   get pause(): Pause | undefined {

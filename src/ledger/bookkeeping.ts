@@ -1,7 +1,7 @@
 import {type Books, spend} from './books.ts';
 import type {BookedAttempt, LedgerEntry} from './entry.ts';
 import {countBooked, countLost, type Tally} from './tally.ts';
-import {interruptedCall, noAttempts, withDoubt, withoutInterrupted} from './value-history.ts';
+import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** The counts that a session's calls change: the books of its endpoint and account, and its own tally. */
 export interface Accounting {
@@ -11,13 +11,16 @@ export interface Accounting {
   readonly tally: Tally;
 }
 
-/** Books an attempt, and its outcome in the value's entry. */
+/**
+ * Books an attempt, and its outcome in the value's entry. `nthSent`: the call's place in the order of sending.
+ */
 export function bookAttempt(
   {books, scope, tally}: Accounting,
   entry: LedgerEntry,
   booked: BookedAttempt,
+  nthSent: number,
 ): void {
-  const {operation, attempt, charge, cost, doubt, outcome} = booked;
+  const {operation, attempt, charge, cost, outcome, isConfirmed = false} = booked;
   const isCall = countBooked(tally, booked);
   spend(books, scope, operation, {
     calls: isCall ? 1 : 0,
@@ -25,13 +28,17 @@ export function bookAttempt(
     maybeSpent: charge === 'maybe' ? cost : 0,
   });
   books.bookedAt = attempt.boughtAt;
-  if (doubt) entry.history = withDoubt(entry.history, attempt);
+  entry.history = booked.history;
   entry.interrupted = undefined;
   // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
   if (outcome === undefined) return;
   Object.assign(entry, {outcome, nth: null});
-  if (outcome.boughtAt === undefined || outcome.status === 'failed') return;
-  // A rejection gets its number later, once it is known that the value is to blame, and not the account.
+  if (outcome.boughtAt === undefined) return;
+  if (outcome.status === 'failed' && !isConfirmed) {
+    entry.nth = -nthSent;
+    return;
+  }
+  if (outcome.status !== 'failed') books.answeredUpTo = Math.max(books.answeredUpTo, nthSent);
   books.bought += 1;
   Object.assign(entry, {nth: books.bought, history: noAttempts});
 }
@@ -51,5 +58,4 @@ export function bookLost(
 export function unbookLost({books, scope, tally}: Accounting, entry: LedgerEntry, cost: number): void {
   countLost(tally, -1);
   spend(books, scope, entry.operation, {maybeSpent: -cost});
-  entry.history = withoutInterrupted(entry.history);
 }

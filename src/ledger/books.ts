@@ -29,6 +29,8 @@ export interface Books {
   readonly refusals: Record<Operation, RefusalTally>;
   /** Number of the last lease. */
   lease: number;
+  /** Place, in the order of sending, of the last call that was answered. */
+  answeredUpTo: number;
   /** Number of answers bought. Answers are numbered from 1, so it is also the number of the last answer. */
   bought: number;
   /** Time of the last booking, in milliseconds since the epoch. */
@@ -36,7 +38,16 @@ export interface Books {
 }
 
 export function emptyBooks(): Books {
-  return {scopes: [], spending: [], draws: {}, refusals: noRefusalsYet(), lease: 0, bought: 0, bookedAt: 0};
+  return {
+    scopes: [],
+    spending: [],
+    draws: {},
+    refusals: noRefusalsYet(),
+    lease: 0,
+    answeredUpTo: 0,
+    bought: 0,
+    bookedAt: 0,
+  };
 }
 
 export function nothingSpent(): SpendingBy {

@@ -16,7 +16,10 @@ export interface LedgerEntry extends LookupKey {
   interrupted: number | undefined;
   /** Number of the last lease (calls that left together) of which the value's call is booked; 0 without a call. */
   lease: number;
-  /** Number of the outcome among the answers that the run bought; null for an outcome without a call. */
+  /**
+   * Number of the outcome among the answers that the run bought; null for an outcome without a call. Below 0 for a
+   * rejection that is not judged yet: its place in the order of sending.
+   */
   nth: number | null;
   /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
   isUsed: boolean;
@@ -57,11 +60,13 @@ interface Booking extends LookupKey {
 export interface BookedAttempt extends Booking {
   readonly attempt: TimedAttempt;
   readonly charge: Charge;
-  /** True if the attempt brought no answer and may have been charged. */
-  readonly doubt: boolean;
   /** True if the value had an attempt before. */
   readonly retry: boolean;
+  /** The value's attempts until now, with this one. */
+  readonly history: ValueHistory;
   readonly outcome?: Outcome | undefined;
+  /** True for a rejection with the code of an earlier one: its value is known to be the reason. */
+  readonly isConfirmed?: boolean;
 }
 
 /** An answer that other runs can use, with the key of its value. */

@@ -109,12 +109,12 @@ export function ledgerStatements(db: Sqlite, scope: number) {
     endLease: db.prepare('DELETE FROM lease WHERE id = ?'),
     unjudged: db.query(
       READ,
-      `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth IS NULL AND lease > 0 ORDER BY id`,
+      `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth < 0 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
     // Failures, and rejections that are not known to be their values' fault. A verdict keeps its doubt: the token may
     // be redeemed by a call of this run.
     forgetFailures: db.prepare(
-      `UPDATE value SET state = ${WAITING}, doubts = min(doubts, ?), bought_at = NULL WHERE data IS NULL AND (state IN (${stateOf.failed}, ${stateOf.unknown}) OR (state = ${stateOf.rejected} AND nth IS NULL AND lease > 0))`,
+      `UPDATE value SET state = ${WAITING}, doubts = min(doubts, ?), bought_at = NULL WHERE data IS NULL AND (state IN (${stateOf.failed}, ${stateOf.unknown}) OR (state = ${stateOf.rejected} AND nth < 0))`,
     ),
     forgetDoubts: db.prepare('UPDATE value SET doubts = 1 WHERE doubts > 1'),
     answered: db.query(

@@ -1,5 +1,6 @@
 import {Spare} from '../disk/spare.ts';
 import type {Sqlite} from '../disk/sqlite.ts';
+import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
 import {type Accounting, bookAttempt, bookLost, unbookLost} from './bookkeeping.ts';
 import {type Books, emptyBooks, nothingSpent, type SpendingBy, scopeIn} from './books.ts';
@@ -16,12 +17,15 @@ import {
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {isKept, type LookupKey, type Outcome} from './lookup.ts';
+import {type Answer, isKept, type LookupKey, type Outcome} from './lookup.ts';
 import {Meta} from './meta.ts';
 import {recoverLeases} from './recovery.ts';
 import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
+
+/** Maximum number of calls that leave together. */
+const MOST_IN_LEASE = 2 ** 20;
 
 /**
  * The run's ledger: all that a run remembers. For each distinct value at an endpoint and account, its file has a
@@ -54,8 +58,11 @@ export class Ledger {
   readonly #writer: LedgerWriter;
   readonly #spare: Spare | undefined;
   #used: UsedValues;
-  /** Calls that were sent and are not booked yet, by their keys, with the number of their lease. */
-  readonly #inFlight = new Map<string, {readonly call: Reservation; readonly lease: number}>();
+  /** Calls that were sent and are not booked yet, by their keys, with their lease and place in the order of sending. */
+  readonly #inFlight = new Map<
+    string,
+    {readonly call: Reservation; readonly lease: number; readonly nthSent: number}
+  >();
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -155,9 +162,9 @@ export class Ledger {
       for (const call of granted) this.budget.release(call.key, call.cost, 'free');
       throw error;
     }
-    for (const call of granted) {
+    for (const [index, call] of granted.entries()) {
       this.#used.add(call.entry);
-      this.#inFlight.set(call.key, {call, lease: books.lease});
+      this.#inFlight.set(call.key, {call, lease: books.lease, nthSent: books.lease * MOST_IN_LEASE + index});
     }
     return granted.length;
   }
@@ -170,14 +177,14 @@ export class Ledger {
     this.#inFlight.delete(booked.key);
     this.budget.release(booked.key, booked.cost, booked.charge);
     entry.lease = sent.lease;
-    return this.#book(entry, booked);
+    return this.#book(entry, booked, sent.nthSent);
   }
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. */
   found(entry: LedgerEntry, booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
     unbookLost(this.#accounts, entry, booked.cost);
-    return this.#book(entry, booked);
+    return this.#book(entry, booked, entry.lease * MOST_IN_LEASE);
   }
 
   /**
@@ -193,18 +200,32 @@ export class Ledger {
     this.#writer.add(entry);
   }
 
-  /** Makes a rejection usable for other runs if the value is to blame (`isValue`), else a failure of this run. */
-  judgeRejection(key: string, isValue: boolean): void {
-    const entry = this.find([key]).get(key);
-    if (entry?.outcome === undefined || !('rejected' in entry.outcome)) return;
-    if (isValue) entry.nth = ++this.#accounts.books.bought;
-    else entry.outcome = {status: 'failed', error: entry.outcome.error};
-    this.#writer.add(entry);
-  }
-
-  /** Rejections that an earlier session left without a decision by {@link judgeRejection}. */
-  unjudged(): KeptAnswer[] {
-    return guarded(() => this.#sql.unjudged.all()).map(row => answerOf(entryOf(row)));
+  /**
+   * Judges the rejections of the run, once it makes no more calls. A rejection is its value's answer, also for other
+   * runs, if a call that was sent later was answered. Otherwise the account may be the reason: then it is a failure of
+   * this run. Calls `keep` with the answers, and returns the number of failures by operation.
+   */
+  judgeRejections(keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
+    const failures = new Map<Operation, number>();
+    for (;;) {
+      this.#writer.drain();
+      const rows = guarded(() => this.#sql.unjudged.all());
+      if (rows.length === 0) return failures;
+      for (const entry of rows.map(entryOf)) {
+        if (-(entry.nth ?? 0) < this.#accounts.books.answeredUpTo) {
+          entry.nth = ++this.#accounts.books.bought;
+          keep(answerOf(entry));
+        } else {
+          entry.nth = null;
+          entry.outcome = {
+            status: 'failed',
+            error: (entry.outcome as Answer & {readonly error: string}).error,
+          };
+          failures.set(entry.operation, (failures.get(entry.operation) ?? 0) + 1);
+        }
+        this.#writer.add(entry);
+      }
+    }
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
@@ -274,8 +295,9 @@ export class Ledger {
     attemptAll([() => this.budget.close(), () => this.#db.close()]);
   }
 
-  #book(entry: LedgerEntry, booked: BookedAttempt): Promise<void> {
-    bookAttempt(this.#accounts, entry, booked);
+  /** `nthSent`: the call's place in the order of sending. */
+  #book(entry: LedgerEntry, booked: BookedAttempt, nthSent: number): Promise<void> {
+    bookAttempt(this.#accounts, entry, booked, nthSent);
     this.#writer.book(entry);
     return this.#writer.soon();
   }

@@ -49,11 +49,6 @@ interface Unbought {
 /** A lookup as its row reports it: the outcome, or the reason why the lookup has no outcome. */
 export type Result =
   | Outcome
-  /**
-   * A rejection that is not judged yet: the service refuses either this value or the whole account.
-   * `unjudged` is the value's key.
-   */
-  | (Answer & {readonly unjudged: string})
   /** An expired answer of an earlier run, used because the service can't be called: `stale` is the reason. */
   | (Answer & {readonly stale: UnaskedCode})
   | Broken

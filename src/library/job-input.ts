@@ -93,7 +93,7 @@ export interface JobInput {
   readonly failIf?: Setting<'failIf'>;
   /** Directory of the answer store. Default: the user's cache directory. */
   readonly store?: Setting<'store'>;
-  /** Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d. Default: ip=1d,phone=90d,email=30d,rejected=7d. */
+  /** Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d. Default: ip=1d,phone=90d,email=30d,verify=30d,rejected=7d. */
   readonly maxAge?: Setting<'maxAge'>;
   /** If no call is possible (outage, deadline, budget), use answers up to this long past their age. */
   readonly stale?: Setting<'stale'>;

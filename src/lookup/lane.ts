@@ -1,80 +1,72 @@
 import PQueue from 'p-queue';
 import type {Operation} from '../operations/table.ts';
-import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './outlet.ts';
+import type {Call, LaneSettings} from './call.ts';
+import {Pacer} from './pace/pacer.ts';
 import {perSecond, RateController} from './pace/rate-controller.ts';
-import type {TaskState} from './task-state.ts';
+import type {Refusal} from './policy.ts';
 
-/** Tasks per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
+/** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;
 
-/** The slots and permits of operations that share one rate, and the tasks that wait for a permit. */
+/** Ends a call's wait. Without a refusal, the call leaves now. */
+export type Leave = (refusal?: Refusal) => void;
+
+/** The slots and the rate of operations that share one rate, and the calls that wait to leave. */
 export class Lane {
   readonly settings: LaneSettings;
   readonly controller: RateController;
-  readonly #queue: PQueue;
-  readonly #pacer: LanePacer;
-  readonly #waiting: TaskState[] = [];
+  readonly slots: PQueue;
+  /** Calls in a slot that wait to leave, in order. */
+  readonly waiting = new Map<Call, Leave>();
+  readonly #pacer: Pacer;
   /** Times of the calls that were sent in the last second. Their number is the actual rate. */
   readonly #recent: number[] = [];
 
-  /** `lease` is called with the number of tasks that may be sent now. */
-  constructor(settings: LaneSettings, outlet: Outlet, lease: (lane: Lane, permits: number) => void) {
+  /** Calls `lease` with the number of calls that may leave now. `isPaced`: false if the outlet keeps the rate. */
+  constructor(
+    settings: LaneSettings,
+    isPaced: boolean,
+    now: () => number,
+    lease: (lane: Lane, permits: number) => void,
+  ) {
     this.settings = settings;
     this.controller = new RateController(perSecond(settings.rate));
-    this.#queue = new PQueue({concurrency: settings.concurrency});
-    this.#pacer = outlet.pacer(settings, this.controller, permits => lease(this, permits));
+    this.slots = new PQueue({concurrency: settings.concurrency});
+    const paced = isPaced ? settings.rate : 'unlimited';
+    const controller = isPaced ? this.controller : new RateController(Number.POSITIVE_INFINITY);
+    this.#pacer = new Pacer(paced, controller, permits => lease(this, permits), now);
   }
 
-  set slots(count: number) {
-    this.#queue.concurrency = count;
-  }
-
-  get waiting(): readonly TaskState[] {
-    return this.#waiting;
-  }
-
-  /** Runs `work` once a slot is free. */
-  inSlot(work: () => Promise<void>): Promise<void> {
-    return this.#queue.add(work);
-  }
-
-  /** Resolves when the queue may take another task. */
+  /** Resolves when the queue may take another call. */
   room(): Promise<void> {
-    return this.#queue.onSizeLessThan(this.#queue.concurrency * QUEUED_PER_SLOT);
+    return this.slots.onSizeLessThan(this.slots.concurrency * QUEUED_PER_SLOT);
   }
 
-  idle(): Promise<void> {
-    return this.#queue.onIdle();
-  }
-
-  /** Waits for a permit. Resolves with true if the task is to be sent now, else with false. */
-  permit(task: TaskState): Promise<boolean> {
+  /** Waits until the call may leave. Resolves with a refusal if it may not. */
+  mayLeave(call: Call): Promise<Refusal | undefined> {
     return new Promise(resolve => {
-      task.permit = resolve;
-      this.#waiting.push(task);
-      this.#pacer.request(this.#waiting.length >= LEAVE_AT_ONCE);
+      this.waiting.set(call, resolve);
+      this.#pacer.request();
     });
   }
 
-  /** Ends a task's wait for a permit. `granted`: true if the task is sent now. */
-  release(task: TaskState, granted: boolean): void {
-    this.#waiting.splice(this.#waiting.indexOf(task), 1);
-    task.permit(granted);
+  /** Ends a call's wait. */
+  end(call: Call, refusal?: Refusal): void {
+    const leave = this.waiting.get(call);
+    this.waiting.delete(call);
+    leave?.(refusal);
   }
 
-  /** Takes out all waiting tasks, and returns them. They get no permit. */
-  takeOut(): TaskState[] {
-    const taken = [...this.#waiting];
-    for (const task of taken) this.release(task, false);
-    return taken;
+  endAll(refusal: Refusal): void {
+    for (const call of [...this.waiting.keys()]) this.end(call, refusal);
   }
 
   wake(): void {
-    if (this.#waiting.length > 0) this.#pacer.request();
+    if (this.waiting.size > 0) this.#pacer.request();
   }
 
   /**
-   * Notes that a task was sent at `now`. Call this method after the sending, since the pacer reads its own
+   * Notes that a call was sent at `now`. Call this method after the sending, since the pacer reads its own
    * clock here. A time before the sending would let later calls leave a fraction of a millisecond too early.
    */
   sent(now: number): void {
@@ -90,25 +82,18 @@ export class Lane {
 
   stop(): void {
     this.#pacer.stop();
-    for (const task of this.#waiting.splice(0)) task.permit(false);
   }
 }
 
+/** The lanes in the order in which they may use free slots. The lane that sent last is at the end. */
 export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
-  /** Each lane once, in the order in which lanes may use free slots. The lane that sent last is at the end. */
-  readonly #turns: Lane[] = [];
+  readonly #turns: Lane[];
 
-  constructor(
-    settings: readonly LaneSettings[],
-    outlet: Outlet,
-    lease: (lane: Lane, permits: number) => void,
-  ) {
-    for (const each of settings) {
-      const lane = new Lane(each, outlet, lease);
-      this.#turns.push(lane);
-      for (const operation of each.operations) this.#byOperation.set(operation, lane);
-    }
+  constructor(lanes: readonly Lane[]) {
+    this.#turns = [...lanes];
+    for (const lane of lanes)
+      for (const operation of lane.settings.operations) this.#byOperation.set(operation, lane);
   }
 
   [Symbol.iterator](): Iterator<Lane> {
@@ -123,7 +108,8 @@ export class Lanes implements Iterable<Lane> {
 
   /** Sets the limit of calls in flight, shared out evenly among the lanes: at least one each. */
   set slots(total: number) {
-    for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
+    for (const {slots} of this.#turns)
+      slots.concurrency = Math.max(1, Math.floor(total / this.#turns.length));
   }
 
   wake(): void {
@@ -135,17 +121,13 @@ export class Lanes implements Iterable<Lane> {
     this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
   }
 
-  stop(): void {
-    for (const lane of this.#turns) lane.stop();
-  }
-
-  /** Resolves once no lane has a task in a slot or in its queue, at the latest after `graceMs`. */
+  /** Resolves once no lane has a call in a slot or in its queue, at the latest after `graceMs`. */
   async idleWithin(graceMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>(resolve => {
       timer = setTimeout(resolve, graceMs);
     });
-    await Promise.race([Promise.all(this.#turns.map(lane => lane.idle())), grace]);
+    await Promise.race([Promise.all(this.#turns.map(({slots}) => slots.onIdle())), grace]);
     clearTimeout(timer);
   }
 

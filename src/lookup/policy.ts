@@ -1,8 +1,8 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, Cost} from '../job/settings/cost.ts';
-import type {Outcome} from '../ledger/lookup.ts';
-import type {ValueHistory} from '../ledger/value-history.ts';
-import {isStored, type Operation, operations} from '../operations/table.ts';
+import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
+import {type ValueHistory, withDoubt} from '../ledger/value-history.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
 /** The constants of the retry policy, each with its reason. */
@@ -43,8 +43,7 @@ export const policyNumbers = {
   quotaPauseMs: 60_000,
   /**
    * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
-   * first answer, the settings are wrong, and the run ends. Later, the service may refuse the account, so the store
-   * does not keep these rejections.
+   * first answer, the settings are wrong, and the run ends. Later, the service may refuse the account: the run warns.
    */
   refusalStreak: 10,
   /** Maximum calls of an operation in flight before its first answer. */
@@ -69,10 +68,20 @@ export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
   | {readonly next: 'settle'; readonly outcome: Outcome}
-  | {readonly next: 'retry'}
+  /** `isThrottled`: all values wait, so this one needs no wait of its own. */
+  | {readonly next: 'retry'; readonly isThrottled?: boolean}
   /** The value has used up its sends, and waits until the outage is over. Then it fails. */
   | {readonly next: 'hold'}
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
+
+/** Why a call does not leave. */
+export type Refusal =
+  /** No more calls are made. The value ends without one, for this reason. */
+  | {readonly next: 'skip'; readonly reason: UnaskedCode}
+  /** Another run has bought the answer meanwhile. */
+  | {readonly next: 'settle'; readonly outcome: Outcome}
+  /** The run stops. The value stays open. */
+  | {readonly next: 'stay open'};
 
 /**
  * Milliseconds before a retry, with full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the
@@ -109,11 +118,6 @@ export function chargeOf(attempt: Attempt, cost: Cost): Charge {
   }
 }
 
-/** True if an attempt brought no answer and may have been charged. */
-export function leavesDoubt(attempt: Attempt, charge: Charge): boolean {
-  return attempt.kind !== 'answered' && charge !== 'free';
-}
-
 /** Maximum number of sends of a value, whatever fails. `plan` shows the cost of this worst case. */
 export function mostSends({resends}: PolicySettings): number {
   return 1 + resends;
@@ -125,17 +129,20 @@ export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): num
 }
 
 /**
- * The step after an attempt. `history` includes this attempt if it may have been charged without an
- * answer. `isTrusted`: true if the service has answered other values of the operation. Then a rejection is
- * the value's fault.
+ * The value's history after an attempt with this charge. An attempt without an answer is a doubt if it may have been
+ * charged.
  */
+export function historyAfter(history: ValueHistory, attempt: Attempt, charge: Charge): ValueHistory {
+  return attempt.kind !== 'answered' && charge !== 'free' ? withDoubt(history, attempt) : history;
+}
+
+/** The step after an attempt. `history` includes this attempt. */
 export function nextStep(
   operation: Operation,
   attempt: TimedAttempt,
   history: ValueHistory,
   settings: PolicySettings,
   blame: Blame,
-  isTrusted: boolean,
 ): Step {
   switch (attempt.kind) {
     case 'answered':
@@ -144,8 +151,7 @@ export function nextStep(
       return {next: 'settle', outcome: {status: 'failed', error: attempt.code}};
     case 'rejected': {
       const {code, boughtAt} = attempt;
-      const isAnswer = isTrusted && isStored(operation) && isOfValue(attempt);
-      const rejected = isAnswer ? ({rejected: true, boughtAt} as const) : {};
+      const rejected = isOfValue(attempt) ? ({rejected: true, boughtAt} as const) : {};
       return {next: 'settle', outcome: {status: 'failed', error: code, ...rejected}};
     }
     case 'not_sent':

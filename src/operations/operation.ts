@@ -34,8 +34,8 @@ export interface OperationSpec<
   readonly about: string;
   /** Prefix of the operation's output columns. */
   readonly prefix: `${string}_`;
-  /** Default age up to which an answer is used again. With `never`, answers are not kept for other runs. */
-  readonly storedFor: `${number}${'h' | 'd'}` | 'never';
+  /** Default age up to which an answer is used again. */
+  readonly storedFor: `${number}${'h' | 'd'}`;
   /** Default number of credits that one call costs. Set here, since the service's answers don't contain it. */
   readonly cost: number;
   /** Faults of texts that are not valid values: each code with one sentence. */
@@ -55,12 +55,10 @@ export interface OperationSpec<
   /** True if a call with these parameters is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /**
-   * Turns the first call's answer into the answer that a repeated call would get, such as a token that is now
-   * redeemed. Undefined for operations whose calls change no later answer.
+   * True if a call changes the answer to the next call for the same value: it redeems a session token. Then each row
+   * has a call of its own, and the answers are kept for one output only.
    */
-  readonly again:
-    | ((first: AnswerFields, params: Readonly<Record<string, string>>) => AnswerFields)
-    | undefined;
+  readonly isRedeeming: boolean;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
   /** Kinds of values that the summary counts in answers, each with the path of the answer's field. */
@@ -126,7 +124,7 @@ export const apiKey = z.string().min(1).describe("The client's API key.");
 
 type Own =
   | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
-  | ('keyText' | 'isFree' | 'again' | 'isReplay');
+  | ('keyText' | 'isFree' | 'isRedeeming' | 'isReplay');
 
 /** Makes an intelligence operation from the parts in which it differs from the others. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
@@ -146,7 +144,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
     isTokenItself: false,
     keyText: params => params[name] ?? '',
     isFree: () => false,
-    again: undefined,
+    isRedeeming: false,
     isReplay: () => false,
   };
 }

@@ -48,11 +48,6 @@ export function formsOf(name: Operation): Readonly<Record<string, (typeof operat
   ]);
 }
 
-/** True if answers are kept for other runs. */
-export function isStored(name: Operation): boolean {
-  return operations[name].storedFor !== 'never';
-}
-
 export function perOperation<T>(make: (name: Operation) => T): Record<Operation, T> {
   return Object.fromEntries(operationNames.map(name => [name, make(name)])) as Record<Operation, T>;
 }
@@ -69,9 +64,9 @@ export function anyOf(names: readonly string[]): string {
 /** Default time for which a rejected value is not sent again. */
 export const rejectedFor = '7d';
 
-/** Default maximum ages of stored answers: `ip=1d,phone=90d,email=30d,rejected=7d`. */
+/** Default maximum ages of stored answers: `ip=1d,phone=90d,email=30d,verify=30d,rejected=7d`. */
 export const defaultAges = [
-  ...operationNames.filter(isStored).map(name => `${name}=${operations[name].storedFor}`),
+  ...operationNames.map(name => `${name}=${operations[name].storedFor}`),
   `rejected=${rejectedFor}`,
 ].join() as `${Operation}=${string}`;
 

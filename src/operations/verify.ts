@@ -136,7 +136,7 @@ export const verify = {
   about:
     'Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Without action=, BULK_ENRICH_ACTION_ID names the action.',
   prefix: 'verdict_',
-  storedFor: 'never',
+  storedFor: '30d',
   cost: 1,
   codes,
   personFaults: ['token_malformed'],
@@ -148,14 +148,7 @@ export const verify = {
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /**
-   * A repeated call answers that the token is redeemed, since the first call redeemed it. A test action
-   * redeems nothing. The interface describes no other difference.
-   */
-  again: (first, params) =>
-    isTest(params)
-      ? first
-      : {...first, verdict: {...(first.verdict as AnswerFields | undefined), redeemed: true}},
+  isRedeeming: true,
   isReplay: ({verdict}) => (verdict as AnswerFields | undefined)?.redeemed === true,
   beside: besideToken,
   top: [
@@ -165,7 +158,7 @@ export const verify = {
   rules: [
     {when: '!verify.verdict.can_pass', add: 60, reason: 'verdict_blocked'},
     {when: 'verify.score < 30', add: 30, reason: 'bot_score'},
-    {when: 'verify.verdict.redeemed', add: 30, reason: 'token_replayed'},
+    {when: 'verify.verdict.redeemed && status.verify == "ok"', add: 30, reason: 'token_replayed'},
     {when: 'verify.multi_accounting.detected', add: 25, reason: 'many_accounts'},
     {when: 'error.verify == "token_malformed"', add: 30, reason: 'token_invalid'},
   ],

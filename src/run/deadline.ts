@@ -27,8 +27,8 @@ export function startDeadline(session: Session): () => void {
 }
 
 /** Sends no more calls. After {@link GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
-function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
+function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
-  executor.close('deadline');
+  gate.close('deadline');
   return setTimeout(() => connection.client.close(), GRACE_MS);
 }

@@ -55,11 +55,11 @@ export function logEnd(log: Logger, {summary, exitCode}: RunOutcome): void {
  * Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. It
  * warns of the first outage: a run waits for the service up to max_outage, and would seem to hang.
  */
-export function pauseLog({io, job, clock, asking: {executor}}: Session): () => void {
+export function pauseLog({io, job, clock, asking: {gate}}: Session): () => void {
   let since: number | undefined;
   let isWarned = false;
   return () => {
-    const {pause} = executor.pace();
+    const {pause} = gate.pace();
     if (pause !== undefined && since === undefined) {
       since = clock();
       logEvent(

@@ -197,16 +197,16 @@ async function readThrough(session: Session): Promise<void> {
 }
 
 /** Sends nothing new. Resolves once no call is in flight, or after the grace period. */
-export function callsEnd({io, asking: {executor}}: Session): Promise<void> {
-  executor.stop();
-  return executor.drained(io.graceMs ?? GRACE_MS);
+export function callsEnd({io, asking: {gate}}: Session): Promise<void> {
+  gate.stop();
+  return gate.drained(io.graceMs ?? GRACE_MS);
 }
 
 /** Reads the input, and submits its lookups: source → plan → answers. */
 async function read(session: Session): Promise<void> {
   const {stopper, job, input, asking, output} = session;
   const {source, layout} = input;
-  const admission = new Admission({layout, window: output.window, answers: asking.answers, stopper});
+  const admission = new Admission({layout, window: output.window, lookups: asking.lookups, stopper});
   const batches = limited(source, job.settings.limit);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());

@@ -5,10 +5,8 @@ import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
-import {costOf} from '../layout/prices.ts';
-import {Answers} from '../lookup/answers.ts';
+import type {Lookups} from '../lookup/lookups.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
-import {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
 import {openBill} from './end/bills.ts';
@@ -19,7 +17,7 @@ import {openAnswerStore, termsOf} from './open/answer-store.ts';
 import {giverBack, openBudgets} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
-import {type Means, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
+import {type Means, type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginSession, type RunIdentity} from './state/count.ts';
@@ -31,8 +29,8 @@ interface Input {
   readonly layout: Layout;
 }
 
-interface Asking extends Means, OpenedExecutor {
-  answers: Answers;
+interface Asking extends Means, Omit<OpenedLookups, 'lookups'> {
+  lookups: Lookups;
 }
 
 interface SessionOutput {
@@ -95,15 +93,13 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
     const store = openAnswerStore(job, answersKey(job), judge, io, own);
     closes(() => store.close());
     await readyStore(job, store);
-    const rejections = new Rejections(store, ledger);
-    const writer = await RowWriter.open(state, input.layout, rejections, io);
+    const writer = await RowWriter.open(state, input.layout, io);
     closes(() => writer.close());
-    const means = {...calling, store, rejections};
+    const means = {...calling, store, judge};
     let output: SessionOutput | undefined;
     const rows = () => (output === undefined ? 0 : rowsOf(output.writer));
-    const asking = await openExecutor(running, means, identity.fleetId, rows);
-    stopper.onStop(() => asking.executor.stop());
-    const answers = () => new Answers({...means, executor: asking.executor, costOf: costOf(job), judge});
+    const {lookups, ...asking} = await openLookups(running, means, identity.fleetId, rows);
+    stopper.onStop(() => asking.gate.stop());
     const timeline = new Timeline(clock(), {tally: ledger.tally, rows: 0, inFlightMs: 0});
     output = {window: new InOrder(), writer, timeline};
     const session: Session = {
@@ -113,7 +109,7 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
       begunAt: now,
       startedAt: clock(),
       input,
-      asking: {...means, ...asking, answers: answers()},
+      asking: {...means, ...asking, lookups: lookups()},
       output,
       async readAgain() {
         await closeReading(session);
@@ -121,8 +117,8 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
         const again = await openSourceOf(job, io, stopper);
         const layout = layOut(job, again, identity.startedAt);
         session.input = {source: again, layout};
-        session.asking.answers = answers();
-        const rewriter = await RowWriter.open(state, layout, rejections, io);
+        session.asking.lookups = lookups();
+        const rewriter = await RowWriter.open(state, layout, io);
         output = {window: new InOrder(), writer: rewriter, timeline};
         session.output = output;
       },
@@ -169,8 +165,8 @@ function rowsOf({counters}: RowWriter): number {
 export function sampleTimeline(session: Session, isLast = false): void {
   const {clock, output, asking} = session;
   const {timeline, writer} = output;
-  const {ledger, executor} = asking;
-  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: executor.pace().inFlightMs};
+  const {ledger, gate} = asking;
+  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: gate.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
 
@@ -195,9 +191,9 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 
 /** Closes all stages but the ledger and the state, even if some of them fail to close. */
 export async function closeStages(session: Session): Promise<void> {
-  const {store, closeExecutor, connection} = session.asking;
+  const {store, closeOutlet, connection} = session.asking;
   store.close();
-  await Promise.allSettled([closeReading(session), closeExecutor(), connection.close()]);
+  await Promise.allSettled([closeReading(session), closeOutlet(), connection.close()]);
 }
 
 async function closeReading({input: {source}, output: {writer}}: Session): Promise<void> {

@@ -4,7 +4,7 @@ import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {ExecutorStop} from '../lookup/executor.ts';
+import type {GateStop} from '../lookup/gate-options.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
@@ -101,8 +101,8 @@ export interface Running {
   readonly clock: () => number;
 }
 
-/** Turns the executor's reason to stop into the run's {@link Stop}. */
-export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint): Stop {
+/** Turns the gate's reason to stop into the run's {@link Stop}. */
+export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop {
   const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {
     case 'fatal':
@@ -165,7 +165,7 @@ export function stopFor(thrown: unknown): Stop {
 }
 
 function refused(
-  {operation, streak}: Extract<ExecutorStop, {kind: 'refused'}>,
+  {operation, streak}: Extract<GateStop, {kind: 'refused'}>,
   keyFrom = 'BULK_ENRICH_API_KEY',
 ): Stop {
   const {isKnownToAnswer, credentials, count, code} = streak;
@@ -202,10 +202,10 @@ export function streakWarning(operation: Operation, streak: Streak): string {
 
 /** The warning about rejections, for a run that got no answer. */
 export function unansweredWarning(operation: Operation, count: number): string {
-  return `The service rejected ${many(count, `${operation} value`)} and answered none in this run. ${PERHAPS_ACCOUNT}`;
+  return `The service rejected ${many(count, `${operation} value`)}, and answered no call that was sent later. ${PERHAPS_ACCOUNT}`;
 }
 
-function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, {kind: 'outage'}>): string {
+function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kind: 'outage'}>): string {
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
     return `The service asks to come back at ${at} (${cause}), which exceeds --max-outage.`;

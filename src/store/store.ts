@@ -5,7 +5,8 @@ import {userDirectory} from '../disk/user-directory.ts';
 import {systemReason} from '../errors.ts';
 import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {isStored, type Operation} from '../operations/table.ts';
+import {hashKey, type LookupKey} from '../ledger/lookup.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import {StoreFile} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
@@ -33,6 +34,8 @@ export interface OwnAnswers {
 export interface StoreOptions {
   /** Endpoint and account of the answers, as a {@link scopeKey}. */
   readonly scope: string;
+  /** The output: verdicts are kept for it alone. Undefined for an output that does not last: none are kept. */
+  readonly output?: string | undefined;
   readonly judge: Judge;
   readonly date: SharedDate;
   /** Called once if the store can't be used. The run continues without the store, and tries again later. */
@@ -135,11 +138,12 @@ class SqliteStore implements AnswerStore {
 
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined {
     const {judge, date} = this.#options;
-    const found = this.#attempt(this.#reading, file => file.find(keys, date.now()));
+    const filed = keys.map(key => this.#filedKey({operation, key}) ?? '');
+    const found = this.#attempt(this.#reading, file => file.find(filed, date.now()));
     if (found === undefined) return undefined;
     const known = new Map<string, KnownAnswer>();
-    for (const [key, all] of found) {
-      const best = bestOf({operation, key}, all, judge);
+    for (const [index, key] of keys.entries()) {
+      const best = bestOf({operation, key}, found.get(filed[index] ?? '') ?? [], judge);
       if (best !== undefined) known.set(key, best);
     }
     return known;
@@ -221,7 +225,10 @@ class SqliteStore implements AnswerStore {
 
   #write(answers: readonly KeptAnswer[], patiently: boolean, scope?: string): boolean {
     const write = (file: StoreFile) => {
-      file.write(answers, scope);
+      file.write(
+        answers.flatMap(answer => this.#filed(answer)),
+        scope,
+      );
       return true;
     };
     const written = this.#attempt(this.#writing, write, patiently) === true;
@@ -237,14 +244,25 @@ class SqliteStore implements AnswerStore {
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const {answers, scope} of this.#options.own?.ledger.answersAfter(this.stored) ?? []) {
-      const kept = answers.filter(({operation}) => isStored(operation));
-      if (!this.#write(kept, true, scope)) return false;
+      if (!this.#write(answers, true, scope)) return false;
       await sleep(0);
     }
     this.stored = upTo;
     // Keeps the number of answers that failed to be written meanwhile; undefined if there are none.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
+  }
+
+  #filed(answer: KeptAnswer): KeptAnswer[] {
+    const key = this.#filedKey(answer);
+    return key === undefined ? [] : [{...answer, key}];
+  }
+
+  /** The key of an answer in the file. A verdict is bought once for an output: another output asks the service. */
+  #filedKey({operation, key}: LookupKey): string | undefined {
+    if (!operations[operation].isRedeeming) return key;
+    const {output} = this.#options;
+    return output === undefined ? undefined : hashKey(`${key}\0${output}`);
   }
 
   /** Returns the result of `work`; undefined if the file can't be used now. Later calls try it again. */

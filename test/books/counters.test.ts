@@ -7,7 +7,6 @@ import {
   countRow,
   emptyCounters,
   failures,
-  judgeRejected,
   listErrors,
   unasked,
 } from '../../src/books/counters.ts';
@@ -116,19 +115,6 @@ test('values without an answer are the failed and the doubtful ones; those skipp
 test('a cell with an expired answer is one that was not asked for, as a skipped one is', () => {
   const counters = countsOf([[{...ok, stale: 'budget'}], [skipped('budget')], [{...ok, stale: 'outage'}]]);
   expect([unasked(counters, 'budget'), unasked(counters, 'outage')]).toEqual([2, 1]);
-});
-
-test('all cells of a refused value are judged together, once: if the account was to blame, none is rejected', () => {
-  const refused = (unjudged: string): Result =>
-    ({...failed, rejected: true, boughtAt: 1, unjudged}) as Result;
-  const rows = [[refused('a')], [refused('a')], [refused('b')], [refused('c')], [failed]];
-  const counters = countsOf(rows);
-  expect(counters.rejected.ip).toBe(4);
-  const verdicts: Record<string, boolean> = {a: false, b: true};
-  for (const _ of ['a checkpoint', 'the next one']) {
-    judgeRejected(counters, ({operation, key}) => (operation === 'ip' ? verdicts[key] : undefined));
-    expect([counters.rejected.ip, counters.unjudged.ip]).toEqual([2, {c: 1}]);
-  }
 });
 
 test('a cell with two repairs is one repaired cell', () => {

@@ -157,17 +157,16 @@ test('verdicts: the values beside the token are sent with it, and test actions a
     'can_pass,user_id',
     ...FAST,
   ]);
-  expect(bodies).toEqual([
-    {
-      api_key: expect.any(String),
-      action_id: action,
-      token: 'tok-1',
-      id: 'u1',
-      email: 'jo@example.com',
-      phone_number: '+12025550143',
-    },
-    {api_key: expect.any(String), action_id: action, token: 'tok-2'},
-  ]);
+  const first = {
+    api_key: expect.any(String),
+    action_id: action,
+    token: 'tok-1',
+    id: 'u1',
+    email: 'jo@example.com',
+    phone_number: '+12025550143',
+  };
+  // A later row with the same token asks again, after the first.
+  expect(bodies).toEqual([first, {api_key: expect.any(String), action_id: action, token: 'tok-2'}, first]);
   const rows = parse(sandbox.read('list.enriched.csv')) as string[][];
   expect(rows.map(row => row.slice(4))).toEqual([
     ['verdict_status', 'verdict_error', 'verdict_user_id', 'verdict_can_pass'],

@@ -28,7 +28,6 @@ function open(rate: Rate | 'unlimited') {
   const controller = new RateController(perSecond(rate));
   const lane = new FleetLane({
     settings: {name: 'ip', operations: ['ip'], rate, concurrency: 4},
-    controller,
     limiters: whole<Limiters>({open: () => async () => limiter as unknown as Bottleneck}),
     ...{share: 0.5, timeoutMs: 1_000, now: Date.now},
     send: (...chunk) => void sent.push(chunk),
@@ -37,7 +36,8 @@ function open(rate: Rate | 'unlimited') {
   const add = async (values: number) => {
     for (let n = 0; n < values; n++) {
       dispatch += 1;
-      lane.add({dispatch, operation: 'ip', params: {ip: `v${dispatch}`}, resolve: () => {}});
+      const value = {dispatch, operation: 'ip', params: {ip: `v${dispatch}`}, resolve: () => {}} as const;
+      lane.add(value, controller.perSecond(Date.now()));
     }
     await vi.advanceTimersByTimeAsync(5);
     return sent.at(-1)?.[0];

@@ -4,8 +4,7 @@ import {type Chunk, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/f
 import {publicUrl} from '../../src/fleet/redis.ts';
 import {enterRoster, fleetClaims, type Member, members, rateClaim} from '../../src/fleet/roster.ts';
 import {sealWith} from '../../src/fleet/seal.ts';
-import type {LaneSettings} from '../../src/lookup/outlet.ts';
-import {RateController} from '../../src/lookup/pace/rate-controller.ts';
+import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
 
@@ -41,9 +40,10 @@ test.skipIf(lacks('redis'))(
       name => ({name, operations: [name], rate: 'unlimited', concurrency: 2}) as const,
     );
     const fleet = await Fleet.join(optionsOf(server.url, lanes));
-    for (const lane of lanes) fleet.pacer(lane, new RateController(Number.POSITIVE_INFINITY), () => {});
-    const asked = [fleet.send('ip', {ip: 'a'}, 1), fleet.send('email', {email: 'b'}, 2)];
-    expect(() => fleet.send('phone', {phone: 'c'}, 3)).toThrow('no lane for phone');
+    const send = (operation: 'ip' | 'email' | 'phone', value: string, dispatch: number) =>
+      fleet.send({operation, params: {[operation]: value}, dispatch}, Number.POSITIVE_INFINITY);
+    const asked = [send('ip', 'a', 1), send('email', 'b', 2)];
+    expect(() => send('phone', 'c', 3)).toThrow('no lane for phone');
     const chunks = async () => {
       const keys = await server.client.keys(`${PREFIX}:${QUEUE}:run.*`);
       const found = keys.map(async key => {

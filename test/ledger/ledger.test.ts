@@ -9,6 +9,8 @@ import {peek} from '../../src/ledger/ledger-file.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import {isAnswered} from '../../src/ledger/tally.ts';
+import {noAttempts, withDoubt} from '../../src/ledger/value-history.ts';
+import {historyAfter} from '../../src/lookup/policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();
@@ -35,7 +37,7 @@ const attemptOf = (boughtAt: number) =>
   }) as never;
 const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
   ...{key, operation: 'ip', cost: 1, dispatch: 7, attempt: attemptOf(boughtAt)},
-  ...{charge: 'spent', doubt: false, retry: false},
+  ...{charge: 'spent', history: noAttempts, retry: false},
   outcome: {status: 'ok', data: `{"of":"${key}"}`, boughtAt},
 });
 const ambiguous = {kind: 'ambiguous', code: 'econnreset', latencyMs: 5, boughtAt: 1_000} as never;
@@ -47,7 +49,7 @@ const inDoubt = (key: string): BookedAttempt => ({
     dispatch: 7,
     attempt: ambiguous,
     charge: 'maybe',
-    doubt: true,
+    history: withDoubt(noAttempts, ambiguous),
     retry: false,
   },
 });
@@ -60,7 +62,11 @@ const failed = (key: string): BookedAttempt => ({
 async function send(ledger: Ledger, ...all: readonly BookedAttempt[]): Promise<void> {
   const known = ledger.find(all.map(({key}) => key));
   expect(ledger.reserve(all.map(({key, cost}) => call(key, cost, known.get(key))))).toBe(all.length);
-  await Promise.all(all.map(booked => ledger.record(booked)));
+  for (const booked of all) {
+    const before = known.get(booked.key)?.history ?? noAttempts;
+    const history = historyAfter(before, booked.attempt, booked.charge);
+    await ledger.record({...booked, history});
+  }
 }
 const entryOf = (ledger: Ledger, key: string) => ledger.find([key]).get(key);
 

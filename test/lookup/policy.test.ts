@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
 import type {Cost} from '../../src/job/settings/cost.ts';
+import {noAttempts} from '../../src/ledger/value-history.ts';
 import {
   askedMs,
   type Blame,
   backoffMs,
   blamesValue,
   chargeOf,
-  leavesDoubt,
+  historyAfter,
   nextStep,
   type PolicySettings,
   policyNumbers,
   retryMs,
   throttleMs,
 } from '../../src/lookup/policy.ts';
-import type {Operation} from '../../src/operations/table.ts';
 
 const settings: PolicySettings = {
   resends: 2,
@@ -67,7 +67,7 @@ test.each([
 test('a call that may have been charged without an answer leaves a doubt', () => {
   const doubtful = (own: Partial<Cost> = {}) =>
     Object.entries(kinds).flatMap(([name, kind]) =>
-      leavesDoubt(kind, chargeOf(kind, {...settings.cost, ...own})) ? [name] : [],
+      historyAfter(noAttempts, kind, chargeOf(kind, {...settings.cost, ...own})).doubts > 0 ? [name] : [],
     );
   const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
   const rejections = ['rejected', 'bad'];
@@ -93,7 +93,6 @@ describe('the next step', () => {
       {doubts, mayBeCarriedOut: false, lastCode: ''},
       {...settings, ...own},
       blame,
-      true,
     );
   interface Step {
     readonly doubts?: number;
@@ -143,15 +142,13 @@ describe('the next step', () => {
     expect(step({...kinds.rejected, code})).toMatchObject({outcome: {error: code, rejected: true}});
   });
 
-  test.each<[string, {readonly code?: string; readonly status?: number}, Operation, boolean]>([
-    ['by a bare status', {code: 'http_404'}, 'ip', true],
-    ['without a code', {code: 'service_error'}, 'ip', true],
-    ['of the caller', {status: 403}, 'ip', true],
-    ['before anything was answered', {}, 'ip', false],
-    ['of a token, which is kept for no other run', {}, 'verify', true],
-  ])('a rejection %s says nothing for other runs', (_, own, operation, isTrusted) => {
+  test.each<[string, {readonly code?: string; readonly status?: number}]>([
+    ['by a bare status', {code: 'http_404'}],
+    ['without a code', {code: 'service_error'}],
+    ['of the caller', {status: 403}],
+  ])('a rejection %s says nothing for other runs', (_, own) => {
     const history = {doubts: 0, mayBeCarriedOut: false, lastCode: ''};
-    const step = nextStep(operation, {...kinds.rejected, ...own}, history, settings, 'value', isTrusted);
+    const step = nextStep('ip', {...kinds.rejected, ...own}, history, settings, 'value');
     expect(step).toEqual({next: 'settle', outcome: {status: 'failed', error: own.code ?? 'not_found'}});
   });
 
@@ -167,7 +164,6 @@ describe('the next step', () => {
       {doubts: 0, mayBeCarriedOut, lastCode: ''},
       settings,
       'value',
-      true,
     ) as {
       outcome: {status: string; error?: string; data: string; boughtAt: number};
     };
@@ -178,11 +174,11 @@ describe('the next step', () => {
 
   test('an answer without a verdict is one, after a lost attempt too', () => {
     const history = {doubts: 1, mayBeCarriedOut: true, lastCode: ''};
-    expect(nextStep('verify', kinds.answered, history, settings, 'value', true)).toMatchObject({
+    expect(nextStep('verify', kinds.answered, history, settings, 'value')).toMatchObject({
       outcome: {status: 'ok'},
     });
     const named = {...kinds.answered, data: {verdict: {redeemed: true}}};
-    expect(nextStep('ip', named, history, settings, 'value', true)).toMatchObject({outcome: {status: 'ok'}});
+    expect(nextStep('ip', named, history, settings, 'value')).toMatchObject({outcome: {status: 'ok'}});
   });
 });
 

@@ -13,7 +13,7 @@ const decisions = [
   'src/lookup/policy.ts',
   'src/client/classify.ts',
   'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
-  'src/lookup/pace/{pace-headers,outage,rate-controller,canary,throttle-gate}.ts',
+  'src/lookup/pace/{pace-headers,circuit-breaker,rate-controller,canary,throttle-gate}.ts',
   'src/run/exit.ts',
   'src/store/validity.ts',
 ];

@@ -9,6 +9,7 @@ import {checkSettings} from '../../src/job/parse.ts';
 import {newEntry} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
+import {noAttempts, withDoubt} from '../../src/ledger/value-history.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
 import type {Running} from '../../src/run/stop.ts';
@@ -53,7 +54,14 @@ async function collected(
     if (isDoubtful) {
       killed.reserve([{...call, entry, dispatch: 1}]);
       const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
-      await killed.record({...call, dispatch: 1, attempt, charge: 'maybe', doubt: true, retry: false});
+      await killed.record({
+        ...call,
+        dispatch: 1,
+        attempt,
+        charge: 'maybe',
+        history: withDoubt(noAttempts, attempt),
+        retry: false,
+      });
     }
     killed.reserve([{...call, entry, dispatch}]);
     killed.abandon();

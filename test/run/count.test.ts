@@ -238,7 +238,7 @@ test('where state could not be read, no verdict is taken for a replay of the use
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
   stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1};
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, store: false};
   await halfWay(stage, verdicts);
   writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
   expect(await stage.run({...verdicts, restart: true})).toMatchObject({

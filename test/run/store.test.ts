@@ -407,17 +407,28 @@ test('so are answers from after the clock was set back', async () => {
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
-test('verdicts are in no store, not even those that a killed session was answered', async () => {
+test('a verdict is bought once for an output: also with a lost state and with --force; another output asks', async () => {
   await using stage = await openStage();
-  stage.write('list.csv', `ip,token\n${[1, 2, 3, 4].map(n => `203.0.113.${n},token-${n}\n`).join('')}`);
-  const verdicts = {ip: 'ip', verdict: {token: 'token', action: 'a'}, concurrency: 1};
-  await stage.killAt(7, verdicts);
-  expect(await stage.run(verdicts)).toMatchObject({code: 0, summary: {lookups: {verify: {answered: 4}}}});
-  const db = new Sqlite(join(storeOf(stage), STORE_FILE), {synchronous: 'OFF', busyTimeoutMs: 0});
-  expect(db.query(['operation', 'count(*) AS n'], 'FROM answer GROUP BY operation').all()).toEqual([
-    {operation: 'ip', n: 4},
-  ]);
-  db.close();
+  const tokens = [1, 2, 3, 4].map(n => `token-${n}`);
+  stage.write('list.csv', ['token', ...tokens, ''].join('\n'));
+  const verdicts = {verdict: {token: 'token', action: 'a'}, concurrency: 1};
+  expect(await stage.run({...verdicts, maxCredits: 2})).toMatchObject({code: 7});
+  writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
+  expect(await stage.run({...verdicts, restart: true})).toMatchObject({
+    code: 0,
+    summary: {lookups: {verify: {answered: 4, from_store: 2}}},
+  });
+  const first = stage.read('out.csv');
+  const {calls} = stage.api.ledger;
+  expect(calls).toBe(4);
+  expect(await stage.run({...verdicts, force: true})).toMatchObject({
+    code: 0,
+    summary: {lookups: {verify: {from_store: 4}}, credits: {spent: 0}},
+  });
+  expect([stage.read('out.csv'), stage.api.ledger.calls]).toEqual([first, calls]);
+  expect(await stage.run({...verdicts, output: 'other.csv'})).toMatchObject({code: 0});
+  expect(stage.api.ledger.calls).toBe(calls + 4);
+  expect(stage.read('other.csv').match(/true/g)?.length).toBeGreaterThan(first.match(/true/g)?.length ?? 0);
 });
 
 test('with --quiet a damaged store is still told of; --require-store ends with 9', async () => {

@@ -26,7 +26,7 @@ const contract = {
   resumed: 'times',
 };
 
-/** A run in which something of everything happens: 14 rows, one of them unreadable. */
+/** A run in which something of everything happens: 15 rows, one of them unreadable. */
 async function mixedRun() {
   await using service = await startService();
   using sandbox = createSandbox();
@@ -41,6 +41,7 @@ async function mixedRun() {
     '192.0.2.256',
     '2001:db8::1',
     '192.0.2.3',
+    '192.0.2.4',
   ];
   sandbox.write('warm.csv', 'ip,n\n192.0.2.3,1\n');
   expect((await runHere(sandbox, ['run', 'warm.csv', ...FAST], service)).code).toBe(0);
@@ -75,15 +76,15 @@ test('the summary has the contract’s names, and its accounts balance', async (
     reason: 'rows_rejected',
     exit_code: 3,
     endpoint: {kind: 'live'},
-    rows: {read: 10, written: 9, rejected: 1, ok: 7, with_errors: 2},
+    rows: {read: 11, written: 10, rejected: 1, ok: 8, with_errors: 2},
     lookups: {
       ip: {
-        ...{values: 9, empty: 2, invalid: 2, answered: 3, failed: 2, unknown: 0, skipped: 0},
-        ...{distinct: 3, from_store: 1, deduplicated: 2, calls: 2, retries: 0, rejected: 2, stale: 0},
+        ...{values: 10, empty: 2, invalid: 2, answered: 4, failed: 2, unknown: 0, skipped: 0},
+        ...{distinct: 4, from_store: 1, deduplicated: 2, calls: 3, retries: 0, rejected: 2, stale: 0},
       },
     },
-    calls: {total: 2, by_status: {200: 1, 422: 1}, retries: 0},
-    credits: {spent: 2.5, maybe_spent: 2.5, limit: 100, saved: {dedupe: 5, store: 2.5, prefilter: 5}},
+    calls: {total: 3, by_status: {200: 2, 422: 1}, retries: 0},
+    credits: {spent: 5, maybe_spent: 2.5, limit: 100, saved: {dedupe: 5, store: 2.5, prefilter: 5}},
     pace: {rate_limit: null, pauses: 0, paused_ms: 0},
     resumed: {times: 0},
   });
@@ -92,11 +93,11 @@ test('the summary has the contract’s names, and its accounts balance', async (
       {code: 'ip.odd_value', count: 2, rows: [3, 4]},
       {code: 'ip.ip_malformed', count: 1, rows: [7]},
       {code: 'ip.ipv6_unsupported', count: 1, rows: [8]},
-      {code: 'rejected.column_count', count: 1, rows: [10]},
+      {code: 'rejected.column_count', count: 1, rows: [11]},
     ]),
   );
-  // One call of the warm-up run, and the two of this one.
-  expect(ledger.calls).toBe(3);
+  // One call of the warm-up run, and the three of this one.
+  expect(ledger.calls).toBe(4);
 });
 
 test('the base URL goes into the summary without its userinfo', async () => {

@@ -14,6 +14,7 @@ import {jsonMembers} from '../../src/input/records/json-members.ts';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {newEntry} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
+import {noAttempts} from '../../src/ledger/value-history.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {unfinishedPublishing} from '../../src/run/destination/publish.ts';
 import {readBytes} from '../input/reading.ts';
@@ -177,7 +178,7 @@ async function ledgerBytes(directory: string): Promise<Buffer> {
         operation: 'ip',
         cost: 1,
         charge: 'spent',
-        doubt: false,
+        history: noAttempts,
         retry: false,
       } as const;
       ledger.reserve([{...call, entry: newEntry(call), dispatch: 7}]);

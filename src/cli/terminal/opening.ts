@@ -7,10 +7,10 @@ const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
 /** The first sentences of a run: its columns, its pace, and earlier calls. */
-export function opening({job, input: {layout}, asking: {executor, ledger}}: Session): string[] {
+export function opening({job, input: {layout}, asking: {gate, ledger}}: Session): string[] {
   const {targets, countries} = layout.mapping;
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
-  const {limit} = executor.pace();
+  const {limit} = gate.pace();
   const pace = limit === undefined ? 'without a rate limit' : `at most ${many(limit, 'call')} a second`;
   const paced = job.endpoint.kind === 'embedded' ? `. The embedded service answers, ${pace}.` : `, ${pace}.`;
   const first =

@@ -71,8 +71,8 @@ export function startProgress(session: Session, console: Console, counted?: numb
 }
 
 /** True while a resumed run writes rows of which it knows all answers. */
-function isCatchingUp({asking: {executor, ledger}}: Session): boolean {
-  const {inFlight, waiting} = executor.pace();
+function isCatchingUp({asking: {gate, ledger}}: Session): boolean {
+  const {inFlight, waiting} = gate.pace();
   return ledger.isResumed && totalOf(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
 }
 
@@ -95,9 +95,9 @@ function logProgress(status: Status, {log}: Console): void {
 }
 
 /** Warns once if the service is down and no call has ever reached it. Returns a function that ends the check. */
-function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
+function hintOfAddress({job, asking: {gate, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
-    const {pause} = executor.pace();
+    const {pause} = gate.pace();
     if (totalOf(ledger.tally, 'calls') > 0) clearInterval(timer);
     else if (pause?.reason === 'outage') {
       clearInterval(timer);
@@ -114,12 +114,12 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
   const {startedAt, job, input, asking, output} = session;
   const now = session.clock();
   const {source} = input;
-  const {ledger, executor} = asking;
+  const {ledger, gate} = asking;
   const {writer, window} = output;
   const {written, rejected} = writer.counters.rows;
   const rows = written + rejected;
   const total = rowsIn(source, job.settings.limit);
-  const {pause, current, limit, inFlight} = executor.pace();
+  const {pause, current, limit, inFlight} = gate.pace();
   const made = madeIn(session);
   const calls = counted === undefined ? undefined : {made: made.values, total: counted};
   const callsPerSecond = speed.read(made.calls, now);

@@ -1,17 +1,25 @@
 import type {Attempt} from '../../client/attempt.ts';
-import type {Lookup} from '../../ledger/lookup.ts';
+import type {LookupKey} from '../../ledger/lookup.ts';
 import type {RefusalTally} from '../../ledger/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
+import {type Call, isKnownRejection} from '../call.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
-import type {FlowSettings} from '../queue-options.ts';
 import {Canary, type Streak} from './canary.ts';
+import {type BreakerOptions, CircuitBreaker, type Outage, type ProbeCandidate} from './circuit-breaker.ts';
 import {InFlight} from './in-flight.ts';
-import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
 import {type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
-export interface FlowControlOptions extends OutageOptions, FlowSettings {
+export interface FlowControlOptions extends BreakerOptions {
+  /** True if refused values never end the run, however many come in a row. */
+  readonly mayAllFail?: boolean | undefined;
+  /** True if an answer of this operation is known, from this run or an earlier one. */
+  readonly isAnswered: (operation: Operation) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** True if there are unsettled values, and an outage holds all of them. */
+  readonly areHeld: () => boolean;
   /** Maximum calls in flight, of all operations together. */
   readonly slots: () => number;
   readonly refusals: (operation: Operation) => RefusalTally;
@@ -28,12 +36,12 @@ const LONGEST_TIMER_MS = 3_600_000;
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/** Decides what may be sent now. {@link ThrottleGate}, {@link OutageWatch} and {@link Canary} may delay calls. */
+/** Decides what may be sent now. {@link ThrottleGate}, {@link CircuitBreaker} and {@link Canary} may delay calls. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
   readonly #canaries = new Map<Operation, Canary>();
-  readonly #outages: OutageWatch;
-  readonly #gate: ThrottleGate;
+  readonly #breaker: CircuitBreaker;
+  readonly #throttle: ThrottleGate;
   readonly #pauses = new PauseLog();
   readonly inFlight: InFlight;
   /** True after the first answer, which proves the key. A later `invalid_token` is about a session token. */
@@ -44,14 +52,14 @@ export class FlowControl {
   constructor(options: FlowControlOptions) {
     this.#options = options;
     this.inFlight = new InFlight(options.now());
-    this.#outages = new OutageWatch(options);
-    this.#gate = new ThrottleGate(options.random);
+    this.#breaker = new CircuitBreaker(options);
+    this.#throttle = new ThrottleGate(options.random);
   }
 
   /** Returns up to `most` of the waiting tasks, in their order, that may be sent now. */
-  admit<T extends ProbeCandidate & {readonly lookup: Lookup}>(waiting: readonly T[], most: number): T[] {
+  admit<T extends ProbeCandidate & LookupKey>(waiting: readonly T[], most: number): T[] {
     const now = this.#options.now();
-    this.#gate.reopen(now);
+    this.#throttle.reopen(now);
     this.#notePause(now);
     let room = Math.min(most, this.#room(now));
     if (room <= 0) {
@@ -60,9 +68,9 @@ export class FlowControl {
     }
     const admitted: T[] = [];
     const planned = new Map<Operation, number>();
-    for (const task of this.#outages.candidates(waiting)) {
+    for (const task of this.#breaker.candidates(waiting)) {
       if (room <= 0) break;
-      const {operation} = task.lookup;
+      const {operation} = task;
       const more = planned.get(operation) ?? 0;
       if (!this.#canary(operation).allows(more)) continue;
       planned.set(operation, more + 1);
@@ -72,32 +80,33 @@ export class FlowControl {
     return admitted;
   }
 
-  sent({operation, key}: Lookup): void {
+  sent({operation, key}: LookupKey): void {
     this.#canary(operation).sent();
-    this.#outages.sent(key);
+    this.#breaker.sent(key);
     this.inFlight.sent(this.#options.now());
   }
 
-  /** Notes the end of a call. Returns who is to blame if it failed. `isKnown`: the rejection was known before. */
-  ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
+  /** Notes the end of a call. Returns who is to blame if it failed. */
+  ended(call: Call, attempt: Attempt): Blame {
+    const {operation, key, params} = call;
     const now = this.#options.now();
     this.inFlight.ended(now);
     const value = params[operations[operation].field] ?? '';
-    const streak = this.#canary(operation).ended(attempt, value, isKnown);
+    const streak = this.#canary(operation).ended(attempt, value, isKnownRejection(call, attempt));
     this.#isKeyAccepted ||= attempt.kind === 'answered';
     let blame: Blame = 'value';
     switch (attempt.kind) {
       case 'answered':
       case 'unreadable':
       case 'rejected':
-        this.#outages.succeeded();
-        this.#gate.succeeded();
-        this.#gate.observeQuota(attempt.pace ?? {limits: {}}, this.inFlight.count, now);
+        this.#breaker.succeeded();
+        this.#throttle.succeeded();
+        this.#throttle.observeQuota(attempt.pace ?? {limits: {}}, this.inFlight.count, now);
         if (streak !== undefined) this.#refused(operation, streak);
         break;
       case 'throttled':
-        this.#outages.inconclusive(key);
-        this.#throttled(attempt, now);
+        this.#breaker.inconclusive(key);
+        this.#onThrottled(attempt, now);
         break;
       case 'ambiguous':
         blame = this.#ambiguous(key, attempt, now);
@@ -118,19 +127,19 @@ export class FlowControl {
 
   /** Notes that the value needs no more calls. */
   settled(key: string): void {
-    this.#outages.settled(key);
+    this.#breaker.settled(key);
     this.rest();
   }
 
   /** Stops the timers while there are no tasks, so that a process whose rows are all done can end. */
   rest(): void {
-    if (this.#options.tasks.pending === 0) this.#sleep();
+    if (this.#options.unsettled.count === 0) this.#sleep();
   }
 
   /** Ends the run if all remaining tasks have used up their sends in an outage: no call can test if it is over. */
   endWithoutResends(): void {
-    const outage = this.#outages.current;
-    if (this.#options.tasks.areHeld && outage !== undefined)
+    const outage = this.#breaker.current;
+    if (this.#options.areHeld() && outage !== undefined)
       this.#giveUpFor(outage, this.#options.now(), 'no resends');
   }
 
@@ -142,24 +151,19 @@ export class FlowControl {
 
   /** True if all remaining values have failed since the last success. */
   get onlyFailingLeft(): boolean {
-    return this.#outages.onlyFailingLeft;
-  }
-
-  /** True if a rejection is the value's fault: the service answers the operation, and does not refuse all. */
-  trusts(operation: Operation): boolean {
-    return !this.#canary(operation).isStreak && this.#options.isAnswered(operation);
+    return this.#breaker.onlyFailingLeft;
   }
 
   /** True while an outage lasts: only probes are sent. */
   get isOutage(): boolean {
-    return this.#outages.current !== undefined;
+    return this.#breaker.current !== undefined;
   }
 
   /** The reason to send nothing now; undefined while sending. */
   get pause(): Pause | undefined {
-    const {pause} = this.#gate;
+    const {pause} = this.#throttle;
     if (pause !== undefined && pause.untilMs > this.#options.now()) return pause;
-    const outage = this.#outages.current;
+    const outage = this.#breaker.current;
     return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
   }
 
@@ -176,9 +180,9 @@ export class FlowControl {
   }
 
   #room(now: number): number {
-    if (this.#stopped || this.#gate.pause !== undefined) return 0;
+    if (this.#stopped || this.#throttle.pause !== undefined) return 0;
     const {count} = this.inFlight;
-    return Math.min(this.#options.slots() - count, this.#outages.room(now, count));
+    return Math.min(this.#options.slots() - count, this.#breaker.room(now, count));
   }
 
   #canary(operation: Operation): Canary {
@@ -203,25 +207,25 @@ export class FlowControl {
 
   /** Notes a call without an answer. If a fleet's worker was lost with it, the service is not to blame. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
-    if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
-    this.#outages.inconclusive(key);
+    if (attempt.lost !== true) return this.#breaker.failed(key, attempt, now);
+    this.#breaker.inconclusive(key);
     return 'value';
   }
 
   /** Notes an unsent call. If a fleet's worker gave it back (`closedMs` is set), the call did not fail. */
   #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): Blame {
-    if (closedMs === undefined) return this.#outages.notSent(key, code, now);
-    this.#outages.inconclusive(key);
-    if (closedMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
+    if (closedMs === undefined) return this.#breaker.notSent(key, code, now);
+    this.#breaker.inconclusive(key);
+    if (closedMs > 0) this.#throttle.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
     return 'service';
   }
 
-  #throttled(attempt: AttemptThatIs<'throttled'>, now: number): void {
-    this.#gate.throttledSince ??= this.#outages.current?.since ?? now;
-    const sinceMs = this.#gate.throttledSince;
+  #onThrottled(attempt: AttemptThatIs<'throttled'>, now: number): void {
+    this.#throttle.throttledSince ??= this.#breaker.current?.since ?? now;
+    const sinceMs = this.#throttle.throttledSince;
     const asked = askedMs(attempt, now);
     if (Math.max(asked ?? 0, now - sinceMs) <= this.#options.maxOutageMs) {
-      this.#gate.throttled(attempt, now);
+      this.#throttle.throttled(attempt, now);
       return;
     }
     const comeBackMs = now + (asked ?? Math.max(now - sinceMs, numbers.comeBackAfterMs));
@@ -230,7 +234,7 @@ export class FlowControl {
   }
 
   #giveUpWhenOverdue(now: number): void {
-    const outage = this.#outages.overdue(now);
+    const outage = this.#breaker.overdue(now);
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
@@ -264,7 +268,7 @@ export class FlowControl {
 
   /** Time at which the gate opens or the next probe is due, whichever is later; 0 if calls may be sent. */
   get #opensAt(): number {
-    return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
+    return Math.max(this.#throttle.pause?.untilMs ?? 0, this.#breaker.current?.nextProbe ?? 0);
   }
 
   /** Wakes waiting tasks. If the timer fired early by the clock of the run, sets it again instead. */
@@ -276,7 +280,7 @@ export class FlowControl {
   }
 
   #notePause(now: number): void {
-    const standsStill = this.#gate.pause !== undefined || this.#outages.current !== undefined;
+    const standsStill = this.#throttle.pause !== undefined || this.#breaker.current !== undefined;
     this.#pauses.note(!this.#stopped && standsStill, now);
   }
 }

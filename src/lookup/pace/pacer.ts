@@ -1,6 +1,5 @@
 import Bottleneck from 'bottleneck';
 import {type Rate, windowOf} from '../../job/values.ts';
-import {type LanePacer, LEAVE_AT_ONCE, type Lease} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
 /** Leases use only this share of the rate. The rest is room for leases that a late timer bunches. */
@@ -25,10 +24,10 @@ const LATE_MS = 500;
  * Hands out permits in leases. The library bottleneck spaces the leases. A log of the last calls makes sure that no
  * sliding window as long as the rate's period has too many calls. Unused permits expire.
  */
-export class Pacer implements LanePacer {
+export class Pacer {
   readonly #windowMs: number;
   readonly #controller: RateController;
-  readonly #lease: Lease;
+  readonly #lease: (permits: number) => void;
   readonly #now: () => number;
   #limiter = new Bottleneck({maxConcurrent: 1});
   /** Ring buffer of the times of the last calls: as many as the rate allows in its period. */
@@ -42,16 +41,17 @@ export class Pacer implements LanePacer {
    */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
-  /** Unused permits of the last lease, while a task waits for them. */
-  #left = 0;
-  /** True while a microtask is scheduled that leases a full group of calls. Prevents a second one. */
-  #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
 
   /** `lease` must call `sent` for each call that it sends. */
-  constructor(rate: Rate | 'unlimited', controller: RateController, lease: Lease, now: () => number) {
+  constructor(
+    rate: Rate | 'unlimited',
+    controller: RateController,
+    lease: (permits: number) => void,
+    now: () => number,
+  ) {
     this.#windowMs = rate === 'unlimited' ? 0 : windowOf(rate);
     this.#controller = controller;
     this.#lease = lease;
@@ -59,14 +59,14 @@ export class Pacer implements LanePacer {
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
-  request(isGroup = false): void {
+  /** Requests a lease; repeated requests share one. */
+  request(): void {
     const rate = this.#controller.perSecond(this.#now());
-    if (isGroup && rate === Number.POSITIVE_INFINITY) this.#leaseGroup();
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const left = rate === Number.POSITIVE_INFINITY ? rate : this.#left;
-    if (left > 0) {
-      setImmediate(() => this.#grant(left));
+    // All that this turn of the event loop asks for leaves together.
+    if (rate === Number.POSITIVE_INFINITY) {
+      setImmediate(() => this.#grant(rate));
       return;
     }
     const permits = leaseAt(rate);
@@ -97,19 +97,6 @@ export class Pacer implements LanePacer {
       once();
     }, LATE_MS);
     limiter.schedule(async () => once()).catch(refuseAllButDropped);
-  }
-
-  /**
-   * Leases a full group of calls at once: the microtask runs before the next answer is read. So calls do not
-   * wait for a turn of the event loop.
-   */
-  #leaseGroup(): void {
-    if (this.#grouped) return;
-    this.#grouped = true;
-    queueMicrotask(() => {
-      this.#grouped = false;
-      this.#lease(LEAVE_AT_ONCE);
-    });
   }
 
   stop(): void {
@@ -152,19 +139,16 @@ export class Pacer implements LanePacer {
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
   }
 
+  /** Notes that a permit was used now. */
   sent(): void {
     if (this.#log.length === 0) return;
     this.#log[this.#next] = this.#now();
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** Grants permits in groups, so that answers can be read in between. */
   #grant(permits: number): void {
-    const some = Math.min(permits, LEAVE_AT_ONCE);
     this.#scheduled = false;
-    this.#left = permits - some;
-    this.#lease(some);
-    if (!this.#scheduled) this.#left = 0;
+    if (!this.#stopped) this.#lease(permits);
   }
 
   /** Sets bottleneck's spacing for leases of `permits` calls at `rate`, unless the rate is about the same. */

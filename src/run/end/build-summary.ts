@@ -12,7 +12,7 @@ import {type Spending, type SpendingBy, totalSpending} from '../../ledger/books.
 import type {PeriodUse} from '../../ledger/budget.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
 import {latencyPercentile, type Tally, totalOf} from '../../ledger/tally.ts';
-import type {PaceReport} from '../../lookup/executor.ts';
+import type {PaceReport} from '../../lookup/gate-options.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import type {OutputFormat} from '../../output/encoder.ts';

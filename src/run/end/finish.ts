@@ -47,13 +47,19 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
   // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
-  if (stop === undefined || stop.forgetsFailures === true || !session.job.output.lasts)
-    session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
+  if (stop === undefined || !session.job.output.lasts) judgeRejections(session);
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
   } catch (error) {
     return interrupt(session, stopFor(error));
+  }
+}
+
+function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
+  for (const [operation, count] of ledger.judgeRejections(answer => store.put(answer))) {
+    writer.counters.unanswered += count;
+    if (ledger.tally.refusals[operation].longestStreak === 0) io.warn(unansweredWarning(operation, count));
   }
 }
 

@@ -21,7 +21,7 @@ export function summarize(
 ): Summary {
   const {job, io, identity, input, asking, output} = session;
   const {source, layout} = input;
-  const {account, ledger, executor, connection, store} = asking;
+  const {account, ledger, gate, connection, store} = asking;
   const {tally, spending, bills} = ledger;
   return buildSummary({
     job,
@@ -46,7 +46,7 @@ export function summarize(
       format: layout.format,
       blankLines: source.blankLines,
       paddedRows: source.paddedRows,
-      pace: executor.pace(),
+      pace: gate.pace(),
       store: store.trouble,
       budgets: ledger.budget.uses,
       price: account?.price,

@@ -1,7 +1,8 @@
+import {resolve} from 'node:path';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
-import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
+import {type Operation, operations, perOperation} from '../../operations/table.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -13,14 +14,10 @@ import {keepUp} from '../../store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../store/validity.ts';
 import {dateOf, type World} from '../io.ts';
 
-/**
- * How long answers are valid, by operation. Verdicts are valid forever: a session token can be redeemed only once,
- * so a second call gives no verdict.
- */
+/** How long answers are valid, by operation. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
   const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
   return perOperation(name => {
-    if (!isStored(name)) return {answers: forever, rejections: forever, stale: 0};
     const own = millisecondsOf(operations[name].storedFor) ?? forever;
     return {answers: ofOperation(maxAge, name, own), rejections, stale};
   });
@@ -50,7 +47,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
 
 /** Opens the job's answer store. In `own` the store finds answers of this run that it could not write at once. */
 export function openAnswerStore(
-  {settings: {store}}: Job,
+  {settings: {store}, output}: Job,
   scope: string,
   judge: Judge,
   io: World,
@@ -59,6 +56,7 @@ export function openAnswerStore(
   if (store === false) return noStore;
   return openStore(() => storeDirectory(store, io.env), {
     scope,
+    output: output.lasts ? resolve(output.name) : undefined,
     judge,
     date: dateOf(io),
     onTrouble: io.warn,

@@ -9,11 +9,9 @@ import {logEvent} from '../../job/monitoring/log-events.ts';
 import {costOf} from '../../layout/prices.ts';
 import {totalSpending} from '../../ledger/books.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
-import {isKept, lookupOf} from '../../ledger/lookup.ts';
+import {lookupOf} from '../../ledger/lookup.ts';
 import {withoutInterrupted} from '../../ledger/value-history.ts';
-import {nextStep} from '../../lookup/policy.ts';
-import {counted} from '../../lookup/task-state.ts';
-import {isStored} from '../../operations/table.ts';
+import {chargeOf, historyAfter, nextStep} from '../../lookup/policy.ts';
 import type {AnswerStore} from '../../store/store.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -88,16 +86,26 @@ export async function bookCollected(
       (attempt.kind === 'ambiguous' && attempt.lost === true)
     )
       continue;
-    const history = withoutInterrupted(known.history);
-    const value = {lookup, cost: cost(lookup), dispatch: ask.dispatch, calls: 0, history};
-    const booked = counted(value, attempt, settings.cost);
-    // A rejection may be the account's fault. With `false` (the last argument), it is not kept for other runs.
-    const step = nextStep(ask.operation, attempt, value.history, settings, 'value', false);
+    const {operation, dispatch} = ask;
+    const charge = chargeOf(attempt, settings.cost);
+    const price = cost(lookup);
+    const history = historyAfter(withoutInterrupted(known.history), attempt, charge);
+    const step = nextStep(operation, attempt, history, settings, 'value');
     const outcome = step.next === 'settle' ? step.outcome : undefined;
-    logAttempt(io.log, booked, []);
-    const found = ledger.found(known, {...booked, retry: false, outcome});
-    if (outcome !== undefined && isKept(outcome) && isStored(ask.operation))
-      store.put({operation: ask.operation, key: lookup.key, outcome});
+    const booked = {
+      operation,
+      key: lookup.key,
+      cost: price,
+      dispatch,
+      attempt,
+      charge: price === 0 ? 'free' : charge,
+      retry: false,
+      history,
+      outcome,
+    } as const;
+    logAttempt(io.log, booked, undefined);
+    const found = ledger.found(known, booked);
+    if (outcome?.status === 'ok') store.put({operation, key: lookup.key, outcome});
     await found;
   }
 }

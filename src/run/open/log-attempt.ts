@@ -5,7 +5,7 @@ import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {BookedAttempt} from '../../ledger/entry.ts';
 
 /** Logs one attempt: what it brought, and what it cost. `rows`: numbers of the rows that wait for it. */
-export function logAttempt(log: Logger, booked: BookedAttempt, [row]: readonly number[]): void {
+export function logAttempt(log: Logger, booked: BookedAttempt, row: number | undefined): void {
   if (!log.isLevelEnabled('debug')) return;
   const {operation, attempt, charge, cost} = booked;
   const fields = {

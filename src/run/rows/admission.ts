@@ -1,8 +1,7 @@
 import type {InputRecord, Row} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
 import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
-import type {Answers} from '../../lookup/answers.ts';
-import type {Waiter} from '../../lookup/pending.ts';
+import type {Lookups, Waiter} from '../../lookup/lookups.ts';
 import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
@@ -11,7 +10,7 @@ import {parsedAnswer} from './parsed-answer.ts';
 interface Stages {
   readonly layout: Layout;
   readonly window: InOrder;
-  readonly answers: Answers;
+  readonly lookups: Lookups;
   readonly stopper: Stopper;
 }
 
@@ -64,7 +63,7 @@ class AskedCell implements Waiter {
 }
 
 /**
- * plan → answers: rows enter the window in input order, and their lookups go to {@link Answers}. A lookup with a
+ * plan → lookups: rows enter the window in input order, and their lookups go to {@link Lookups}. A lookup with a
  * condition waits until the row's lookups before it are answered. No condition depends on another row.
  */
 export class Admission {
@@ -79,14 +78,14 @@ export class Admission {
 
   /** Puts records into the window and submits their lookups. Resolves when the caller may pass more records. */
   async admit(records: readonly InputRecord[]): Promise<void> {
-    const {window, answers} = this.#stages;
+    const {window, lookups} = this.#stages;
     await window.room();
     const waiters: Waiter[] = [];
     try {
       for (const record of records) this.#admitRecord(record, waiters);
     } finally {
       // Reading a program's row may throw. The rows before it are in the window, so their lookups are submitted.
-      await answers.ask(waiters);
+      await lookups.ask(waiters);
     }
     await this.#askSecond();
   }
@@ -173,14 +172,14 @@ export class Admission {
 
   /** Submits the cells whose condition is true. If the run has stopped, drops them. */
   async #askSecond(): Promise<void> {
-    const {answers, stopper} = this.#stages;
+    const {lookups, stopper} = this.#stages;
     clearImmediate(this.#turn);
     this.#turn = undefined;
     const waiters = this.#second;
     this.#second = [];
     if (waiters.length === 0 || stopper.reason !== undefined) return;
     try {
-      await answers.ask(waiters);
+      await lookups.ask(waiters);
     } catch (error) {
       stopper.stop(stopFor(error));
     }

@@ -28,7 +28,7 @@ export class Feed {
     const {stopper, input, asking} = session;
     this.#admission = new Admission({
       layout: input.layout,
-      answers: asking.answers,
+      lookups: asking.lookups,
       stopper,
       window: this.#window,
     });

@@ -1,5 +1,5 @@
 import {rmSync} from 'node:fs';
-import {type Counters, countReject, countRow, emptyCounters, judgeRejected} from '../../books/counters.ts';
+import {countReject, countRow, emptyCounters} from '../../books/counters.ts';
 import {CodedError, placeInCode} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
@@ -10,7 +10,6 @@ import {rejectLine} from '../../output/rejects.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
 import type {Risk} from '../../score/risk.ts';
 import type {RowView} from '../../score/subjects.ts';
-import type {Rejections} from '../../store/rejections.ts';
 import {partialPath} from '../destination/partial.ts';
 import type {RunIo} from '../io.ts';
 import type {RunState} from '../state/run-state.ts';
@@ -23,8 +22,8 @@ const UNSCORED: Risk = {score: null, level: 'unknown', reasons: [], points: {}, 
 
 /** Writes rows and rejects to the partial files, and counts them. */
 export class RowWriter {
-  readonly #counters = emptyCounters();
-  readonly #rejections: Rejections;
+  /** Counts of the written rows. */
+  readonly counters = emptyCounters();
   readonly #layout: Layout;
   readonly #parse = sharedAnswers();
   readonly #output: Sink;
@@ -38,13 +37,11 @@ export class RowWriter {
     layout: Layout,
     output: Sink,
     rejectsPath: string | undefined,
-    rejections: Rejections,
     warn: (sentence: string) => void,
   ) {
     this.#layout = layout;
     this.#output = output;
     this.#rejectsPath = rejectsPath;
-    this.#rejections = rejections;
     this.#warn = warn;
   }
 
@@ -56,7 +53,6 @@ export class RowWriter {
   static async open(
     state: RunState,
     layout: Layout,
-    rejections: Rejections,
     {stdout, warn}: Pick<RunIo, 'stdout' | 'warn'>,
   ): Promise<RowWriter> {
     const {rejects} = state.written;
@@ -64,22 +60,13 @@ export class RowWriter {
     if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
     const sink = await state.destination.open(state, stdout);
     await sink.write(layout.encoder.head);
-    return new RowWriter(layout, sink, rejectsPath, rejections, warn);
-  }
-
-  /**
-   * Counts of the written rows. Once rejections are judged, a cell no longer counts as rejected if the
-   * account may be at fault, not its value.
-   */
-  get counters(): Counters {
-    judgeRejected(this.#counters, lookup => this.#rejections.isRejected(lookup));
-    return this.#counters;
+    return new RowWriter(layout, sink, rejectsPath, warn);
   }
 
   /** Judges the risk of a row, and counts the row. */
   judge<Kind extends Row>(row: Kind, entry: ReadyRecord, parse = parsedAnswer): EnrichedRow<Kind> {
     const judged = this.#judged(row, entry, parse);
-    countRow(this.#counters, judged, this.#layout.columns);
+    countRow(this.counters, judged, this.#layout.columns);
     return judged;
   }
 
@@ -148,12 +135,12 @@ export class RowWriter {
     for (const entry of entries) {
       const {record} = entry;
       if (record.type === 'reject') {
-        countReject(this.#counters, record);
+        countReject(this.counters, record);
         rejects.push(record);
       } else if (record.type !== 'object') rows.push(this.#judged(record, entry, this.#parse));
     }
     const {text, written} = this.#encoded(rows);
-    for (const row of written) countRow(this.#counters, row, this.#layout.columns);
+    for (const row of written) countRow(this.counters, row, this.#layout.columns);
     if (rows.length > 0) await this.#output.write(text);
     if (rejects.length > 0) {
       const header = this.#rejects === undefined ? this.#layout.header : undefined;

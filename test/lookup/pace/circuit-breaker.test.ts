@@ -1,10 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {noAttempts, type ValueHistory} from '../../../src/ledger/value-history.ts';
-import {OutageWatch} from '../../../src/lookup/pace/outage.ts';
-import {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
+import {CircuitBreaker} from '../../../src/lookup/pace/circuit-breaker.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
-import type {TaskState} from '../../../src/lookup/task-state.ts';
-import {whole} from '../../support/whole.ts';
 
 const MINUTE = policyNumbers.patienceMs;
 const ambiguous = (status?: number) =>
@@ -19,9 +16,9 @@ interface Given {
 
 /** A watch with chance in the middle: waits are three quarters of their bound. */
 function watching({maxOutageMs = 1e9, pending = 99, sendsLeft = Number.POSITIVE_INFINITY}: Given = {}) {
-  const sendsLeftOf = ({history}: {readonly history: ValueHistory}) => 3 - history.doubts;
-  const left = {pending, sendsLeft, areHeld: false, sendsLeftOf};
-  const watch = new OutageWatch({maxOutageMs, tasks: whole<Unsettled>(left), random: () => 0.5});
+  const sendsLeftOf = ({doubts}: ValueHistory) => 3 - doubts;
+  const left = {count: pending, sendsLeft, sendsLeftOf};
+  const watch = new CircuitBreaker({maxOutageMs, unsettled: left, random: () => 0.5});
   return {
     left,
     watch,
@@ -168,8 +165,8 @@ describe('a probe', () => {
     const {watch} = outage();
     const candidates = (...of: string[]) =>
       watch
-        .candidates(of.map(key => ({lookup: {key}, history: {...noAttempts, doubts: key === 'v1' ? 2 : 1}})))
-        .map(({lookup}) => lookup.key);
+        .candidates(of.map(key => ({key, entry: {history: {...noAttempts, doubts: key === 'v1' ? 2 : 1}}})))
+        .map(({key}) => key);
     expect(candidates('v1', 'v9', 'v2')).toEqual(['v9']);
     // Else the one that may be sent more often.
     expect(candidates('v1', 'v2')).toEqual(['v2', 'v1']);
@@ -228,19 +225,19 @@ describe('values at which the service always breaks', () => {
 
   test('are failed, whatever came in the meantime', () => {
     const it = lastCall();
-    it.left.pending = 99;
+    it.left.count = 99;
     expect(it.failed('v1', MINUTE)).toBe('value for good');
   });
 
   test('not while another value is left', () => {
     const it = poisoned();
-    it.left.pending += 1;
+    it.left.count += 1;
     expect(it.failed('v0', MINUTE)).toBe('service');
     it.watch.settled('v4');
     it.watch.settled('never failed');
-    it.left.pending -= 1;
+    it.left.count -= 1;
     expect(it.watch.onlyFailingLeft).toBe(false);
-    it.left.pending -= 1;
+    it.left.count -= 1;
     expect(it.watch.onlyFailingLeft).toBe(true);
     expect(it.failed('v0', MINUTE)).toBe('value for good');
   });
@@ -261,7 +258,7 @@ describe('values at which the service always breaks', () => {
     [
       'a value that was not tried before',
       (it: Watching) => {
-        it.left.pending = 99;
+        it.left.count = 99;
         return it.failed('v9', MINUTE);
       },
     ],
@@ -272,20 +269,4 @@ describe('values at which the service always breaks', () => {
     expect(get(it)).not.toBe('value for good');
     expect(it.watch.current).toMatchObject({since: 0, probe: undefined});
   });
-});
-
-test('while more values wait to be taken, the number of sends left is not known', async () => {
-  const tasks = new Unsettled({resends: 2, cost: {rejected: 'maybe', throttled: 'free'}});
-  tasks.add(whole<TaskState>({history: {...noAttempts, doubts: 1}}));
-  const counts = () => [tasks.pending, tasks.sendsLeft];
-  let makeRoom = () => {};
-  const taken = tasks.blocked(
-    new Promise(resolve => {
-      makeRoom = resolve;
-    }),
-  );
-  expect(counts()).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
-  makeRoom();
-  await taken;
-  expect(counts()).toEqual([1, 2]);
 });

@@ -1,20 +1,27 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {ValueHistory} from '../../ledger/value-history.ts';
 import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
-import type {OutageSettings} from '../queue-options.ts';
-import type {Unsettled} from './unsettled.ts';
 
-export interface OutageOptions extends OutageSettings {
-  readonly tasks: Unsettled;
+export interface BreakerOptions {
+  readonly maxOutageMs: number;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  readonly unsettled: Unsettled;
 }
 
-/**
- * The properties of a task by which {@link OutageWatch} chooses the probe: the call that tests if the
- * service is back.
- */
+/** The values that are not settled yet. */
+export interface Unsettled {
+  /** Infinite while callers have more values. */
+  readonly count: number;
+  /** Number of sends that all of them have left together; infinite while callers have more values. */
+  readonly sendsLeft: number;
+  sendsLeftOf(history: ValueHistory): number;
+}
+
+/** The properties by which {@link CircuitBreaker} chooses the probe: the call that tests if the service is back. */
 export interface ProbeCandidate {
-  readonly lookup: {readonly key: string};
-  readonly history: ValueHistory;
+  readonly key: string;
+  readonly entry: {readonly history: ValueHistory};
 }
 
 /** A value whose call failed since the last successful call of any value. */
@@ -45,7 +52,8 @@ export interface Outage {
 const FIRST_RAMP = 2;
 
 /**
- * Decides if failures are an outage or faults of single values. An outage begins if several values fail without a
+ * Decides if failures are an outage or faults of single values. (A circuit breaker: it is open in an outage, and
+ * half-open while the ramp lasts.) An outage begins if several values fail without a
  * success in between, or if the retry budget is empty. During an outage no value fails, and one value at a time is
  * sent as the probe. A probe counts as a resend, so values with the most resends left are sent first. The run ends
  * once all resends are used up.
@@ -53,15 +61,15 @@ const FIRST_RAMP = 2;
  * If the service breaks on certain values, they look like an outage once no other values are left. If for a minute
  * they got only the service's own error, each gets one last call and then fails.
  */
-export class OutageWatch {
-  readonly #options: OutageOptions;
+export class CircuitBreaker {
+  readonly #options: BreakerOptions;
   readonly #failing = new Map<string, Failing>();
   #tokens: number = numbers.budgetTokens;
   #notSentStreak = 0;
   #outage: Outage | undefined;
   #ramp = Number.POSITIVE_INFINITY;
 
-  constructor(options: OutageOptions) {
+  constructor(options: BreakerOptions) {
     this.#options = options;
   }
 
@@ -75,7 +83,7 @@ export class OutageWatch {
 
   /** True if each remaining value has failed since the last success. Then no fresh value can be the probe. */
   get onlyFailingLeft(): boolean {
-    return this.#options.tasks.pending <= this.#failingLeft.length;
+    return this.#options.unsettled.count <= this.#failingLeft.length;
   }
 
   get #failingLeft(): readonly Failing[] {
@@ -90,16 +98,17 @@ export class OutageWatch {
   }
 
   /**
-   * The tasks that may be sent, in order. In an outage, the best probe is a task whose value has not failed:
-   * only this task is returned. If all have failed, those with the most resends left come first: the others
+   * The calls that may be sent, in order. In an outage, the best probe is a call whose value has not failed:
+   * only this call is returned. If all have failed, those with the most resends left come first: the others
    * may need their last resends later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
-    const fresh = waiting.find(({lookup}) => !this.#failing.has(lookup.key));
+    const fresh = waiting.find(({key}) => !this.#failing.has(key));
     if (fresh !== undefined) return [fresh];
-    const {tasks} = this.#options;
-    return waiting.toSorted((a, b) => tasks.sendsLeftOf(b) - tasks.sendsLeftOf(a));
+    const {unsettled} = this.#options;
+    const sendsLeft = ({entry}: T) => unsettled.sendsLeftOf(entry.history);
+    return waiting.toSorted((a, b) => sendsLeft(b) - sendsLeft(a));
   }
 
   sent(key: string): void {
@@ -199,7 +208,7 @@ export class OutageWatch {
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;
-    const left = this.#options.tasks.sendsLeft;
+    const left = this.#options.unsettled.sendsLeft;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
     // Waits at least half of the backoff's bound: a random wait near 0 would send one probe right after another.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);

@@ -1,12 +1,13 @@
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
+import {costOf} from '../../layout/prices.ts';
+import type {BookedAttempt} from '../../ledger/entry.ts';
 import {isAnswered} from '../../ledger/tally.ts';
-import type {Executor} from '../../lookup/executor.ts';
-import {localOutlet} from '../../lookup/local-outlet.ts';
-import type {Outlet} from '../../lookup/outlet.ts';
-import {QueueExecutor} from '../../lookup/queue-executor.ts';
-import type {Rejections} from '../../store/rejections.ts';
+import type {Outlet} from '../../lookup/call.ts';
+import {Gate} from '../../lookup/gate.ts';
+import {Lookups} from '../../lookup/lookups.ts';
 import type {AnswerStore} from '../../store/store.ts';
+import type {Judge} from '../../store/validity.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';
@@ -15,49 +16,56 @@ import {logAttempt} from './log-attempt.ts';
 /** Everything that lookups need, on this machine or in a fleet. */
 export interface Means extends Calling {
   readonly store: AnswerStore;
-  readonly rejections: Rejections;
+  readonly judge: Judge;
 }
 
-export interface OpenedExecutor {
-  readonly executor: Executor;
-  readonly closeExecutor: () => Promise<void>;
+export interface OpenedLookups {
+  readonly gate: Gate;
+  /** Makes the lookups of one reading of the list. */
+  readonly lookups: () => Lookups;
+  readonly closeOutlet: () => Promise<void>;
 }
 
-/** Opens an executor, in this process or through a fleet. `rows` returns the number of finished rows. */
-export async function openExecutor(
+/** Opens the gate and what sends through it: this process, or a fleet. `rows`: number of finished rows. */
+export async function openLookups(
   run: Running,
   means: Means,
   fleetId: string,
   rows: () => number,
-): Promise<OpenedExecutor> {
-  const {io, clock, job} = run;
+): Promise<OpenedLookups> {
+  const {io, job} = run;
   const {offline} = job.settings;
-  if (job.redisUrl !== undefined && !offline)
-    return openFleetExecutor(run, means, job.redisUrl, fleetId, rows);
-  const outlet = localOutlet(means.connection.client, io.now, clock);
-  const executor = createExecutor(run, means, outlet);
-  if (offline) executor.close('offline');
-  return {executor, closeExecutor: async () => {}};
+  if (job.redisUrl !== undefined && !offline) return openFleet(run, means, job.redisUrl, fleetId, rows);
+  const {client} = means.connection;
+  const outlet: Outlet = {
+    async send({operation, params}) {
+      const attempt = await client.send(operation, params);
+      return {boughtAt: io.now(), ...attempt};
+    },
+  };
+  const opened = through(run, means, outlet);
+  if (offline) opened.gate.close('offline');
+  return {...opened, closeOutlet: async () => {}};
 }
 
-async function openFleetExecutor(
+async function openFleet(
   run: Running,
   means: Means,
   redisUrl: string,
   fleetId: string,
   rows: () => number,
-): Promise<OpenedExecutor> {
+): Promise<OpenedLookups> {
   const {stopper, job} = run;
   const fleet = await joinFleet(run, means, redisUrl, fleetId, rows);
   try {
-    const executor = createExecutor(run, means, fleet);
+    const opened = through(run, means, fleet);
     watchFleet(fleet, run, means, count => {
-      executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
+      opened.gate.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
     if (means.ledger.isResumed)
       await stopper.unlessStopped(bookCollected(fleet.collect(), run, means.ledger, means.store));
-    return {executor, closeExecutor: () => fleet.close()};
+    return {...opened, closeOutlet: () => fleet.close()};
   } catch (error) {
     await fleet.close();
     throw error;
@@ -84,27 +92,25 @@ function mayAllFail({maxErrors}: Job['settings']): boolean {
   return maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1;
 }
 
-function createExecutor(
+/** The gate of an outlet, and the lookups that pass it. */
+function through(
   {job, io, clock, stopper}: Running,
-  {ledger, lanes, store, rejections}: Means,
+  {ledger, lanes, store, judge}: Means,
   outlet: Outlet,
-): QueueExecutor {
+): Omit<OpenedLookups, 'closeOutlet'> {
   const {settings} = job;
-  const {resends, cost} = settings;
-  return new QueueExecutor({
-    outlet,
-    ledger,
+  const {resends, cost, publishOn} = settings;
+  const shared = {outlet, ledger, store, policy: {resends, cost}};
+  const gate = new Gate({
+    ...shared,
     lanes,
     concurrency: settings.concurrency,
-    policy: {resends, cost},
     maxOutageMs: settings.maxOutage,
-    publishOn: settings.publishOn,
+    publishOn,
     mayAllFail: mayAllFail(settings),
     events: {
-      attempted: (booked, rows) => logAttempt(io.log, booked, rows),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
-        rejections.drop(operation);
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
@@ -113,4 +119,8 @@ function createExecutor(
     now: clock,
     random: io.random,
   });
+  const publishesOnBudget = publishOn.includes('budget');
+  const attempted = (booked: BookedAttempt, row: number | undefined) => logAttempt(io.log, booked, row);
+  const more = {gate, judge, publishesOnBudget, costOf: costOf(job), attempted};
+  return {gate, lookups: () => new Lookups({...shared, ...more})};
 }
