@@ -137,7 +137,7 @@ const MADE = [
 ];
 
 test('no page, example or script names a file of the repository that is missing', () => {
-  const folders = ['docs', 'jobs', 'samples', '.ci', '.github', 'test'];
+  const folders = ['docs', 'jobs', 'samples', '.ci', '.github', 'bench', 'test'];
   const inside = folders.flatMap(folder =>
     readdirSync(join(root, folder), {recursive: true, withFileTypes: true})
       .filter(entry => entry.isFile())

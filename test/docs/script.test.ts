@@ -24,7 +24,7 @@ test('a script pays for each row, writes as answers come, pays for all again, an
   const list = ['192.0.2.1', '192.0.2.2', '192.0.2.1', '192.0.2.1'];
   sandbox.write('list.csv', `row,ip\n${list.map((ip, at) => `${at + 1},${ip}`).join('\n')}\n`);
   const run = async () => {
-    const child = spawn(process.execPath, [`${root}test/bench/hand-written.mjs`], {
+    const child = spawn(process.execPath, [`${root}bench/hand-written.mjs`], {
       env: {
         BENCH_IN_FLIGHT: '64',
         BENCH_URL: server.url,

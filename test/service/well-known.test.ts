@@ -13,7 +13,7 @@ interface Line {
   names: string;
 }
 
-const lines: Line[] = parse(readFileSync('test/bench/well-known.csv'), {columns: true});
+const lines: Line[] = parse(readFileSync('bench/well-known.csv'), {columns: true});
 const expectedOf = (expected: Line['expected']): string[] =>
   lines.filter(line => line.expected === expected).flatMap(({names}) => names.split(' '));
 

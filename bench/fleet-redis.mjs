@@ -1,4 +1,4 @@
-// `node test/bench/fleet-redis.mjs`: what a fleet asks of its Redis: memory for each chunk that is out, at the peak of a
+// `node bench/fleet-redis.mjs`: what a fleet asks of its Redis: memory for each chunk that is out, at the peak of a
 // run, and after it; bytes over the network for each call; commands of a worker that has nothing to do.
 // ROWS=20000 CONCURRENCY=64 LATENCY=50 PERSIST=yes (append-only file) PORT=6398.
 import {spawn} from 'node:child_process';
@@ -12,7 +12,7 @@ import {fileURLToPath} from 'node:url';
 import {Redis} from 'ioredis';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const bin = join(here, '../../dist/cli/bin.js');
+const bin = join(here, '../dist/cli/bin.js');
 const number = (name, fallback) => Number(process.env[name] ?? fallback);
 const [rows, concurrency, latency] = [
   number('ROWS', 20_000),

@@ -1,4 +1,4 @@
-// `node test/bench/fleet.mjs`: calls a second by 1, 2 and 4 workers against a server that takes 50 ms, with the CPU of
+// `node bench/fleet.mjs`: calls a second by 1, 2 and 4 workers against a server that takes 50 ms, with the CPU of
 // each process and Redis' own count of commands, per call. WORKERS=1,2,4 CONCURRENCY=16 ROWS=5000 LATENCY=50.
 // WORKER_CPU=0.3 gives each worker that part of a core (cgroup v1, as root), so that workers' CPU is the limit on a
 // machine that also runs all the rest.
@@ -12,7 +12,7 @@ import {fileURLToPath} from 'node:url';
 import {Redis} from 'ioredis';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const bin = join(here, '../../dist/cli/bin.js');
+const bin = join(here, '../dist/cli/bin.js');
 const number = (name, fallback) => Number(process.env[name] ?? fallback);
 const [rows, concurrency, latency] = [
   number('ROWS', 5_000),

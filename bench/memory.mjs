@@ -1,7 +1,7 @@
 // Anonymous memory over a run: 2,000,000 rows of which almost all are repeated or invalid, and the ledger and the store
 // under 500,000 distinct values, with what a call costs there.
 //
-//   MEMORY_ROWS=2000000 MEMORY_DISTINCT=500000 node test/bench/memory.mjs
+//   MEMORY_ROWS=2000000 MEMORY_DISTINCT=500000 node bench/memory.mjs
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {createWriteStream, mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -20,7 +20,7 @@ const {Ledger, intelligenceLookup, openStore} = await fromSrc(
 const rows = Number(process.env.MEMORY_ROWS ?? 200_000);
 const distinct = Number(process.env.MEMORY_DISTINCT ?? 50_000);
 const IN_FLIGHT = 64;
-const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-memory-'));
 const path = name => join(directory, name);
 const ipOf = i => `${1 + (i >> 24)}.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;

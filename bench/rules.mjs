@@ -1,7 +1,7 @@
 // Nanoseconds of CPU that a rule takes for a row, by the kind of its condition: 200 rules over rows whose answers are
 // parsed already, least of three rounds.
 //
-//   RULES_ROWS=20000 node test/bench/rules.mjs
+//   RULES_ROWS=20000 node bench/rules.mjs
 import {fromSrc} from './from-src.mjs';
 
 const {createScorer, backgroundOf, targetsOf} = await fromSrc(

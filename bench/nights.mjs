@@ -1,7 +1,7 @@
 // Sixty nights of one growing list on a clock of its own: what each night publishes and costs, with the service down on
 // some nights, over budget on some, and out of time on some. Give it the dist of another version to compare.
 //
-//   node test/bench/nights.mjs [/path/to/other/dist]
+//   node bench/nights.mjs [/path/to/other/dist]
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {tmpdir} from 'node:os';
@@ -162,7 +162,7 @@ function show(title, nights) {
   return total;
 }
 
-const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const other = process.argv[2];
 const before = other === undefined ? undefined : show(other, await simulate(other, {publishOn: 'budget'}));
 const after = show('this version', await simulate(dist, {stale: '30d', publishOn: 'budget'}));

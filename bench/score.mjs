@@ -1,4 +1,4 @@
-// `node test/bench/score.mjs`: what scoring adds to a run whose answers are all known (warm store). The same rows are
+// `node bench/score.mjs`: what scoring adds to a run whose answers are all known (warm store). The same rows are
 // run with 20 rules and without, in turn. On a busy machine only the profile's share means anything.
 import {spawn} from 'node:child_process';
 import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const bin = join(here, '../../dist/cli/bin.js');
+const bin = join(here, '../dist/cli/bin.js');
 const rows = Number(process.env.BENCH_ROWS ?? 100_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const distinct = Number(process.env.BENCH_DISTINCT ?? 20_000);

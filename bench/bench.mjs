@@ -2,7 +2,7 @@
 // one service on loopback, in one table; then what needs no service: warm runs, plan, start, memory. Absolute figures
 // drift with the machine: programs take turns, so that what to look at is one line beside another.
 //
-//   node test/bench/bench.mjs [calls] [warm] [local] [memory]      BENCH_ROWS=10000 BENCH_ROUNDS=3
+//   node bench/bench.mjs [calls] [warm] [local] [memory]      BENCH_ROWS=10000 BENCH_ROUNDS=3
 import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {availableParallelism, loadavg, tmpdir} from 'node:os';
@@ -43,7 +43,7 @@ const run =
   (...more) =>
   ({inFlight}) =>
     node(
-      ...[join(here, '../../dist/cli/bin.js'), 'run', path('input.csv'), '-o', path('run.csv'), '--ip', 'ip'],
+      ...[join(here, '../dist/cli/bin.js'), 'run', path('input.csv'), '-o', path('run.csv'), '--ip', 'ip'],
       ...[
         '--rate',
         'unlimited',

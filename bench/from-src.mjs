@@ -1,9 +1,9 @@
 // Modules of src, for measurements that need more than the command and what it exports.
 import {rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {bundle} from '../../scripts/bundle.mjs';
+import {bundle} from '../scripts/bundle.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The modules by these names, such as `ledger/lookup`, together in one object. */
 export async function fromSrc(...names) {

@@ -1,7 +1,7 @@
 // What needs no service: rows a second of `plan` with three columns beside a plain copy of the list, `--help` beside `node -e 0`, and how soon a run says
 // something.
 //
-//   LOCAL_ROWS=300000 node test/bench/local.mjs
+//   LOCAL_ROWS=300000 node bench/local.mjs
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const rows = Number(process.env.LOCAL_ROWS ?? 200_000);
-const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-local-'));
 const input = join(directory, 'input.csv');
 const env = {...process.env, HOME: directory, XDG_CACHE_HOME: directory, XDG_STATE_HOME: directory};
@@ -58,7 +58,7 @@ try {
   const one = join(directory, 'one.csv');
   writeFileSync(one, `id,ip\n${line(0).split(',').slice(0, 2).join(',')}\n`);
   const oneRow = [bin, 'run', one, '-o', `${one}.out`, '--ip', 'ip', '--endpoint', 'embedded', '--force'];
-  const client = new URL('../../dist/client.js', import.meta.url);
+  const client = new URL('../dist/client.js', import.meta.url);
   const starts = {
     'a list of one row, embedded service': [oneRow, 0],
     'a list that is missing': [

@@ -5,7 +5,7 @@
 // GET /_ledger tells how many calls it had; POST /_set changes the latency.
 import {createServer} from 'node:http';
 import {parseArgs} from 'node:util';
-import {answer} from '../support/api-server-core.mjs';
+import {answer} from '../test/support/api-server-core.mjs';
 
 const {values: flags} = parseArgs({options: {latency: {type: 'string', default: '0'}}});
 const operations = {'/intelligence/ip': 'ip', '/intelligence/email': 'email'};

@@ -2,8 +2,8 @@
 // The new output has its rows in the order of the old one (1% new, gone or changed each), then in another order, where all
 // rows wait on disk for their partners.
 //
-//   npm run --silent build && node test/bench/decisions.mjs                     200,000 rows
-//   DECISION_ROWS=2000000 node test/bench/decisions.mjs                         the full size, some minutes on a quiet machine
+//   npm run --silent build && node bench/decisions.mjs                     200,000 rows
+//   DECISION_ROWS=2000000 node bench/decisions.mjs                         the full size, some minutes on a quiet machine
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {createWriteStream, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
@@ -15,7 +15,7 @@ import {fromSrc} from './from-src.mjs';
 
 const rows = Number(process.env.DECISION_ROWS ?? 200_000);
 const here = fileURLToPath(new URL('.', import.meta.url));
-const bin = join(here, '../../dist/cli/bin.js');
+const bin = join(here, '../dist/cli/bin.js');
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-decisions-'));
 const path = name => join(directory, name);
 const {fieldsOf} = await fromSrc('output/columns');
