@@ -120,7 +120,7 @@ it.each([
     'a list that can not be read',
     Buffer.from(`name,email\n${'\xb3\xaf\xb0\xee\xc0\xcc,a@example.com\n'.repeat(6)}`, 'latin1'),
     8,
-    'It looks like euc-kr: add --encoding euc-kr.',
+    'It may be euc-kr or ',
   ],
   ['an unknown country', 'phone,country\n030 23125 001,Germany\n030 23125 002,Germanny\n', 0, 'Germanny'],
 ])('init says of %s what plan says', async (_, text, code, says) => {

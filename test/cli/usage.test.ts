@@ -14,7 +14,7 @@ beforeAll(async () => {
   sandbox.write('list.csv', 'ip,note\n192.0.2.1,a\n');
   sandbox.write('clash.csv', 'ip,ip_status\n192.0.2.1,a\n');
   sandbox.write('clash.ndjson', '{"ip":"192.0.2.1","enrichment":{}}\n');
-  sandbox.write('headless.csv', '192.0.2.1,a\n192.0.2.2,b\n');
+  sandbox.write('headless.csv', '0171 3920000\n0171 3920001\n');
   sandbox.write('unsure.csv', `ip\n${'maybe\n'.repeat(9)}192.0.2.1\n`);
   sandbox.write('national.csv', `Telefon\n${'030 23125 001\n'.repeat(9)}`);
   sandbox.write('wrong.csv', `id,ip\n${'7,none of them\n'.repeat(40)}`);

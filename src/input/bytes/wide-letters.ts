@@ -24,7 +24,7 @@ const PER_BYTE = 94;
 const KANA = 170;
 /** Approximate number of all other letters: rare ideographs, symbols and the like. */
 const RARE = 10_000;
-/** Minimum number of different letters for a guess. */
+/** Minimum number of letters for a guess. */
 const FEW_LETTERS = 4;
 const MOST_BYTES = 8_192;
 
@@ -37,7 +37,7 @@ export function likelyWide(head: Buffer): EncodingName[] {
   const fitting = encodings.flatMap(encoding => {
     const firsts = firstBytes(bytes, encoding.name) ?? [];
     const usual = firsts.filter(first => isIn(first, encoding.common) || isIn(first, encoding.kana));
-    if (firsts.length < FEW_LETTERS || usual.length / firsts.length < MOSTLY) return [];
+    if (firsts.length === 0 || usual.length / firsts.length < MOSTLY) return [];
     const hasKana = firsts.some(first => isIn(first, encoding.kana));
     const of = hasKana ? encoding : {common: encoding.common};
     return [
@@ -69,13 +69,17 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
 }
 
 /**
- * The first byte of each different letter outside ASCII; undefined if the text has bytes that are invalid in this encoding.
+ * The first byte of each different letter outside ASCII; none if the letters are few. Undefined if the text has bytes
+ * that are invalid in this encoding.
  */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
   // Leaves out text after the last line end: the end of the sample may divide a character, which is not a fault.
   const lastEnd = bytes.lastIndexOf(0x0a);
   const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
   if (text.includes('\uFFFD')) return undefined;
-  const wide = [...new Set(text)].filter(letter => letter > '\x7f');
-  return wide.map(letter => iconv.encode(letter, name)[0] ?? 0);
+  const wide = [...text].filter(letter => letter > '\x7f');
+  // The same name in each row says no more than one.
+  return wide.length < FEW_LETTERS
+    ? []
+    : [...new Set(wide)].map(letter => iconv.encode(letter, name)[0] ?? 0);
 }

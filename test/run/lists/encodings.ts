@@ -23,4 +23,5 @@ Japanese by many, without kana ▸ [in euc-jp] 氏名,email ⏎ 山田花子,a@e
 Chinese by many ▸ [in gbk] 姓名,email ⏎ 张伟,a@example.com ⏎ 王芳,b@example.com ⏎ 赵敏,c@example.com ⏎ 周杰,d@example.com ⏎ 徐静,e@example.com ▸ input_header --encoding gbk
 a title in the list's own encoding ▸ [in windows-1252] Übersicht für Müller ⏎  ⏎ name,email ⏎ Jürgen,p@example.com ⏎ 3× Jo,q{n}@example.com ▸ email=email → p@example.com q0@example.com q1@example.com q2@example.com ▸ is read as windows-1252
 the same with --skip-lines ▸ [--skip-lines 2 in windows-1252] Übersicht für Müller ⏎  ⏎ name,email ⏎ Jürgen,p@example.com ⏎ 3× Jo,q{n}@example.com ▸ email=email → p@example.com q0@example.com q1@example.com q2@example.com ▸ is read as windows-1252
+Korean by one name: no advice of another alphabet ▸ [in euc-kr] name,email ⏎ 6× 김민수,p{n}@example.com ▸ input_rejected ▸ It may be euc-kr or
 `;
