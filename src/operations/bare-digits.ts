@@ -1,14 +1,6 @@
 import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/max';
+import type {BareReading} from './cell.ts';
 import {isInPlan} from './phone-plan.ts';
-
-/**
- * How a column's bare digits (without plus, 00 or a zero in front) are read where they are valid with a plus.
- * Undefined: as a national number if they are written as their country writes national numbers, else in doubt.
- *
- * `international`: with a plus. `header`: with a plus, but in doubt if written as national numbers. `doubt`:
- * in doubt however they are written.
- */
-export type BareReading = 'international' | 'header' | 'doubt' | undefined;
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
 export function bareDigits(text: string): string | undefined {

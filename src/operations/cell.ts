@@ -1,5 +1,13 @@
-import type {BareReading} from './bare-digits.ts';
 import words from './words.json' with {type: 'json'};
+
+/**
+ * How a column's bare digits (without plus, 00 or a zero in front) are read where they are valid with a plus.
+ * Undefined: as a national number if they are written as their country writes national numbers, else in doubt.
+ *
+ * `international`: with a plus. `header`: with a plus, but in doubt if written as national numbers. `doubt`:
+ * in doubt however they are written.
+ */
+export type BareReading = 'international' | 'header' | 'doubt' | undefined;
 
 /** How to read a cell: settings for the whole list, and how its column usually writes values (habits). */
 export interface CellRules {
