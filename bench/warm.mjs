@@ -14,11 +14,10 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {fromSrc} from './from-src.mjs';
 
-const {intelligenceLookup, openStore, scopeKey, SharedDate} = await fromSrc(
+const {intelligenceLookup, openStore, scopeKey} = await fromSrc(
   'ledger/lookup',
   'store/store',
   'store/store-file',
-  'disk/shared-date',
 );
 
 const rows = Number(process.env.WARM_ROWS ?? 300_000);
@@ -81,7 +80,7 @@ function fillStore() {
   const store = openStore(() => path('store'), {
     scope: scopeKey({endpoint: baseUrl, label: 'default'}),
     judge: () => 'fresh',
-    date: new SharedDate(Date.now, () => {}),
+    now: Date.now,
     onTrouble: sentence => {
       throw new Error(sentence);
     },

@@ -1,7 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
-import {SharedDate} from '../disk/shared-date.ts';
 import {repairOf, Sqlite} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
@@ -27,7 +26,6 @@ interface BudgetFile {
   readonly directory: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly date?: SharedDate;
 }
 
 export interface PeriodBudgetOptions extends BudgetFile {
@@ -67,8 +65,7 @@ export class PeriodBudget {
     this.#options = options;
     this.#path = join(options.directory, FILE);
     this.#current = this.#period();
-    const {date = new SharedDate(options.now, () => {})} = options;
-    const opened = this.#guarded(() => open(options.directory, this.#path, date));
+    const opened = this.#guarded(() => open(options.directory, this.#path, options.now()));
     this.#db = opened.db;
     this.#sql = opened.sql;
     if (options.warnAt !== undefined) this.#warnWhenNear();
@@ -221,13 +218,13 @@ export class PeriodBudget {
  * @throws the errors of SQLite and the file system.
  */
 export function giveBackBlocks(
-  {directory, now, date = new SharedDate(now, () => {})}: BudgetFile,
+  {directory, now}: BudgetFile,
   holder: string,
   taken: (name: string) => number,
 ): void {
   const path = join(directory, FILE);
   if (!existsSync(path)) return;
-  const {db, sql} = open(directory, path, date);
+  const {db, sql} = open(directory, path, now());
   try {
     db.transaction(() => {
       for (const block of sql.taken.all(holder)) {
@@ -243,21 +240,20 @@ export function giveBackBlocks(
 }
 
 const DAY_MS = 86_400_000;
-/** Time from a period's start for which its counts are kept. */
-const KEPT_MS = 62 * DAY_MS;
+/** Time from a period's start for which its counts are kept: no clock is ahead for longer. */
+const KEPT_MS = 400 * DAY_MS;
 
 /** Key of the period at `now`: `2031-05-06` for a day, `2031-05` for a month. */
 function keyOf(period: Period, now: number): string {
   return utcDate(now).slice(0, period === 'month' ? 7 : 10);
 }
 
-function open(directory: string, path: string, date: SharedDate) {
+function open(directory: string, path: string, now: number) {
   makeDirectory(directory);
   const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
     prepareTable(db);
-    const {certain} = db.transaction(() => date.note(db));
-    db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', certain - KEPT_MS));
+    db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', now - KEPT_MS));
     db.exec(
       'DELETE FROM taken WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.owner = taken.owner AND used.period = taken.period)',
     );

@@ -5,7 +5,6 @@ import {makeDirectory} from '../disk/directory.ts';
 import {fileText} from '../disk/path.ts';
 import {removeFile} from '../disk/remove.ts';
 import {replaceFile} from '../disk/replace.ts';
-import type {SharedDate} from '../disk/shared-date.ts';
 import {Sqlite, type SqlValue} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
@@ -99,14 +98,14 @@ export class RunHistory {
     for (const file of files) removeFile(file);
   }
 
-  /** Adds lines, or merges them with known lines of their bills. With `date`, also deletes old or excess lines. */
-  add(entries: readonly HistoryEntry[], date?: SharedDate): void {
+  /** Adds lines, or merges them with known lines of their bills. With `now`, also deletes old or excess lines. */
+  add(entries: readonly HistoryEntry[], now?: number): void {
     this.#db.transaction(() => {
       for (const entry of entries) this.#addOne(entry);
-      if (date === undefined) return;
+      if (now === undefined) return;
       this.#db
         .prepare(`DELETE FROM run WHERE ended < ? OR id <= (SELECT max(id) FROM run) - ${MOST_LINES}`)
-        .run(date.note(this.#db).certain - KEPT_MS);
+        .run(now - KEPT_MS);
     });
   }
 

@@ -1,6 +1,5 @@
 import type {Logger} from 'pino';
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
-import {SharedDate} from '../disk/shared-date.ts';
 import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
@@ -30,23 +29,11 @@ export async function during<T>(
   }
 }
 
-/**
- * The date that decides which entries of shared files are expired. A whole run uses one object, so that it
- * warns only once of a wrong clock.
- */
-export function dateOf({date, now, warn}: World): SharedDate {
-  return date ?? new SharedDate(now, warn);
-}
-
 /** The surroundings of a command: everything outside of the program that it uses. */
 export interface World {
   readonly env: Env;
-  /**
-   * The date that decides which entries of shared files have expired. If it is not set, {@link dateOf} makes one.
-   */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The date that decides if entries of shared files have expired; made by {@link dateOf} if not set. */
-  readonly date?: SharedDate;
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;
   /** Shows the user a warning of one sentence. The run continues. */

@@ -10,7 +10,7 @@ import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
-import {dateOf, type RunIo} from './io.ts';
+import type {RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {Admission} from './rows/admission.ts';
@@ -44,12 +44,11 @@ const STILL_MS = {least: 2_000, most: 60_000};
  */
 export function run(
   job: Job,
-  given: RunIo,
+  io: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
   work: RunWork = throughFiles,
 ): Promise<RunOutcome> {
-  const io = {...given, date: dateOf(given)};
   const {until} = job.settings;
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {

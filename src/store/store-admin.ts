@@ -1,7 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {SharedDate} from '../disk/shared-date.ts';
 import {isBusy, type Sqlite} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
@@ -33,15 +32,6 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /**
-   * Returns the time for {@link prune}, in milliseconds since the epoch. If the clock may be wrong, it is a
-   * surely past time (see {@link SharedDate}), so that no answer is removed too early.
-   */
-  today(date: SharedDate): number {
-    const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
-    return leaps ? certain : date.now();
-  }
-
   stats(): StoreStats[] {
     const rows = this.#db
       .query(
@@ -68,7 +58,7 @@ export class StoreAdmin {
   ): Promise<number> {
     const last = Number(this.#db.query(['max(id) AS last'], 'FROM answer').get()?.last);
     const remove = this.#db.prepare(
-      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < iif(${IS_ANSWER}, ?, ?)`,
+      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < CASE WHEN ${IS_ANSWER} THEN ? ELSE ? END`,
     );
     const before = [answers, rejections].map(age => Math.max(0, today - age));
     let removed = 0;

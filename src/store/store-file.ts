@@ -1,16 +1,14 @@
 import {chmodSync, lstatSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
-import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
 import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
 import type {KeptAnswer} from '../ledger/entry.ts';
 import {type Answer, hashKey} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 
-const VERSION = 2;
+const VERSION = 3;
 export const STORE_FILE = 'answers.db';
 
-/** `after`: the answer was bought after this date, whatever the clock said then; 0 if unknown. */
 const SCHEMA = `
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
@@ -18,26 +16,15 @@ const SCHEMA = `
     scope TEXT NOT NULL,
     operation TEXT NOT NULL,
     bought_at INTEGER NOT NULL,
-    after INTEGER NOT NULL DEFAULT 0,
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
 `;
 
-/**
- * Writes an answer, unless the store has a newer one. `?8` is the latest time that is plausible by this run's
- * clock. `?7` is the date that several runs confirmed.
- *
- * A newer stored answer that is dated after `?8` shows that one of two clocks is wrong. If its date is at most
- * `?7`, this run's clock is behind. Then the stored answer stays, and its `after` becomes the new answer's date: so
- * later runs with this clock can use it. If its date exceeds `?7`, the new answer replaces it.
- */
-const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-  ON CONFLICT (key, scope) DO UPDATE SET
-    after = iif(bought_at > excluded.bought_at AND bought_at <= ?7, excluded.bought_at, excluded.after),
-    data = iif(bought_at > excluded.bought_at AND bought_at <= ?7, data, excluded.data),
-    bought_at = iif(bought_at > excluded.bought_at AND bought_at <= ?7, bought_at, excluded.bought_at)
-  WHERE excluded.bought_at >= bought_at OR bought_at > ?8
+/** Writes an answer, unless the store has a newer one. One that is dated after `?6`, by a wrong clock, is not newer. */
+const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?1, ?2, ?3, ?4, ?5)
+  ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, data = excluded.data
+  WHERE excluded.bought_at >= bought_at OR bought_at > ?6
 `;
 
 /** SQL condition for answers, as opposed to codes of rejections. */
@@ -46,7 +33,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 const FIND_AT_ONCE = 64;
 
 /** Maximum difference between two clocks that count as correct, in milliseconds. */
-export const CLOCK_SKEW_MS = 5 * 60_000;
+const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** An account at an endpoint. No other account or endpoint uses its answers or its credits. */
 export interface Scope {
@@ -125,21 +112,17 @@ export class StoreFile {
   readonly #rows: Query;
   readonly #put: Statement;
   readonly #any: Query;
-  readonly #date: SharedDate;
-  readonly #openedAt: number;
-  /** The date that runs share through this file; undefined before this run's first write. */
-  #noted: NotedDate | undefined;
+  readonly #now: () => number;
 
-  constructor(directory: string, scope: string, date: SharedDate, busyTimeoutMs: number) {
+  constructor(directory: string, scope: string, now: () => number, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
     this.#db = db;
-    this.#date = date;
-    this.#openedAt = date.now();
+    this.#now = now;
     this.#path = join(directory, STORE_FILE);
     this.#scope = scope;
     this.#inode = statSync(this.#path).ino;
     this.#rows = db.query(
-      ['key', 'data', 'bought_at AS boughtAt', 'after'],
+      ['key', 'data', 'bought_at AS boughtAt'],
       // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
@@ -151,24 +134,18 @@ export class StoreFile {
     );
   }
 
-  /** Outcomes by key, of any age: an answer, a rejection, or both. `now` is in milliseconds since the epoch. */
-  find(keys: readonly string[], now: number): Map<string, Answer[]> {
-    return this.#db.reading(() => this.#find(keys, now));
+  /** Outcomes by key, of any age: an answer, a rejection, or both. */
+  find(keys: readonly string[]): Map<string, Answer[]> {
+    return this.#db.reading(() => this.#find(keys));
   }
 
-  #find(keys: readonly string[], now: number): Map<string, Answer[]> {
+  #find(keys: readonly string[]): Map<string, Answer[]> {
     const found = new Map<string, Answer[]>();
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
-    let known: KnownDate | undefined;
-    // Reads the date at most once: only an answer that is dated ahead of this clock needs it.
-    const date = () => {
-      known ??= this.#date.knownIn(this.#db);
-      return known;
-    };
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some = listOf(keys.slice(from, from + FIND_AT_ONCE));
-      for (const {key, data, boughtAt, after} of this.#rows.all(...scopes, some)) {
-        const outcome = outcomeIn(data, countedFrom(Number(boughtAt), Number(after), now, date));
+      for (const {key, data, boughtAt} of this.#rows.all(...scopes, some)) {
+        const outcome = outcomeIn(data, Number(boughtAt));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
         if (others === undefined) found.set(String(key), [outcome]);
@@ -183,18 +160,12 @@ export class StoreFile {
     // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
-    const latest = this.#date.now() + CLOCK_SKEW_MS;
+    const latest = this.#now() + CLOCK_SKEW_MS;
     this.#db.transaction(() => {
-      this.#noted ??= this.#date.note(this.#db);
-      const {earlier, agreed} = this.#noted;
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // An answer is surely newer than `earlier` only if this session bought it. Such an answer is dated
-        // between the opening of the file and now.
-        const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
-        const after = isOwn ? earlier : 0;
-        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
+        this.#put.run(key, scope, operation, boughtAt, textOf(outcome), latest);
       }
     });
   }
@@ -215,23 +186,6 @@ export class StoreFile {
       // Ignored: the store is no longer used.
     }
   }
-}
-
-/**
- * The time from which an answer's age counts. Mostly `boughtAt`, the time of the purchase. But if that time
- * is ahead of this run's clock (`now`), one of two clocks is wrong:
- *
- * - This run's clock, if runs agreed on a date ahead of it. Then the latest date of other runs (`said`)
- *   counts as today.
- * - Otherwise the clock at the purchase. Then the age counts from `after`, a date before the purchase. If
- *   `after` is ahead of this run's clock too, the age counts from the date that runs agreed on.
- */
-function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
-  const latest = now + CLOCK_SKEW_MS;
-  if (boughtAt <= latest) return boughtAt;
-  const {agreed, said} = date();
-  if (agreed > latest) return now - Math.max(0, said - boughtAt);
-  return after <= latest ? after : agreed;
 }
 
 /** The text to store: an answer as its JSON object, a rejection as its code in a JSON string. */

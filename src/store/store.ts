@@ -1,5 +1,4 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {SharedDate} from '../disk/shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../disk/sqlite.ts';
 import {userDirectory} from '../disk/user-directory.ts';
 import {systemReason} from '../errors.ts';
@@ -37,7 +36,8 @@ export interface StoreOptions {
   /** The output: verdicts are kept for it alone. Undefined for an output that does not last: none are kept. */
   readonly output?: string | undefined;
   readonly judge: Judge;
-  readonly date: SharedDate;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Called once if the store can't be used. The run continues without the store, and tries again later. */
   readonly onTrouble: (sentence: string) => void;
   readonly own?: OwnAnswers | undefined;
@@ -137,9 +137,9 @@ class SqliteStore implements AnswerStore {
   }
 
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined {
-    const {judge, date} = this.#options;
+    const {judge} = this.#options;
     const filed = keys.map(key => this.#filedKey({operation, key}) ?? '');
-    const found = this.#attempt(this.#reading, file => file.find(filed, date.now()));
+    const found = this.#attempt(this.#reading, file => file.find(filed));
     if (found === undefined) return undefined;
     const known = new Map<string, KnownAnswer>();
     for (const [index, key] of keys.entries()) {
@@ -268,10 +268,10 @@ class SqliteStore implements AnswerStore {
   /** Returns the result of `work`; undefined if the file can't be used now. Later calls try it again. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
-    const {scope, date} = this.#options;
+    const {scope, now} = this.#options;
     try {
       this.#directory ??= this.#locate();
-      this.#file ??= new StoreFile(this.#directory, scope, date, BUSY_TIMEOUT_MS);
+      this.#file ??= new StoreFile(this.#directory, scope, now, BUSY_TIMEOUT_MS);
       const result = work(this.#file);
       use.succeeded();
       return result;

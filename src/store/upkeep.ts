@@ -1,19 +1,23 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {LONGEST_AWAY_MS, type SharedDate} from '../disk/shared-date.ts';
 import type {Sqlite} from '../disk/sqlite.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
-import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
+import {openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** Requirements of a run for the store. */
 export interface StoreNeeds {
   /** Maximum age of a usable answer in milliseconds, by operation. */
   readonly ages: Readonly<Record<Operation, number>>;
-  readonly date: SharedDate;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Warns the user once of a clock that is behind. */
+  readonly warn: (sentence: string) => void;
 }
 
 const DAY_MS = 86_400_000;
+/** Time for which an age in use counts after its last run. A monthly job pauses for less than this. */
+const LONGEST_AWAY_MS = 35 * DAY_MS;
 /** Maximum answers per transaction. Other runs wait some milliseconds for its end. */
 export const SWEEP_AT_ONCE = 2_000;
 /** Pages returned to the file system per step. */
@@ -42,9 +46,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<void> 
 }
 
 /** Notes up to which age this run uses answers. Returns an SQL condition for answers that no run can use. */
-function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
-  const now = date.now();
-  const {certain, leaps} = date.note(db);
+function noteUse(db: Sqlite, {ages, now, warn}: StoreNeeds): string {
   const isNew = !db.hasTable('age_in_use');
   db.exec(`
     CREATE TABLE IF NOT EXISTS age_in_use (
@@ -52,6 +54,11 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     CREATE TABLE IF NOT EXISTS swept (only INTEGER PRIMARY KEY, up_to INTEGER NOT NULL);
     INSERT OR IGNORE INTO swept VALUES (1, 0);
   `);
+  const newest = Number(db.query(['max(seen) AS newest'], 'FROM age_in_use').get()?.newest);
+  if (newest - now > DAY_MS) {
+    warn(behind(now, newest));
+    db.prepare('UPDATE age_in_use SET seen = min(seen, ?)').run(now);
+  }
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
@@ -63,19 +70,17 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     note.run(operation, Math.min(ages[operation], now), now);
     if (isUsed) note.run(operation, now, now);
   }
-  db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // If this clock agrees with earlier runs (no leap), an answer dated ahead of it has a wrong date. Replaces
-  // that date by `after`, a date that is surely before the purchase.
-  if (!leaps)
-    db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
-      now + CLOCK_SKEW_MS,
-      certain - 1,
-    );
+  db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(now - LONGEST_AWAY_MS);
   const longest = db.query(['operation', 'max(age) AS age'], 'FROM age_in_use GROUP BY operation').all();
   const cases = longest.map(
-    ({operation, age}) => `WHEN '${operation}' THEN ${Math.floor(certain - Number(age))}`,
+    ({operation, age}) => `WHEN '${operation}' THEN ${Math.floor(now - Number(age))}`,
   );
   return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
+}
+
+function behind(now: number, newest: number): string {
+  const [says, last] = [now, newest].map(time => new Date(time).toISOString().slice(0, 16).replace('T', ' '));
+  return `The clock of this machine says ${says} UTC; a run before this one ended at ${last} UTC. If the clock is wrong, set it.`;
 }
 
 /**

@@ -224,7 +224,7 @@ test('a session that was killed when it had closed one of its two budgets has th
 });
 
 test('periods that are over are forgotten', () => {
-  for (const days of [0, 30, 30, 30, 10]) {
+  for (const days of [0, 200, 200, 200, 10]) {
     now += days * 86_400_000;
     const budget = open(5);
     budget.take('a', 1);
@@ -232,7 +232,7 @@ test('periods that are over are forgotten', () => {
   }
   const db = new Sqlite(within('daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
   expect(db.query(['period'], 'FROM used').all()).toEqual(
-    ['2031-06-05', '2031-07-05', '2031-08-04', '2031-08-14'].map(period => ({period})),
+    ['2032-06-09', '2032-12-26', '2033-01-05'].map(period => ({period})),
   );
   db.close();
 });

@@ -1,6 +1,5 @@
 import {readdirSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {SharedDate} from '../../src/disk/shared-date.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../src/ledger/history.ts';
 import {newDirectory} from '../support/new-directory.ts';
@@ -12,15 +11,7 @@ const within = newDirectory();
 
 function tell(...entries: readonly HistoryEntry[]): RunHistory {
   const history = new RunHistory(within(), (known, told) => (known === told ? known : `${known}+${told}`));
-  // By a clock that is right.
-  for (const entry of entries)
-    history.add(
-      [entry],
-      new SharedDate(
-        () => entry.endedAt,
-        () => {},
-      ),
-    );
+  for (const entry of entries) history.add([entry], entry.endedAt);
   return history;
 }
 

@@ -134,7 +134,7 @@ describe('the HTML page', () => {
       'econnrefused',
       'Share of high risk',
       '2.1%',
-      'last from row 12,001',
+      '1 time',
       'An IPv6 address: the service takes IPv4 only.',
     ])
       expect(page).toContain(text);

@@ -467,14 +467,10 @@ test('require_store: a store that stays locked or has no place is an error befor
   expect(stage.api.ledger.calls).toBe(6);
 });
 
-test('an answer that was stored while the clock was ahead is asked for again, and replaced', async () => {
+test('an answer that was stored while the clock was ahead is not paid for again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(5));
   const aYear = 365 * 86_400_000;
   await stage.run(settings, {now: () => Date.now() + aYear});
-  expect(await stage.run(settings)).toMatchObject({summary: {calls: {total: 5}}});
   expect(await stage.run(settings)).toMatchObject({summary: {calls: {total: 0}}});
-  // Clocks that differ by little are no reason to pay.
-  await stage.run({...settings, account: 'near'}, {now: () => Date.now() + 60_000});
-  expect(await stage.run({...settings, account: 'near'})).toMatchObject({summary: {calls: {total: 0}}});
 });

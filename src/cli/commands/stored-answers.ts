@@ -1,6 +1,5 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
-import {SharedDate} from '../../disk/shared-date.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/settings/expected-country.ts';
 import {ages, rejectionTerm} from '../../job/values.ts';
@@ -11,7 +10,6 @@ import {bytes as sized} from '../../report/format.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {StoreAdmin} from '../../store/store-admin.ts';
 import {STORE_FILE} from '../../store/store-file.ts';
-import {createConsole} from '../console.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -62,8 +60,7 @@ function renderStats({directory, bytes, answers}: StoreReport): string {
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, async store => {
-    const {warn} = createConsole({quiet: false, log: {format: 'text'}});
-    const today = store.today(new SharedDate(Date.now, warn));
+    const today = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
       const answers = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;

@@ -14,7 +14,7 @@ import type {Drift, Summary} from '../../report/summary.ts';
 import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {isComplete} from '../exit.ts';
 import {endpointName, scopeOf} from '../identity.ts';
-import {dateOf, type World} from '../io.ts';
+import type {World} from '../io.ts';
 
 /** True if the job's runs are compared with each other. The job needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {
@@ -74,7 +74,7 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   try {
     const entries = entriesOf();
     try {
-      withHistory(env, history => history.add(entries, dateOf(io)), 'adding');
+      withHistory(env, history => history.add(entries, io.now()), 'adding');
     } catch (error) {
       if (!isBusy(error)) throw error;
       leaveForHistory(userDirectory('state', env), entries);

@@ -12,7 +12,7 @@ import {
 } from '../../store/store.ts';
 import {keepUp} from '../../store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../store/validity.ts';
-import {dateOf, type World} from '../io.ts';
+import type {World} from '../io.ts';
 
 /** How long answers are valid, by operation. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
@@ -39,7 +39,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
     const directory = storeDirectory(store, io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
-    await keepUp(directory, {ages, date: dateOf(io)});
+    await keepUp(directory, {ages, now: io.now(), warn: io.warn});
   } catch {
     // Ignores the error: the upkeep of the next run tries again.
   }
@@ -58,7 +58,7 @@ export function openAnswerStore(
     scope,
     output: output.lasts ? resolve(output.name) : undefined,
     judge,
-    date: dateOf(io),
+    now: io.now,
     onTrouble: io.warn,
     patienceMs: io.storePatienceMs,
     own,

@@ -2,7 +2,7 @@ import {giveBackBlocks, PeriodBudget} from '../../account/period-budget.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {thousandths} from '../../job/money.ts';
 import type {LedgerOptions} from '../../ledger/ledger-options.ts';
-import {dateOf, type World} from '../io.ts';
+import type {World} from '../io.ts';
 import {type Account, stateDirectory} from './account.ts';
 
 /**
@@ -15,7 +15,6 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
   const {env, now, warn} = io;
   if (account === undefined) return [];
   const {key: owner, path, warn_at: share} = account;
-  const date = dateOf(io);
   const opened: PeriodBudget[] = [];
   try {
     for (const period of ['day', 'month'] as const) {
@@ -26,7 +25,7 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
       const directory = stateDirectory(env, limit);
       const whose = {directory, owner, period, limit, holder};
       const maxCredits = thousandths(credits);
-      opened.push(new PeriodBudget({...whose, maxCredits, now, date, warnAt: {share, warn}}));
+      opened.push(new PeriodBudget({...whose, maxCredits, now, warnAt: {share, warn}}));
     }
     return opened;
   } catch (error) {
@@ -43,7 +42,7 @@ export function giverBack(io: World): LedgerOptions['giveBack'] {
   return (holder, taken) => {
     const {env, now} = io;
     try {
-      giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
+      giveBackBlocks({directory: userDirectory('state', env), now}, holder, taken);
     } catch {
       // Ignored. If this run needs the budgets' file, it has stopped already: it opened its budgets before.
     }
