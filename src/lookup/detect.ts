@@ -1,5 +1,6 @@
 import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
+import {rowCountry} from '../operations/country.ts';
 import {intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf, type Headers} from './columns/column.ts';
 import {type CountryChoices, chooseCountries, countryFor} from './columns/country-column.ts';
@@ -43,7 +44,9 @@ export function detectColumns(
   const guesses = columns.flatMap(column => {
     const choice = countryFor(choices, column.name);
     const countryCell = choice !== undefined && 'found' in choice ? choice.found.column.cell : undefined;
-    const cells = sample.map(row => [column.cell(row) ?? '', countryCell?.(row) || known.fallback] as const);
+    const cells = sample.map(
+      row => [column.cell(row) ?? '', rowCountry(countryCell?.(row), known.fallback)] as const,
+    );
     const some = detected.flatMap(name => guessColumn(name, column, cells, known.rules) ?? []);
     return best(some).map(guess => ({...guess, fault: faultOf(guess, cells, sample, known)}));
   });

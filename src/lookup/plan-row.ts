@@ -2,7 +2,7 @@ import type {Row} from '../input/row.ts';
 import {type Broken, broken, type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
-import {saysNoCountry} from '../operations/country.ts';
+import {rowCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
@@ -152,12 +152,8 @@ function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): Plan
 
 type CountryOf = (row: Row) => string | undefined;
 
-/** Reads a row's country. An empty cell or a placeholder means the default country; a misspelt name does not. */
 function countryFrom(country: CellReader | undefined, defaultCountry: string | undefined): CountryOf {
-  return row => {
-    const said = country?.(row)?.trim() ?? '';
-    return said === '' || saysNoCountry(said) ? defaultCountry : said;
-  };
+  return row => rowCountry(country?.(row), defaultCountry);
 }
 
 /**

@@ -55,6 +55,12 @@ export function saysNoCountry(text: string): boolean {
   return isPlaceholder(given) && phoneCountry(given) === undefined;
 }
 
+/** A row's country: its cell, or the default country for an empty cell or a placeholder, but not for a misspelt name. */
+export function rowCountry(cell: string | undefined, fallback: string | undefined): string | undefined {
+  const said = cell?.trim() ?? '';
+  return said === '' || saysNoCountry(said) ? fallback : said;
+}
+
 /** True for one to three letters, which may be a country's code. */
 export function isShortCode(text: string): boolean {
   return /^\p{L}{1,3}$/u.test(text.trim());

@@ -30,4 +30,5 @@ several countries that are named ▸ [--phone a --country x --country y] a,x,y �
 several that are named and can't be told apart ▸ [--phone a --country x --country y] a,x,y ⏎ 5× 030 2312500{n},DE,DE ⏎ 0664 1234567,DE,AT ▸ column_unsure ▸ The numbers in "a" may belong to the countries in "x" or "y". Name one of them: --country COLUMN.
 numbers of another country than the column says ▸ id,phone,country ⏎ 5× {n},030 2312501{n},US ▸ column_unsure --phone phone --default-country COUNTRY ▸ not valid in the country that "country" says (row 1: phone_too_long). They may be of another country
 the same with that country ▸ [--phone phone --default-country DE] id,phone,country ⏎ 5× {n},030 2312501{n},US ▸ phone=phone → +493023125010 +493023125011 +493023125012 … 5
+a placeholder in place of a country means the default country, for the column as for the row ▸ [--default-country DE] phone,country ⏎ 4× 030 2312501{n},n/a ⏎ (202) 555-0110,US ▸ phone=phone country=country → +493023125010 +493023125011 +493023125012 … 5
 `;
