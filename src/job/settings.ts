@@ -10,7 +10,7 @@ import {list} from './values.ts';
 /**
  * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that
  * take it, and its effect on a run. Flags, job files, their JSON Schema, `--help`, the tables in
- * `docs/settings.md`, the library's settings and the check of a resume all come from here.
+ * `docs/settings.md` and the library's settings all come from here.
  */
 const declared = {
   ...lookupSettings,

@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {countAnswer, countName, emptyTop, type Top, topSummary} from '../../src/books/top-counts.ts';
-
-/** As a checkpoint keeps it. */
-const saved = (top: Top) => JSON.parse(JSON.stringify(top)) as Top;
+import {countAnswer, countName, emptyTop, topSummary} from '../../src/books/top-counts.ts';
 
 test('answers are counted by country, network and domain, wherever an operation has them', () => {
   const top = emptyTop();
@@ -30,23 +27,22 @@ test('a domain with fewer than five rows is never named', () => {
 test('names that objects have by themselves are names like any other', () => {
   const top = emptyTop();
   for (const name of ['constructor', 'toString', '__proto__', 'constructor']) countName(top.networks, name);
-  expect(topSummary(saved(top)).networks?.names).toEqual([
+  expect(topSummary(top).networks?.names).toEqual([
     {name: 'constructor', count: 2},
     {name: 'toString', count: 1},
   ]);
 });
 
-test('memory stays bounded, a common name is kept, and no count is too high, resumes in between or not', () => {
+test('memory stays bounded, a common name is kept, and no count is too high', () => {
   const names = fc.array(fc.integer({min: 0, max: 3_000}), {minLength: 2_000, maxLength: 6_000});
   fc.assert(
-    fc.property(names, fc.nat({max: 2_000}), (picks, cut) => {
-      let top = emptyTop();
+    fc.property(names, picks => {
+      const top = emptyTop();
       const truth = new Map<string, number>();
       for (const [index, pick] of picks.entries()) {
         const name = index % 3 === 0 ? 'common.example' : `domain${pick}.example`;
         countName(top.domains, name);
         truth.set(name, (truth.get(name) ?? 0) + 1);
-        if (index === cut) top = saved(top);
       }
       expect(Object.keys(top.domains.counts).length).toBeLessThanOrEqual(400);
       expect(topSummary(top).domains?.names[0]?.name).toBe('common.example');

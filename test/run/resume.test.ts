@@ -105,7 +105,7 @@ test('--state puts the state elsewhere, and leaves files of others there', async
   stage.write('list.csv', ips(ROWS));
   const raw = {...settings, state: stage.path('elsewhere')};
   await halfWay(stage, {raw});
-  // Beside the output is only its lock, by which an unfinished run is known.
+  // Beside the output is only its lock, by which `bulk-enrich` without a command knows an unfinished run.
   expect(readdirSync(stage.path('out.csv.run')).sort()).toEqual(['holder.json', 'lock.db']);
   expect(readdirSync(stage.path('elsewhere'))).toContain('output.partial');
   writeFileSync(stage.path('elsewhere/mine.txt'), 'kept');

@@ -98,7 +98,7 @@ test('terminal and report show the warnings, with the line of a rules file', asy
   expect(box.read('report.md')).toContain(warning);
 });
 
-test('a resumed run continues the counts', async () => {
+test('a resumed run counts each row once', async () => {
   const rules = [rule('row.amonut > 10', 'misspelt'), rule('ip.country == "DE"', 'de')];
   await run(rules, {maxCredits: 1});
   const {rules: counts} = await run(rules, {maxCredits: 2});

@@ -218,17 +218,6 @@ describe('risk', () => {
     box.write('r.yaml', text);
     await refuse(text, {input: 'in.csv', ip: 'ip', score: 'r.yaml'});
   });
-
-  test('a run resumes only with the same rules', async () => {
-    box.write('in.csv', csv);
-    box.write('rules.yaml', rules);
-    const settings = {input: 'in.csv', ip: 'ip', score: 'rules.yaml'};
-    expect((await run({...settings, maxCredits: 1})).code).toBe(7);
-    box.write('rules.yaml', rules.replace('40', '41'));
-    const {code, text: said} = await run(settings);
-    expect(code).toBe(10);
-    expect(said).toContain('(score)');
-  });
 });
 
 describe('a lookup with a condition', () => {
@@ -458,20 +447,6 @@ describe('constants, lists and the time in rules', () => {
       score: score(given, when),
     });
     expect(said.length).toBeLessThan(700);
-  });
-
-  test('a run resumes only with the same lists', async () => {
-    box.write('in.csv', csv);
-    box.write('list.txt', 'US\n');
-    const settings = {
-      ...job,
-      concurrency: 1,
-      score: score({lists: {a: {file: box.path('list.txt')}}}, 'row.country in list.a'),
-    };
-    // Enough for a row: a run that wrote none begins anew.
-    expect((await run({...settings, maxCredits: 2})).code).toBe(7);
-    box.write('list.txt', 'DE\n');
-    expect((await run(settings)).code).toBe(10);
   });
 
   test('a run is done before only with the same lists', async () => {

@@ -7,7 +7,7 @@ import type {Logger} from 'pino';
 export const logEvents = {
   run_started: {
     level: 'info',
-    about: 'A run, or a session of it, begins: inputs, columns, the row at which it resumes.',
+    about: 'A run, or a session of it, begins: inputs, output, columns, and if it is resumed.',
   },
   run_progress: {level: 'info', about: 'Progress, every 30 seconds: rows, calls, credits.'},
   run_waiting: {level: 'info', about: 'The run waits: the reason and the end of the wait.'},
