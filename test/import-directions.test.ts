@@ -33,7 +33,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'input/row.ts',
     'job',
     'ledger/lookup.ts',
-    'lookup/kept-with-answer.ts',
     'lookup/recent.ts',
     'lookup/targets.ts',
     'operations',

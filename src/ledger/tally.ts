@@ -31,7 +31,7 @@ export function noRefusalsYet(): Record<Operation, RefusalTally> {
 
 /** Counts of one operation. */
 export interface OperationTally {
-  /** Distinct values that were sent or have an outcome. */
+  /** Distinct values that the session sent, or whose outcome it used. */
   distinct: number;
   /** Distinct values with an answer from the store. `knownRejections`: those whose answer is a rejection. */
   fromStore: number;
@@ -125,7 +125,7 @@ function countUp(counts: Record<string, number>, name: string, by = 1): void {
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Counts one attempt. Returns true if it was certainly sent: then it counts as a call. */
+/** Counts a booked attempt, also under its operation. Returns true if it counts as a call. */
 export function countBooked(tally: Tally, {operation, attempt, retry}: BookedAttempt): boolean {
   const counts = tally.operations[operation];
   if (attempt.kind === 'answered') counts.answered += 1;
@@ -147,7 +147,7 @@ export function countLost(tally: Tally, count: number): void {
   countUp(tally.byError, INTERRUPTED, count);
 }
 
-/** Counts an attempt. Returns true if the attempt was certainly sent: then it counts as a call. */
+/** Counts an attempt by status and latency. Returns true if it was certainly sent: then it counts as a call. */
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);

@@ -186,8 +186,7 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // Redis may have restored this chunk from a snapshot, after a worker had carried it out. So the chunk
-    // fails: no call is made twice. A run that still waits for the chunk counts it as lost.
+    // A day from now Redis deletes the chunk, should its run never collect the results.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
     // If Redis restored this chunk from a snapshot, a worker may have carried it out before. So the chunk
     // fails, and a run that waits for it counts it as lost.
