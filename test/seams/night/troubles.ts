@@ -96,6 +96,8 @@ export const troubles: Readonly<Record<string, Night>> = {
       .join(';')}`,
     sessions: [{}, {output: 'other'}],
   },
+  'a rejection without a later answer is a gap': {list: 'a b', script: 'b: 422'},
+  'a rejection that no store keeps is a gap': {list: 'a b', script: 'a: 422', settings: {store: false}},
   'ten 403 at the beginning': {list: TWENTY, script: `*: ${again('403', 20)}`},
   'ten refused by a bare gateway after an answer': {
     list: TWENTY,
