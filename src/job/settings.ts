@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {callSettings} from './settings/call-settings.ts';
-import type {DeclaredSetting, Shapes, Use} from './settings/declare.ts';
+import type {DeclaredSetting, SettingMeta, Use} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';
@@ -55,10 +55,11 @@ export type NamesFor<U extends Use> = {
 }[SettingName];
 export type SettingsFor<U extends Use> = Pick<Settings, NamesFor<U>>;
 
-/** The names of the settings that shape this part of a run's result. */
-export function namesThatShape(what: Shapes): readonly SettingName[] {
-  return names.filter(name => declared[name].shapes === what);
-}
+/** The names of the settings that do not change a run's result. */
+export const namesBesideResult: readonly SettingName[] = names.filter(name => {
+  const {changesResult}: SettingMeta = declared[name];
+  return changesResult === false;
+});
 
 /** A setting as the command line and the docs describe it. */
 type Described = Omit<DeclaredSetting, 'schema'> & {

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {checkedBaseUrl} from '../client/client.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import {namesThatShape, type Settings} from '../job/settings.ts';
+import {namesBesideResult, type Settings} from '../job/settings.ts';
 import {loadRules, shapeOfRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
@@ -51,7 +51,7 @@ export function endpointName(
 /** SHA-256 (hex) of all settings that affect the result. The summary has it, to identify the output's settings. */
 export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
-  for (const name of namesThatShape('nothing')) delete settings[name];
+  for (const name of namesBesideResult) delete settings[name];
   const {name, inputs, output, endpoint, paths} = job;
   const asked = {scope: answersKey(job), actionId: endpoint.actionId};
   const {summary, rejects} = paths;

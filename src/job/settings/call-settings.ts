@@ -20,33 +20,28 @@ export const callSettings = {
       'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h.',
     defaultText: '20/s live, unlimited embedded',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   concurrency: callSetting(whole(1, 10_000).optional(), {
     value: 'N',
     description: 'Maximum of calls in flight, from 1 to 10000.',
     defaultText: '16; of a run with a fleet, twice the sum of its workers',
     uses: ['run', 'library', 'worker'],
-    shapes: 'summary',
   }),
   timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
     value: 'TIME',
     description: 'Maximum time for one call, from 100ms to 1h.',
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
-    shapes: 'summary',
   }),
   resends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
     description:
       'How often a value may be sent again after a call that may have been charged, from 0 (never) to 1000.',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
     description: 'Maximum outage or Retry-After to wait for, from 0s to 30d; see --publish-on.',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
@@ -54,7 +49,7 @@ export const callSettings = {
       'Redis of a fleet: workers on several machines, which make the calls of a run. Without a fleet, the run makes them.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
     uses: ['run', 'library', 'doctor'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
@@ -62,21 +57,18 @@ export const callSettings = {
       'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free (no), spent (yes) or maybe (unknown).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
-    shapes: 'summary',
   }),
 
   maxCredits: limitSetting(whole(0).optional(), {
     value: 'N',
     description: 'Maximum of credits for this run, all its sessions included.',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   until: limitSetting(until.optional(), {
     value: 'TIME',
     description:
       'Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin".',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   publishOn: limitSetting(
     list(',')
@@ -89,7 +81,6 @@ export const callSettings = {
         'Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At any other limit the run stops, and can be resumed (exit 7 or 5).',
       defaultText: 'none',
       uses: ['run', 'library'],
-      shapes: 'summary',
     },
   ),
   maxErrors: limitSetting(countOrShare.optional(), {
@@ -97,13 +88,11 @@ export const callSettings = {
     description:
       'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at 100 rejections in a row, unless this is 100%.',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   maxRejects: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description: 'Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on.',
     uses: ['run'],
-    shapes: 'summary',
   }),
   failIf: limitSetting(list().optional(), {
     value: 'EXPR',
@@ -111,6 +100,5 @@ export const callSettings = {
     description:
       'Exit with 4 after writing the output if this is true of the summary, such as risk.high > 500.',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
 };

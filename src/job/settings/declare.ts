@@ -14,42 +14,15 @@ export type Use =
   | 'worker'
   | 'doctor';
 
-/**
- * Values that a run derives from settings, input and environment, and that shape its output. A resume compares
- * only the derived values. So if the user now names a column that the run had guessed, the run can still resume.
- */
-export type Resolved =
-  | 'endpoint'
-  | 'columns'
-  | 'encoding'
-  | 'fields'
-  | 'country'
-  | 'verdict'
-  | 'output_format'
-  | 'score';
-
-/** The part of a run's result that a setting changes, if the service gives the same answers. */
-export type Shapes =
-  /** The rows that are written. An unfinished run resumes only with the same value. */
-  | 'output'
-  /** A value that the run derives. Only the derived value is compared before an unfinished run resumes. */
-  | Resolved
-  /**
-   * Only the summary, the exit code or a report. An unfinished run resumes with any value. A complete run
-   * counts as done only with the same value.
-   */
-  | 'summary'
-  /**
-   * Nothing: the setting changes only how the run works and what it shows. The addresses of a fleet and of a
-   * health check are here too. They may hold secrets, so they are never compared.
-   */
-  | 'nothing';
-
 /** The description of a setting. Its type and its default are in its schema. */
 export interface SettingMeta {
   readonly description: string;
   readonly uses: readonly Use[];
-  readonly shapes: Shapes;
+  /**
+   * False if the setting changes only how a run works and what it shows: a complete run is complete with any value of
+   * it. Addresses of a fleet and of a health check may hold secrets, so they have this, too: they are in no digest.
+   */
+  readonly changesResult?: false;
   /**
    * Name of the flag's value in `--help`, in `[…]` if the value is optional. Undefined for a flag without a value.
    */

@@ -20,7 +20,6 @@ export const lookupSettings = {
       description: 'The service: embedded; live (at BULK_ENRICH_BASE_URL); or a base URL.',
       defaultText: 'from the environment',
       uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
-      shapes: 'endpoint',
     },
   ),
 
@@ -30,14 +29,12 @@ export const lookupSettings = {
       repeatable: true,
       description: `${operations[name].about} PREFIX begins the names of its new columns.`,
       uses: ['run', 'library'],
-      shapes: 'columns',
     }),
   ),
   verdict: columnsSetting(verdict.optional(), {
     value: 'COL',
     description: operations.verify.about,
     uses: ['run', 'library'],
-    shapes: 'verdict',
   }),
   only: columnsSetting(
     list(',')
@@ -48,7 +45,6 @@ export const lookupSettings = {
       repeatable: true,
       description: 'Look up only these operations, such as ip,email.',
       uses: ['run', 'library'],
-      shapes: 'columns',
     },
   ),
   country: columnsSetting(list().optional(), {
@@ -57,7 +53,6 @@ export const lookupSettings = {
     description:
       'Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country.',
     uses: ['run', 'library'],
-    shapes: 'country',
   }),
   defaultCountry: columnsSetting(
     z
@@ -72,7 +67,6 @@ export const lookupSettings = {
       description:
         'Country, as code or name, of national phone numbers without a country of their own; + if phone numbers only lack their plus.',
       uses: ['run', 'library', 'lookup', 'verify'],
-      shapes: 'output',
     },
   ),
   ipFromList: columnsSetting(z.enum(['first', 'last', 'only']).optional(), {
@@ -81,7 +75,6 @@ export const lookupSettings = {
       'Which IP address to use of a cell with several (X-Forwarded-For): first, last or only. With only, the cell is used if all of them are the same.',
     defaultText: 'such cells are invalid',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   empty: columnsSetting(list().optional(), {
     value: 'TEXT',
@@ -89,19 +82,16 @@ export const lookupSettings = {
     description:
       'Treat a cell with just this text as empty, too. Some are empty anyway, such as n/a and unknown.',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   fields: columnsSetting(list(',').optional(), {
     value: 'FIELDS',
     repeatable: true,
     description: 'Write only these answer fields, such as ip.country,email.trust_score.',
     uses: ['run', 'library'],
-    shapes: 'fields',
   }),
   header: columnsSetting(z.boolean().default(true), {
     negated: true,
     description: 'Read the first row as data; columns are column_1, column_2, …',
     uses: ['run', 'reading'],
-    shapes: 'output',
   }),
 };

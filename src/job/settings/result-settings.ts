@@ -30,7 +30,6 @@ export const resultSettings = {
       value: 'RULES',
       description: 'Rules of the risk score: default, none, or a YAML file.',
       uses: ['run', 'library'],
-      shapes: 'score',
     },
   ),
   summary: resultSetting(z.string().optional(), {
@@ -38,14 +37,12 @@ export const resultSettings = {
     description: 'File for the summary.',
     defaultText: 'OUT.summary.json',
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   rejects: resultSetting(z.string().optional(), {
     value: 'FILE',
     description: "File for rows that can't be read.",
     defaultText: 'OUT.rejects.ndjson',
     uses: ['run'],
-    shapes: 'summary',
   }),
   report: resultSetting(
     z
@@ -56,7 +53,6 @@ export const resultSettings = {
       value: 'FILE',
       description: 'File for a report: an HTML page, or Markdown (.md).',
       uses: ['run', 'library'],
-      shapes: 'summary',
     },
   ),
   metrics: resultSetting(
@@ -68,7 +64,6 @@ export const resultSettings = {
       value: 'FILE',
       description: "File for Prometheus metrics, for the node exporter's textfile collector (.prom).",
       uses: ['run', 'library'],
-      shapes: 'summary',
     },
   ),
   pingUrl: resultSetting(
@@ -77,7 +72,7 @@ export const resultSettings = {
       value: 'URL',
       description: 'Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE).',
       uses: ['run', 'library'],
-      shapes: 'nothing',
+      changesResult: false,
     },
   ),
   drift: resultSetting(drift.prefault('10%'), {
@@ -85,7 +80,6 @@ export const resultSettings = {
     description:
       "How much a named job's results may differ from its last runs. With 10%, the run warns if they differ more. With fail 10%, it also exits with 4, after writing the output. off compares nothing.",
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
   log: resultSetting(log.optional(), {
     value: 'WORDS',
@@ -93,11 +87,11 @@ export const resultSettings = {
       'Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text. With json, all of stderr is JSON. Both together: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
   quiet: resultSetting(z.boolean().default(false), {
     description: 'Write only errors to stderr, and the log if it is set.',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
 };

@@ -66,33 +66,28 @@ export const rowSettings = {
     value: 'EXPR',
     description: 'Look up only rows where this is true, such as row.country == "US".',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   limit: rowsSetting(whole(1).optional(), {
     value: 'N',
     description: 'Read only the first N records.',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   inputFormat: formatSetting(z.enum(namedFormats).optional(), {
     value: 'FORMAT',
     description: "The input's format: csv, tsv or ndjson.",
     defaultText: 'by content',
     uses: ['run', 'reading'],
-    shapes: 'output',
   }),
   outputFormat: formatSetting(z.enum(namedFormats).optional(), {
     value: 'FORMAT',
     description: "The output's format: csv, tsv or ndjson.",
     defaultText: 'by its name, else as the input',
     uses: ['run'],
-    shapes: 'output_format',
   }),
   flatten: formatSetting(z.boolean().default(false), {
     description:
       'Write nested fields side by side. In CSV they become columns (user.name). In NDJSON the answers become fields of the row (ip_country).',
     uses: ['run'],
-    shapes: 'output_format',
   }),
   delimiter: formatSetting(
     z
@@ -105,14 +100,12 @@ export const rowSettings = {
       description: 'The delimiter of the input and the output.',
       defaultText: 'by content',
       uses: ['run', 'reading'],
-      shapes: 'output',
     },
   ),
   bom: formatSetting(z.boolean().optional(), {
     description: 'Begin the output with a byte order mark.',
     defaultText: 'as the input',
     uses: ['run'],
-    shapes: 'output_format',
   }),
   encoding: formatSetting(
     z
@@ -128,31 +121,26 @@ export const rowSettings = {
       description:
         'Input encoding, such as windows-1252. auto: byte order mark, then UTF-8, then a confident guess.',
       uses: ['run', 'reading'],
-      shapes: 'encoding',
     },
   ),
   skipLines: formatSetting(whole(1, 1_000).optional(), {
     value: 'N',
     description: 'Skip the first N lines of each CSV file, such as a title above the header.',
     uses: ['run', 'reading'],
-    shapes: 'output',
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
     description: 'Add empty fields to CSV rows that are too short, and count those rows.',
     uses: ['run', 'reading'],
-    shapes: 'output',
   }),
   maxRecordSize: formatSetting(whole(1024, 268_435_456).default(1_048_576), {
     value: 'BYTES',
     description: 'Reject records larger than this; from 1024 to 268435456.',
     uses: ['run', 'library', 'reading'],
-    shapes: 'output',
   }),
   escapeFormulas: formatSetting(z.enum(['answers', 'all', 'none']).default('answers'), {
     value: 'WHICH',
     description:
       "Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none.",
     uses: ['run', 'library'],
-    shapes: 'output_format',
   }),
 };

@@ -17,26 +17,22 @@ export const storeSettings = {
       description: 'Directory of the answer store.',
       defaultText: "the user's cache directory",
       uses: ['run', 'library', 'doctor'],
-      shapes: 'summary',
     },
   ),
   maxAge: storeSetting(ages.prefault(defaultAges), {
     value: 'AGE',
     description: 'Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   stale: storeSetting(durationFrom('0s', '36500d').optional(), {
     value: 'TIME',
     description:
       'If no call is possible (outage, deadline, budget), use answers up to this long past their age.',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   offline: storeSetting(z.boolean().default(false), {
     description: 'Make no calls: use stored answers, and skip all other values. Needs no key.',
     uses: ['run', 'library'],
-    shapes: 'output',
   }),
   account: storeSetting(
     readAs(textOrNumber(LABEL), LABEL, given =>
@@ -47,13 +43,11 @@ export const storeSettings = {
       description:
         'Label of the account. Each account has its own stored answers. An account may have a file with its rate and its limits, in ~/.config/bulk-enrich/accounts/.',
       uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
-      shapes: 'output',
     },
   ),
   requireStore: storeSetting(z.boolean().default(false), {
     description: "Stop before the first call (exit 9) if the answer store can't be used.",
     uses: ['run', 'library'],
-    shapes: 'summary',
   }),
 
   state: stateSetting(z.string().optional(), {
@@ -61,24 +55,24 @@ export const storeSettings = {
     description: 'Directory for the state of the run.',
     defaultText: 'OUT.run',
     uses: ['run', 'doctor'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
   date: stateSetting(z.iso.date('expected a day such as 2026-01-31').optional(), {
     value: 'DAY',
     description: 'The day for {date} in paths.',
     defaultText: 'today, UTC',
     uses: ['run', 'library'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
   restart: stateSetting(z.boolean().default(false), {
     description:
       'Begin a new count of credits, and look failed values up again. Answers already paid for are kept.',
     uses: ['run'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
   force: stateSetting(z.boolean().default(false), {
     description: 'Replace an existing output. Values that failed are looked up again.',
     uses: ['run'],
-    shapes: 'nothing',
+    changesResult: false,
   }),
 };
