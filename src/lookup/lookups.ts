@@ -93,9 +93,12 @@ export class Lookups {
     }
     const version = store.version();
     this.#takeOver(fresh);
-    for (const asked of fresh.values()) this.#begin(asked, version);
-    for (const operation of new Set([...fresh.values()].map(({lookup}) => lookup.operation)))
-      await gate.room(operation);
+    // All are under way before the first is sent: no wait lets another `ask` begin one of them.
+    const begun = [...fresh.values()].map(asked => ({...asked, start: this.#begin(asked, version)}));
+    for (const {start, lookup} of begun) {
+      start();
+      await gate.room(lookup.operation);
+    }
   }
 
   /** The life of a value that must be paid for, from its first call to its result. */
@@ -171,8 +174,8 @@ export class Lookups {
     return step;
   }
 
-  /** Looks a value up, unless it is under way. All rows that wait for it get its result. */
-  #begin({lookup, waiters, entry, before}: FreshLookup, version: number): void {
+  /** Marks a value as under way. Returns what starts its lookup; all rows that wait for it get its result. */
+  #begin({lookup, waiters, entry, before}: FreshLookup, version: number): () => void {
     const {costOf, publishesOnBudget, gate} = this.#options;
     const {operation, key, params} = lookup;
     const call: Call = {
@@ -189,9 +192,16 @@ export class Lookups {
       sentAt: 0,
       attempts: 0,
     };
-    const result = this.#inTurn(lookup, () => this.#lookUp(call)).finally(() => this.#underWay.delete(key));
+    let start = () => {};
+    const started = new Promise<void>(resolve => {
+      start = resolve;
+    });
+    const result = started
+      .then(() => this.#inTurn(lookup, () => this.#lookUp(call)))
+      .finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, result);
     for (const waiter of waiters) result.then(told => waiter.tell(told)).catch(error => gate.fail(error));
+    return start;
   }
 
   /** Runs `work` once the last lookup of the same session token has ended: its call changes the next answer. */

@@ -16,7 +16,6 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply>>>> = {
   '1 ok 2 0': {
     'an answer': reply.ok(),
     'an answer with Retry-After': reply.ok(after(3)),
-    'an answer, and the connection closed': reply.ok({after: 'close'}),
     'an answer, and the connection reset': reply.ok({after: 'reset', delayMs: 5}),
     'status 201': reply.json({success: true, data: {country: 'DE'}}, 201),
   },
@@ -42,11 +41,12 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply>>>> = {
       status => [`status ${status}`, bare(status)],
     ),
   ),
-  '1 failed CODE 1+1 3': {
+  // The second value was sent later and answered: so the first is to blame, and its rejection is an answer.
+  '1 failed CODE 1+1 0': {
     'status 400 with a code': reply.error(400, 'code'),
     'status 422 with a code and Retry-After': reply.error(422, 'code', after(3)),
   },
-  '1 failed CODE 2 3': {'status 200 with a code': reply.error(200, 'code')},
+  '1 failed CODE 2 0': {'status 200 with a code': reply.error(200, 'code')},
   '1 failed bad_response 2 3': {
     'a text': reply.text('hello', 200, 'text/plain'),
     'no body': reply.empty(),
