@@ -47,8 +47,8 @@ export interface UnfinishedDay {
 
 /**
  * The place for the rows. `src/run/destination` has the code that writes each kind. `name`, for messages and the
- * summary: a file's path, or `-` for any stream. `to`: path of the pipe or device, or `-` for stdout. A run can be
- * resumed if its output `lasts`.
+ * summary: a file's path, or `-` for any stream. `to`: path of the pipe or device, or `-` for stdout. An output that
+ * `lasts` is put in place as a whole; rows that went into a stream can't be taken back.
  */
 export type Output =
   | {

@@ -127,14 +127,11 @@ function unwritable(path: string, error: unknown): OutputError {
   );
 }
 
-/**
- * The error of a stream. Its message says that the run begins again at the first row, since a stream can't be
- * resumed. If the reader closed the pipe, as `head` does, there is nothing to fix.
- */
+/** The error of a stream. If the reader closed the pipe, as `head` does, there is nothing to fix. */
 function streamFailed(error: unknown): OutputError {
   const message =
     systemCode(error) === 'EPIPE'
       ? 'The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: -o FILE.'
-      : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again. It begins at the first row, since a stream can't be resumed.`;
+      : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again: it writes all rows anew.`;
   return new OutputError('output_unwritable', message, {cause: error});
 }

@@ -191,7 +191,7 @@ async function readThrough(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // A stream can't be resumed, so finished rows are still written. Waits only one second: the reader may be gone.
+  // The reader of a stream has its rows at once, so finished rows are still written. Waits only one second: the reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 

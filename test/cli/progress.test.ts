@@ -166,7 +166,7 @@ test.each([
       job: {endpoint: {kind: 'live'}, settings: {}},
       input: {layout: {mapping: {targets: [], countries: new Map()}}},
       asking: {
-        executor: {pace: () => ({limit: undefined})},
+        gate: {pace: () => ({limit: undefined})},
         ledger: {interrupted, spending: made, isResumed: true},
       },
     };
@@ -199,7 +199,7 @@ describe('a run under way', () => {
         source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000},
       },
       asking: {
-        executor: {pace: () => ({inFlight: 1, waiting: 0, ...pace})},
+        gate: {pace: () => ({inFlight: 1, waiting: 0, ...pace})},
         ledger: {tally, interrupted: 0, budget: {committed: 160_000}},
       },
       output: {writer: {counters: {rows}}, window: {full: false}},
@@ -227,7 +227,7 @@ describe('a run under way', () => {
       credits: 160,
     });
     expect(line).toBe(
-      '████████████████░░░░ 83% of calls · 150 rows · 160 credits · 2 calls/s · about 15 s left',
+      '████████████░░░░░░░░ 62% of calls · 150 rows · 160 credits · 2 calls/s · about 15 s left',
     );
     expect(warnings).toEqual([]);
   });

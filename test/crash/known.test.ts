@@ -49,7 +49,7 @@ test('a streak of refusals that kills divide is one: it is told, and none of its
   const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
   const [answered, sessions] = [24, [12, 8]];
   const refused = 21;
-  // So slowly that rows are saved before the first kill: without any, the run would begin anew.
+  // One call after the other, so that each kill finds one in flight.
   const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '20/s', '--force'];
   sandbox.write('list.csv', ips(answered + refused + 1));
   const refuse = ({call, value}: {call: number; value: string}) =>

@@ -143,7 +143,7 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
       expect([(await answered('')).code, service.ledger.requests]).toEqual([0, ASKED + 1]);
     }));
 
-  test('slow steps without calls show progress: counting, and re-reading finished rows', () =>
+  test('slow steps without calls show progress: counting, and catching up', () =>
     withScene(async ({site, env, open}) => {
       // Wide rows: what is looked at before the first of them is delivered is less than half of all.
       const rows = ips(ASKED)
@@ -170,7 +170,7 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
         return screen;
       };
       await shown('bulk-enrich plan - --ip ip', /^counting · 1,\d+ rows$/);
-      const again = await shown(`${run} 100`, /^█+░+ \d\d% · re-reading finished rows$/);
+      const again = await shown(`${run} 100`, /^█+░+ \d\d% · catching up$/);
       expect(again.lines).toContain('3,024 rows written to out.csv.');
     }));
 

@@ -23,11 +23,11 @@ export class Speedometer {
 
 export interface Status {
   readonly now: number;
-  /** Rows written or rejected, over all sessions. */
+  /** Rows written or rejected in this session, which begins at the first row. */
   readonly rows: number;
   /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
   readonly total: number | undefined;
-  /** Values looked up so far, and at the end (`total`), over all sessions; undefined if `total` was not counted. */
+  /** Values that this session has looked up, and has to look up (`total`); undefined if `total` was not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
   /** Milliseconds left at the current speed. */

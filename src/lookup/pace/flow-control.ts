@@ -56,7 +56,7 @@ export class FlowControl {
     this.#throttle = new ThrottleGate(options.random);
   }
 
-  /** Returns up to `most` of the waiting tasks, in their order, that may be sent now. */
+  /** Returns up to `most` of the waiting calls, in their order, that may leave now. */
   admit<T extends ProbeCandidate & LookupKey>(waiting: readonly T[], most: number): T[] {
     const now = this.#options.now();
     this.#throttle.reopen(now);
@@ -68,13 +68,13 @@ export class FlowControl {
     }
     const admitted: T[] = [];
     const planned = new Map<Operation, number>();
-    for (const task of this.#breaker.candidates(waiting)) {
+    for (const call of this.#breaker.candidates(waiting)) {
       if (room <= 0) break;
-      const {operation} = task;
+      const {operation} = call;
       const more = planned.get(operation) ?? 0;
       if (!this.#canary(operation).allows(more)) continue;
       planned.set(operation, more + 1);
-      admitted.push(task);
+      admitted.push(call);
       room -= 1;
     }
     return admitted;
@@ -131,12 +131,12 @@ export class FlowControl {
     this.rest();
   }
 
-  /** Stops the timers while there are no tasks, so that a process whose rows are all done can end. */
+  /** Stops the timers while no call waits, so that a process whose rows are all done can end. */
   rest(): void {
     if (this.#options.unsettled.count === 0) this.#sleep();
   }
 
-  /** Ends the run if all remaining tasks have used up their sends in an outage: no call can test if it is over. */
+  /** Ends the run if all remaining values have used up their sends in an outage: no call can test if it is over. */
   endWithoutResends(): void {
     const outage = this.#breaker.current;
     if (this.#options.areHeld() && outage !== undefined)
@@ -250,7 +250,7 @@ export class FlowControl {
     this.#options.onStop(reason);
   }
 
-  /** Sets a timer that wakes waiting tasks when calls may be sent again. Replaces an earlier timer. */
+  /** Sets a timer that wakes waiting calls once they may leave. Replaces an earlier timer. */
   #wakeLater(now: number): void {
     this.#notePause(now);
     this.#sleep();
@@ -271,7 +271,7 @@ export class FlowControl {
     return Math.max(this.#throttle.pause?.untilMs ?? 0, this.#breaker.current?.nextProbe ?? 0);
   }
 
-  /** Wakes waiting tasks. If the timer fired early by the clock of the run, sets it again instead. */
+  /** Wakes waiting calls. If the timer fired early by the clock of the run, sets it again instead. */
   #wake(opens: number): void {
     this.#timer = undefined;
     const now = this.#options.now();

@@ -49,7 +49,7 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
   };
 }
 
-/** The error for a missing partial file, which the saved state needs. */
+/** The error for a partial file that is missing when it is to be put in place. */
 function gone(partial: string): StateError {
   return new StateError(
     'publish_lost',
