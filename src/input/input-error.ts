@@ -1,9 +1,6 @@
 import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
 
-/**
- * The input can't be read, or is not the one that the run began with. The run stops with exit code 8 and keeps
- * its saved state.
- */
+/** The input can't be read, or never stops changing. The run stops with exit code 8 and keeps its saved state. */
 export class InputError extends BulkEnrichError {
   declare readonly code: InputCode;
 
