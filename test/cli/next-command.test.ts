@@ -5,7 +5,7 @@ import type {Job} from '../../src/job/job.ts';
 import type {Stop} from '../../src/run/stop.ts';
 import {whole} from '../support/whole.ts';
 
-const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart', 'fresh'];
+const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart'];
 
 /** The last lines of a run that stopped for this reason. */
 function said(
@@ -124,7 +124,7 @@ test('rejected rows are run with the flags of the run, except those that name it
     '2',
     '--rejects=r.ndjson',
     ...['--summary', 's.json', '--state', 'dir', '--report=r.md', '--metrics', 'm.prom', '--limit', '9'],
-    ...['--encoding', 'gbk', '--pad-short-rows', '--force', '--restart', 'fresh'],
+    ...['--encoding', 'gbk', '--pad-short-rows', '--force', '--restart'],
   ];
   expect(runAgain(job, 'again.csv', ['my list.csv', ...flags])).toBe(
     'bulk-enrich run again.csv --ip ip --max-rejects=5%',

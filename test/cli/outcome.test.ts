@@ -184,12 +184,13 @@ test('a quiet run hides neither a failure, nor many gaps, nor answers that were 
   };
   expect(heard({summary: {...summary, store}})).toBe('Done.\n');
   expect([heard({exitCode: 4}), heard({exitCode: 3}), heard({})]).toEqual(['Done.\n', '', '']);
-  const gaps = (withErrors: number) => {
-    const rows = {...summary.rows, read: 100, rejected: 1, with_errors: withErrors};
+  const gaps = (withErrors: number, read = 100) => {
+    const rows = {...summary.rows, read, rejected: 1, with_errors: withErrors};
     return heard({exitCode: 3, summary: {...summary, rows, exit_code: 3, reason: 'lookups_failed'}});
   };
   expect(gaps(5)).toBe('Done. 6 rows of 100 have gaps (lookups_failed).\n');
   expect(gaps(4)).toBe('');
+  expect(gaps(0, 5)).toBe('Done. 1 row of 5 has gaps (lookups_failed).\n');
 });
 
 test('a state that went missing before its output was in place is not called safe', () => {

@@ -184,7 +184,8 @@ const OTHERS = ['codes', 'doctor', 'init', 'welcome'];
 
 /** Files that make commands and sentences of the others' suggestions. */
 const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
-const NO_COMMAND = /bulk-enrich (enriches|report -->|stopped|that|from|fleet \$|\$\{packageVersion|-n)/g;
+const NO_COMMAND =
+  /bulk-enrich (enriches|report -->|stopped|that|from|fleet (?:\$|seal)|\$\{packageVersion|-n)/g;
 const SITE =
   /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\{pipe:|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
 

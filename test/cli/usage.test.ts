@@ -92,10 +92,10 @@ const mistakes: readonly Mistake[] = [
     /"version"\. Did you mean "--version"\?\nTry: bulk-enrich --version$/m,
   ],
   [
-    'a list behind --restart',
-    ['run', '--ip', 'ip', '--restart', 'list.csv'],
+    'a value for --restart, which takes none',
+    ['run', 'list.csv', '--ip', 'ip', '--restart=fresh'],
     2,
-    /^Error: --restart: expected fresh or nothing after --restart/,
+    /^Error: unknown option '--restart=fresh'/,
   ],
   ['version, in small', ['-v'], 2, /"-v"\. Did you mean "-V"\?\nTry: bulk-enrich -V$/m],
   ['no such flag', ['-f'], 2, /^Error: There is no option "-f"\. bulk-enrich --help lists them all\.\n$/],

@@ -85,7 +85,7 @@ const MANY_GAPS = 0.05;
 function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: Summary): string {
   const gaps = rejected + with_errors;
   if (exit_code !== exitCodes.incomplete || gaps <= MANY_GAPS * read) return '';
-  return ` ${many(gaps, 'row')} of ${count(read)} have gaps (${reason}).`;
+  return ` ${many(gaps, 'row')} of ${count(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
 function renderEnd(job: Job, outcome: RunOutcome, console: Console): void {
