@@ -23,10 +23,8 @@ export interface Counters {
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
-  /** Cells whose value the service rejects. */
+  /** Cells whose value the service rejects. At the end of a run, less the values of which the account may be to blame. */
   readonly rejected: Record<Operation, number>;
-  /** Rejected values for which the account may be the reason: no call that was sent later was answered. */
-  unanswered: number;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskTally;
@@ -77,7 +75,6 @@ export function emptyCounters(): Counters {
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
-    unanswered: 0,
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},

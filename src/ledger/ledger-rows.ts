@@ -107,6 +107,14 @@ export function ledgerStatements(db: Sqlite, scope: number) {
     putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
     lease: db.prepare(`INSERT INTO lease (id, scope, calls) VALUES (?, ${scope}, ?)`),
     endLease: db.prepare('DELETE FROM lease WHERE id = ?'),
+    rejectedCalls: db.query(
+      ['id', 'lease'],
+      `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth < 0 ORDER BY nth DESC`,
+    ),
+    answeredLeases: db.query(
+      ['lease'],
+      `FROM (SELECT DISTINCT lease FROM value WHERE scope = ${scope} AND state IN (${stateOf.ok}, ${stateOf.unknown}) AND nth > 0 ORDER BY lease)`,
+    ),
     unjudged: db.query(
       READ,
       `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth < 0 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
@@ -119,7 +127,7 @@ export function ledgerStatements(db: Sqlite, scope: number) {
     forgetDoubts: db.prepare('UPDATE value SET doubts = 1 WHERE doubts > 1'),
     answered: db.query(
       [...READ, 'scope'],
-      `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+      `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.unknown}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
   };
 }

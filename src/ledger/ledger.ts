@@ -6,18 +6,12 @@ import {type Accounting, bookAttempt, bookLost, unbookLost} from './bookkeeping.
 import {type Books, emptyBooks, nothingSpent, type SpendingBy, scopeIn} from './books.ts';
 import {attemptAll, Budget, type Holding} from './budget.ts';
 import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
+import {judgeRejections} from './judge-rejections.ts';
 import {guarded, openLedgerFile, removeNames, SPARE} from './ledger-file.ts';
 import type {LedgerOptions} from './ledger-options.ts';
-import {
-  answerOf,
-  answersAfter,
-  entryOf,
-  type LedgerStatements,
-  ledgerStatements,
-  type ScopedAnswers,
-} from './ledger-rows.ts';
+import {answersAfter, type LedgerStatements, ledgerStatements, type ScopedAnswers} from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {type Answer, isKept, type LookupKey, type Outcome} from './lookup.ts';
+import {isKept, type LookupKey, type Outcome} from './lookup.ts';
 import {Meta} from './meta.ts';
 import {recoverLeases} from './recovery.ts';
 import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
@@ -202,30 +196,12 @@ export class Ledger {
 
   /**
    * Judges the rejections of the run, once it makes no more calls. A rejection is its value's answer, also for other
-   * runs, if a call that was sent later was answered. Otherwise the account may be the reason: then it is a failure of
-   * this run. Calls `keep` with the answers, and returns the number of failures by operation.
+   * runs, if a call that was sent later was answered, and if it is not one of `streak` or more that were sent without
+   * an answered call between them. Otherwise the account may be the reason: then it is a failure of this run. Calls
+   * `keep` with the answers, and returns the number of failures by operation.
    */
-  judgeRejections(keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
-    const failures = new Map<Operation, number>();
-    for (;;) {
-      this.#writer.drain();
-      const rows = guarded(() => this.#sql.unjudged.all());
-      if (rows.length === 0) return failures;
-      for (const entry of rows.map(entryOf)) {
-        if (-(entry.nth ?? 0) < this.#accounts.books.answeredUpTo) {
-          entry.nth = ++this.#accounts.books.bought;
-          keep(answerOf(entry));
-        } else {
-          entry.nth = null;
-          entry.outcome = {
-            status: 'failed',
-            error: (entry.outcome as Answer & {readonly error: string}).error,
-          };
-          failures.set(entry.operation, (failures.get(entry.operation) ?? 0) + 1);
-        }
-        this.#writer.add(entry);
-      }
-    }
+  judgeRejections(streak: number, keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
+    return guarded(() => judgeRejections(this.#sql, this.#writer, this.#accounts.books, streak, keep));
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */

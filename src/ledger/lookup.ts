@@ -27,15 +27,13 @@ export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
  * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the
  * time of the answer, in milliseconds since the epoch. An outcome without an answer has neither.
  */
-export type Outcome =
-  | Answer
-  /** The verdict says that the session token is redeemed. An earlier call of this program may have redeemed it. */
-  | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
-  | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
+export type Outcome = Answer | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
 
 /** An outcome that other runs can use, too: the answer store keeps it. */
 export type Answer =
   | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number}
+  /** The verdict says that the session token is redeemed. An earlier call of this program may have redeemed it. */
+  | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
   /** A rejection: the service answers only with an error code for this value. */
   | {readonly status: 'failed'; readonly error: string; readonly rejected: true; readonly boughtAt: number};
 
@@ -69,7 +67,7 @@ export function broken(thrown: unknown): Broken {
 
 /** True if the answer store keeps the outcome. */
 export function isKept(outcome: Outcome): outcome is Answer {
-  return outcome.status === 'ok' || 'rejected' in outcome;
+  return outcome.boughtAt !== undefined;
 }
 
 /** Length of a key in characters of base64url: 132 bits. */

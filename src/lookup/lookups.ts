@@ -161,7 +161,7 @@ export class Lookups {
     // Does not wait until the booking is written. So the next reservations are written in the same transaction.
     attempted(booked, call.row);
     ledger.record(booked).catch(error => gate.fail(error));
-    if (outcome !== undefined && isKept(outcome) && (outcome.status === 'ok' || isConfirmed))
+    if (outcome !== undefined && isKept(outcome) && (outcome.status !== 'failed' || isConfirmed))
       store.put({operation, key, outcome});
     return step.next === 'retry' ? {...step, isThrottled: attempt.kind === 'throttled'} : step;
   }

@@ -37,7 +37,7 @@ const withoutAnswers: Readonly<Record<string, ExitCode>> = {
  */
 function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): string | undefined {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
-  const lost = failures(counters) - (keepsRejections && counters.unanswered === 0 ? rejected : 0);
+  const lost = failures(counters) - (keepsRejections ? rejected : 0);
   const cutShort = unaskedCodes.find(code => unasked(counters, code) > 0);
   if (lost > 0) return 'lookups_failed';
   if (cutShort !== undefined) return cutShort;

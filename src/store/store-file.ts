@@ -164,7 +164,7 @@ export class StoreFile {
     this.#db.transaction(() => {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
-        const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
+        const scope = outcome.status === 'failed' ? owner + OF_REJECTIONS : owner;
         this.#put.run(key, scope, operation, boughtAt, textOf(outcome), latest);
       }
     });
@@ -188,17 +188,22 @@ export class StoreFile {
   }
 }
 
-/** The text to store: an answer as its JSON object, a rejection as its code in a JSON string. */
+/** The text to store: an answer as its JSON object, a rejection as a JSON string, an uncertain verdict as a list. */
 function textOf(outcome: Answer): string {
-  return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
+  if (outcome.status === 'ok') return outcome.data;
+  return JSON.stringify(outcome.status === 'failed' ? outcome.error : [outcome.error, outcome.data]);
 }
 
-/** The outcome in a stored text: an answer (JSON object) or a rejection (string); undefined if damaged. */
+/** The outcome in a stored text of {@link textOf}; undefined if damaged. */
 function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'string') return {status: 'failed', error: value, rejected: true, boughtAt};
+    if (Array.isArray(value)) {
+      const [error, data] = value.map(String);
+      return error && data ? {status: 'unknown', error, data, boughtAt} : undefined;
+    }
     return typeof value === 'object' && value !== null ? {status: 'ok', data: text, boughtAt} : undefined;
   } catch {
     return undefined;

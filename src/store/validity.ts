@@ -56,7 +56,7 @@ export function endOf(key: string, status: Outcome['status'], term: Term): numbe
 }
 
 function longestOf(status: Outcome['status'], {answers, rejections}: Term): number {
-  return status === 'ok' ? answers : rejections;
+  return status === 'failed' ? rejections : answers;
 }
 
 /** The age up to which any outcome is usable. */
@@ -91,11 +91,11 @@ export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge
     return validity && {outcome: only, validity};
   }
   const known = found.flatMap((outcome): KnownAnswer[] => {
-    const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
+    const validity = judge(lookup, outcome) ?? (outcome.status === 'failed' ? 'past' : undefined);
     return validity === undefined ? [] : [{outcome, validity}];
   });
-  const answeredAt = found.find(({status}) => status === 'ok')?.boughtAt ?? 0;
-  const answer = known.find(({outcome}) => outcome.status === 'ok');
-  const rejection = known.find(({outcome}) => outcome.status !== 'ok' && outcome.boughtAt >= answeredAt);
+  const answeredAt = found.find(({status}) => status !== 'failed')?.boughtAt ?? 0;
+  const answer = known.find(({outcome}) => outcome.status !== 'failed');
+  const rejection = known.find(({outcome}) => outcome.status === 'failed' && outcome.boughtAt >= answeredAt);
   return [answer, rejection].find(one => one?.validity === 'fresh') ?? answer ?? rejection;
 }

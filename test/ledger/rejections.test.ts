@@ -44,7 +44,7 @@ async function send(ledger: Ledger, sent: readonly string[], ends: readonly stri
 
 function judged(ledger: Ledger) {
   const kept: string[] = [];
-  const failures = ledger.judgeRejections(({key}) => void kept.push(key));
+  const failures = ledger.judgeRejections(4, ({key}) => void kept.push(key));
   return {kept: kept.sort(), failures: [...failures]};
 }
 
@@ -71,6 +71,16 @@ test.each([
   expect([...ledger.answersAfter(0)].flatMap(({answers}) => answers.map(({key}) => key)).sort()).toEqual(
     [...expected, ...ends.filter(end => end.startsWith('+')).map(end => end.slice(1))].sort(),
   );
+  ledger.close();
+});
+
+test('a series without an answered call between is the account’s, whatever came before and after', async () => {
+  const ledger = open();
+  const sent = async (...ends: string[]) => {
+    for (const end of ends) await send(ledger, [end.slice(1)], [end]);
+  };
+  await sent('+a', '-b', '-c', '-d', '+e', '-f', '-g', '-h', '-i', '-j', '+k', '-l', '+m');
+  expect(judged(ledger)).toEqual({kept: ['b', 'c', 'd', 'l'], failures: [['ip', 5]]});
   ledger.close();
 });
 

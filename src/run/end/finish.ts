@@ -4,6 +4,7 @@ import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {Bill} from '../../ledger/bills.ts';
+import {policyNumbers} from '../../lookup/policy.ts';
 import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -57,8 +58,10 @@ async function ended(session: Session): Promise<RunOutcome> {
 }
 
 function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
-  for (const [operation, count] of ledger.judgeRejections(answer => store.put(answer))) {
-    writer.counters.unanswered += count;
+  for (const [operation, count] of ledger.judgeRejections(policyNumbers.refusalStreak, answer =>
+    store.put(answer),
+  )) {
+    writer.counters.rejected[operation] -= count;
     if (ledger.tally.refusals[operation].longestStreak === 0) io.warn(unansweredWarning(operation, count));
   }
 }

@@ -9,7 +9,7 @@ import {logEvent} from '../../job/monitoring/log-events.ts';
 import {costOf} from '../../layout/prices.ts';
 import {totalSpending} from '../../ledger/books.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
-import {lookupOf} from '../../ledger/lookup.ts';
+import {isKept, lookupOf} from '../../ledger/lookup.ts';
 import {withoutInterrupted} from '../../ledger/value-history.ts';
 import {chargeOf, historyAfter, nextStep} from '../../lookup/policy.ts';
 import type {AnswerStore} from '../../store/store.ts';
@@ -105,7 +105,8 @@ export async function bookCollected(
     } as const;
     logAttempt(io.log, booked, undefined);
     const found = ledger.found(known, booked);
-    if (outcome?.status === 'ok') store.put({operation, key: lookup.key, outcome});
+    if (outcome !== undefined && isKept(outcome) && outcome.status !== 'failed')
+      store.put({operation, key: lookup.key, outcome});
     await found;
   }
 }
