@@ -11,8 +11,13 @@ test.each<[string, readonly string[], {limit: number; need: number; calls: numbe
   ['with an answer store', [], {limit: 2, need: 9, calls: 9}],
   ['without one', ['--no-store'], {limit: 2, need: 9, calls: 9}],
   ['at another price', ['--cost', 'ip=1.5'], {limit: 4, need: 14, calls: 9}],
-  // Verdicts are never stored.
-  ['with verdicts', ['--verdict', 'token=token,action=a'], {limit: 5, need: 13, calls: 13}],
+  // Each row of a token has a verdict of its own.
+  ['with verdicts', ['--verdict', 'token=token,action=a'], {limit: 5, need: 27, calls: 27}],
+  [
+    'with verdicts, without a store',
+    ['--no-store', '--verdict', 'token=token,action=a'],
+    {limit: 5, need: 27, calls: 27},
+  ],
   ['with calls that brought no answer', [], {limit: 4, need: 11, calls: 11, lost: 2}],
 ])(
   'a run that stops at its limit names what all rows need, %s',
