@@ -36,7 +36,7 @@ test('a cell that can not be judged fails alone: told once, with its row and no 
 });
 
 test('an exception inside a judge is such a cell, of every kind, also in a column that is not looked up', async () => {
-  stage.write('list.csv', 'ip,note\n192.0.2.1,fe80::1%eth0.100\n192.0.2.2,x\n');
+  stage.write('list.csv', 'ip,note\n192.0.2.1,fe80::1%eth0.100\n192.0.2.2,x\n192.0.2.3,y\n');
   expect(await stage.run({score: 'none'})).toMatchObject({code: 0, warnings: []});
   vi.spyOn(String.prototype, 'trim').mockImplementation(() => {
     throw new TypeError('no');

@@ -148,15 +148,15 @@ test('debug: the attempts add up to the credits of the summary', async () => {
     reply.throttle(0),
     reply.ok({headers: {'X-Request-Id': 'req-000017'}}),
     reply.unavailable(),
-    reply.ok({headers: {'X-Request-Id': 'r-192-0-2-1'}}),
+    reply.ok({headers: {'X-Request-Id': 'r-12025550101'}}),
   ];
-  sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.1\n');
+  sandbox.write('list.csv', 'phone\n+12025550101\n+12025550102\n+12025550101\n');
   service.setScript(({call}) => script[call - 1]);
   const args = ['run', 'list.csv', '--log', 'json,debug', '--cost', '0.7', '--concurrency', '1', ...FAST];
   const {code, stderr} = await runHere(sandbox, args, {env: service.env});
   expect(code, stderr).toBe(0);
   const calls = eventsOf(stderr).filter(({event}) => event === 'call');
-  const answered = {operation: 'ip', outcome: 'answered', status: 200, booked: 'spent', credits: 0.7};
+  const answered = {operation: 'phone', outcome: 'answered', status: 200, booked: 'spent', credits: 0.7};
   expect(calls).toMatchObject([
     {row: 1, outcome: 'throttled', status: 429, code: 'http_429', booked: 'free', credits: 0},
     {row: 2, ...answered, request_id: 'req-000017'},

@@ -45,7 +45,7 @@ async function mixedRun() {
   ];
   sandbox.write('warm.csv', 'ip,n\n192.0.2.3,1\n');
   expect((await runHere(sandbox, ['run', 'warm.csv', ...FAST], service)).code).toBe(0);
-  sandbox.write('list.csv', `ip,n\n${cells.map((cell, n) => `${cell},${n}\n`).join('')}too short\n`);
+  sandbox.write('list.csv', `ip,n\n${cells.map((cell, n) => `${cell},${n}\n`).join('')}too,many,fields\n`);
   const args = ['run', 'list.csv', '--cost', 'ip=2.5', '--max-credits', '100', ...FAST];
   const outcome = await runHere(sandbox, args, {
     env: {...service.env, BULK_ENRICH_BASE_URL: `${service.url}/`},
