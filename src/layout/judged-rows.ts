@@ -83,9 +83,12 @@ export function judgeValues(
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
 export function footersIn(rows: readonly Row[], planRow: PlanRow): string[] {
-  const isFooter = (row: Row) =>
-    (row.type === 'csv' && row.isFooter === true) ||
-    planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
+  const isFooter = (row: Row) => {
+    const planned = planRow(row);
+    const isBelow =
+      row.type === 'csv' && row.isFooter === true && planned.every(({status}) => status !== 'ask');
+    return isBelow || planned.some(cell => cell.status === 'skipped' && cell.error === 'footer');
+  };
   const records = rows.filter(isFooter).map(({record}) => record);
   const some = records.length > SHOWN ? [...records.slice(0, SHOWN), '…'] : records;
   const seem =

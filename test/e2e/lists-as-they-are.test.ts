@@ -306,7 +306,7 @@ function shell(box: Sandbox, script: string) {
 
 test('the rejected rows are run again as the last line says, once they are fixed', async () => {
   using box = createSandbox();
-  box.write('my list.csv', lines('ip,"a note"', '192.0.2.1,x', '192.0.2.2', '192.0.2.3'));
+  box.write('my list.csv', lines('ip,"a note"', '192.0.2.1,x', '192.0.2.2', '192.0.2.3', '192.0.2.4,z'));
   const {code, stderr} = await runHere(box, ['run', 'my list.csv', '--endpoint', 'embedded', '--force']);
   expect(code).toBe(3);
   const [, command] = /^To fix and rerun just these rows: (.*)$/m.exec(stderr) ?? [];

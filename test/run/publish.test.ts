@@ -385,7 +385,7 @@ test('rejected rows in a file that the job names, changed by its user since, are
   await using stage = await openStage();
   const settings = {ip: 'ip', force: true, rejects: stage.path('rej.ndjson')};
   const night = (rows: string) => {
-    stage.write('list.csv', `ip,n\n192.0.2.1,1\n${rows}`);
+    stage.write('list.csv', `ip,n\n${rows}192.0.2.1,1\n`);
     return stage.run(settings);
   };
   expect(await night('192.0.2.2\n')).toMatchObject({code: 3});

@@ -7,12 +7,12 @@ const LATIN = Buffer.from('192.0.2.4,J\xfcrgen\n', 'latin1');
 test.each([
   [
     'lines above the header',
-    'Title\nip;"a note"\n192.0.2.1;a\n192.0.2.2\n192.0.2.3\n',
+    'Title\nip;"a note"\n192.0.2.1;a\n192.0.2.2\n192.0.2.3\n192.0.2.4;b\n',
     {skipLines: 1},
     'ip;a note\n192.0.2.2\n192.0.2.3\n',
   ],
   ['no header', '192.0.2.1,a\n192.0.2.2\n192.0.2.3,b\n', {header: false, ip: 'column_1'}, '192.0.2.2\n'],
-  ['rows of stdin', 'ip,n\n192.0.2.1,1\n192.0.2.2\n', {input: '-'}, 'ip,n\n192.0.2.2\n'],
+  ['rows of stdin', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,1\n', {input: '-'}, 'ip,n\n192.0.2.2\n'],
   [
     'an array that is cut off',
     '[{"ip":"192.0.2.1"},{"ip":"192.0.2',
@@ -37,7 +37,7 @@ test.each([
 
 test('the header is kept once, over an interruption too', async () => {
   await using stage = await openStage();
-  stage.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,1\n192.0.2.4\n');
+  stage.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,1\n192.0.2.4\n192.0.2.5,1\n');
   expect(await stage.run({ip: 'ip', maxCredits: 1})).toMatchObject({code: 7});
   expect(await stage.run({ip: 'ip'})).toMatchObject({code: 3});
   const lines = stage.read('out.rejects.ndjson').trimEnd().split('\n');
