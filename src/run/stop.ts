@@ -12,6 +12,7 @@ import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import type {RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
+import type {RunIdentity} from './state/count.ts';
 
 export interface Counted {
   readonly count: number;
@@ -137,10 +138,12 @@ export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): St
   }
 }
 
-function budgetMessage({budget: {exhausted}, isResumed}: Ledger): string {
+function budgetMessage(ledger: Ledger): string {
+  const {exhausted} = ledger.budget;
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
+  const {sessions = 1} = ledger.getMeta<RunIdentity>('run') ?? {};
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
-  return isResumed
+  return sessions > 1
     ? `${reached} Earlier sessions of this run count, too. Raise it; or, to begin a new count, add --restart to the command once.`
     : reached;
 }

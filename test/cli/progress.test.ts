@@ -152,16 +152,18 @@ test.each([
 });
 
 test.each([
-  [0, 'Resuming: the 6 calls made before are not repeated, and their rows are written again.'],
+  [6, 0, 'Resuming: the 6 calls made before are not repeated, and their rows are written again.'],
+  [0, 0, 'Answers already paid for are kept.'],
   [
+    6,
     1,
     'Resuming: the 6 calls made before are not repeated, and their rows are written again. 1 call in flight when the last session ended may have been charged.',
   ],
 ])(
-  'a resumed run says what may have been charged: %i calls in flight at its end',
-  (interrupted, sentence) => {
+  'a resumed run says what is kept, and what may have been charged: %i calls in its count, %i in flight at its end',
+  (calls, interrupted, sentence) => {
     const spending = nothingSpent();
-    const made = {...spending, ip: {...spending.ip, calls: 6}};
+    const made = {...spending, ip: {...spending.ip, calls}};
     const session = {
       job: {endpoint: {kind: 'live'}, settings: {}},
       input: {layout: {mapping: {targets: [], countries: new Map()}}},

@@ -64,6 +64,15 @@ test('--restart begins a new count, keeps the answers, and looks failed values u
   expect(stage.api.ledger.credits).toBe(ROWS);
 });
 
+test('a limit that a new count reaches is not blamed on the sessions before it', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, limited);
+  const ended = await stage.run({...limited, restart: true, maxCredits: 1});
+  expect(ended).toMatchObject(spent(1, 7));
+  expect(ended.message).toMatch(/is reached: nothing more was sent\.$/);
+});
+
 test('each night of a job has its own count, though the nights before were never finished', async () => {
   await using stage = await openStage();
   const nightly = {...settings, name: 'nightly', maxCredits: PART};

@@ -28,8 +28,13 @@ function resuming({spending, interrupted}: Session['asking']['ledger']): string 
     interrupted === 0
       ? ''
       : ` ${many(interrupted, 'call')} in flight when the last session ended may have been charged.`;
-  const made = many(totalSpending(spending).calls, 'call');
-  return `Resuming: the ${made} made before are not repeated, and their rows are written again.${lost}`;
+  const {calls} = totalSpending(spending);
+  // A new count has no calls, but may know answers of the counts before it.
+  const kept =
+    calls === 0
+      ? 'Answers already paid for are kept.'
+      : `Resuming: the ${many(calls, 'call')} made before are not repeated, and their rows are written again.`;
+  return `${kept}${lost}`;
 }
 
 /** Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. */

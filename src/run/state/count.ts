@@ -34,9 +34,7 @@ export function beginSession(
     return run;
   }
   if (isOther && ledger.isResumed)
-    warn(
-      'The unfinished run had another list, so this run counts its credits anew. Answers already paid for are kept.',
-    );
+    warn('The unfinished run had another list, so this run counts its credits anew.');
   const fleetId = last?.fleetId ?? randomUUID();
   const run = {runId: randomUUID(), fleetId, startedAt: now, list, sessions: 1};
   ledger.beginCount(run);
