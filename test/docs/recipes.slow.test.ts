@@ -16,7 +16,7 @@ function writeLists(site: Site): void {
   site.write('signups.csv', ips);
   site.write('signups.csv.gz', gzipSync(ips));
   site.write('today.csv', `${ips}4,192.0.2.3\n`);
-  site.write('broken.csv', `${ips}4,192.0.2.4,,\n`);
+  site.write('broken.csv', `${ips}4,192.0.2.4,one,two\n`);
   site.write('people.csv', 'ip,phone\n192.0.2.1,(202) 555-0100\n192.0.2.2,(202) 555-0101\n');
   site.write('events.ndjson', '{"user":{"id":"u_1"},"ip":"192.0.2.1"}\n');
   const contact =
@@ -27,7 +27,7 @@ function writeLists(site: Site): void {
 async function shell(site: Site, {env}: Service, script: string): Promise<{code: unknown; printed: string}> {
   const PATH = `${site.programs}:${process.env.PATH ?? ''}`;
   // Removes the surplus fields of a row, as a reader would by hand.
-  const EDITOR = 'sed -i s/,,$//';
+  const EDITOR = 'sed -i s/,one,two$//';
   const options = {cwd: site.directory, env: {...environmentOf(site.home), ...env, PATH, EDITOR}};
   let printed = '';
   const child = execFile('bash', ['-euo', 'pipefail', '-c', script], options, (_, out, err) => {

@@ -43,11 +43,11 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
   });
 });
 
-describe.skipIf(lacks('redis'))('a run that was killed and is started over', () => {
+describe.skipIf(lacks('redis'))('a run that was killed and is started again', () => {
   test('sends values that no worker had begun once, and counts them once', async () => {
     await using arena = await openWithList();
     await killedWaiting(arena, RUN);
-    const again = arena.here([...RUN, '--restart', '--max-credits', String(DISTINCT)]);
+    const again = arena.here([...RUN, '--max-credits', String(DISTINCT)]);
     await arena.workerHere();
     expect(await again).toMatchObject({code: 0});
     expect(await expectWhole(arena, 0)).toMatchObject({spent: DISTINCT, maybe: 0});
@@ -60,7 +60,7 @@ describe.skipIf(lacks('redis'))('a run that was killed and is started over', () 
     run.kill('SIGKILL');
     await run.outcome;
     letGo();
-    expect(await arena.here([...RUN, '--restart'])).toMatchObject({code: 0});
+    expect(await arena.here(RUN)).toMatchObject({code: 0});
     await expectWhole(arena, 0);
   });
 

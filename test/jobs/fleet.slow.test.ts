@@ -68,7 +68,10 @@ const deployed: Container[] = manifests
 const containers = [...composed, ...deployed];
 const own = containers.filter(({command}) => command[0] === 'bulk-enrich');
 
-const LIVE = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'no-key'};
+const LIVE = {
+  BULK_ENRICH_BASE_URL: 'https://api.example.com',
+  BULK_ENRICH_API_KEY: 'no-key-that-works-anywhere',
+};
 
 /**
  * The secret that the Compose file's comments tell users to make: the embedded service has no key that could seal

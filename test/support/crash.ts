@@ -24,7 +24,7 @@ export function listOf(rows: number, distinct: number, seed = 1): string {
   return `${lines.join('\n')}\n`;
 }
 
-const KEY = 'test-key-2f1d9c';
+const KEY = 'test-key-2f1d9c-8e70b3a1';
 
 export interface Arena extends AsyncDisposable {
   readonly sandbox: Sandbox;

@@ -4,7 +4,7 @@ import {withoutControls} from '../safe-text.ts';
 
 /** The report as Markdown (GitHub's): the same words and figures, charts as tables. */
 export function renderMarkdown({title, status, lead, facts, sections}: Report): string {
-  const head = `<!-- bulk-enrich report -->\n# ${escaped(title)}: ${status.text}\n\n${escaped(lead)}\n`;
+  const head = `# ${escaped(title)}: ${status.text}\n\n${escaped(lead)}\n`;
   const figures = tableOf(
     ['', ''],
     facts.map(({label, value, note}) => [label, note === undefined ? value : `${value} (${note})`]),

@@ -53,7 +53,12 @@ export function deliver(job: Job, summary: Summary, io: World): void {
     try {
       refuseOthersFile('report', report);
       const built = buildReport(summary);
-      writeAtomically(report, /\.(md|markdown)$/i.test(report) ? renderMarkdown(built) : renderHtml(built));
+      writeAtomically(
+        report,
+        /\.(md|markdown)$/i.test(report)
+          ? `<!-- bulk-enrich report -->\n${renderMarkdown(built)}`
+          : renderHtml(built),
+      );
     } catch (error) {
       io.warn(error instanceof Error ? error.message : systemCode(error));
     }
