@@ -1,4 +1,5 @@
 import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
+import {INVALID_TOKEN} from '../operations/operation.ts';
 import type {Attempt} from './attempt.ts';
 import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 
@@ -40,7 +41,9 @@ export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): stri
     case 'unreadable':
       return `the answer breaks the interface (${attempt.detail})`;
     case 'rejected':
-      return `the service rejected the call (${attempt.code})`;
+      return attempt.code === INVALID_TOKEN
+        ? `the service rejected the call (${attempt.code}): the session token or the API key is not valid; check both (${keyFrom})`
+        : `the service rejected the call (${attempt.code})`;
     case 'fatal':
       return explainFatal(attempt, keyFrom);
     default:

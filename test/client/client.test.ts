@@ -119,3 +119,11 @@ test.each([undefined, '', ' '])('a client needs a key: %j is refused with a hint
   const wrong = {baseUrl: 'https://api.example.com', apiKey: apiKey as string};
   expect(() => createClient(wrong)).toThrow(expect.objectContaining({code: 'no_key'}));
 });
+
+test('a verdict that is refused with invalid_token names both causes: the interface does not say which it is', async () => {
+  const {client} = clientWith([{status: 401, body: '{"success":false,"message":"invalid_token"}'}]);
+  await expect(client.verify({token: 't', actionId: 'a'})).rejects.toMatchObject({
+    code: 'invalid_token',
+    message: expect.stringMatching(/session token or the API key.*BULK_ENRICH_API_KEY/),
+  });
+});
