@@ -101,7 +101,7 @@ export const callCodes = {
   },
   invalid_token: {
     meaning:
-      'The service does not know the session token. If the first ten fail like this, the key is probably wrong.',
+      'The session token, we assume, is not valid; the interface does not say if it may be the key. If the first ten fail like this, it probably is.',
   },
   service_error: {
     meaning: 'The service gave no code, or one that can not be shown, such as one with the value in it.',
