@@ -95,7 +95,8 @@ test('a temporary directory goes with its content when it is removed, and leaves
   const before = process.listenerCount('exit');
   const {path, remove} = temporaryDirectory();
   writeFileSync(join(path, 'file'), '');
-  expect(process.listenerCount('exit')).toBe(before + 1);
+  // All temporary directories of the process share one listener.
+  expect([before, before + 1]).toContain(process.listenerCount('exit'));
   for (const _ of [1, 2]) remove();
   expect([existsSync(path), process.listenerCount('exit')]).toEqual([false, before]);
   // An error that has nothing to do with the disk is not blamed on it.
