@@ -9,6 +9,7 @@ import {checkSettings} from '../../src/job/parse.ts';
 import {newEntry} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
+import {Occurrences} from '../../src/ledger/occurrences.ts';
 import {noAttempts, withDoubt} from '../../src/ledger/value-history.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
@@ -39,17 +40,26 @@ async function collected(
   found: AskedOf,
   {
     isDoubtful = false,
+    isLaterRow = false,
     dispatch = 2,
     settled,
-  }: {isDoubtful?: boolean; dispatch?: number; settled?: Outcome} = {},
+  }: {isDoubtful?: boolean; isLaterRow?: boolean; dispatch?: number; settled?: Outcome} = {},
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
     const open = () => new Ledger(join(directory, 'ledger.db'), {scope: 'here'});
     const {operation, params} = found.ask;
-    const {key} = lookupOf(operation, params);
-    const call = {key, operation, cost: 1_000} as const;
+    const first = lookupOf(operation, params);
     const killed = open();
+    if (isLaterRow) {
+      killed.reserve([{...first, cost: 1_000, entry: newEntry(first), dispatch: 1}]);
+      await killed.record({
+        ...{key: first.key, operation, cost: 1_000, dispatch: 1, attempt: answered, charge: 'spent'},
+        ...{history: noAttempts, retry: false, outcome: {status: 'ok', data: '{}', boughtAt: 1_000}},
+      });
+    }
+    const {key} = isLaterRow ? new Occurrences().next(first, taken => taken === first.key) : first;
+    const call = {key, operation, cost: 1_000} as const;
     const entry = newEntry(call);
     if (isDoubtful) {
       killed.reserve([{...call, entry, dispatch: 1}]);
@@ -83,6 +93,16 @@ async function collected(
     rmSync(directory, {recursive: true});
   }
 }
+
+test('a verdict that the fleet finished for a later row of its token is booked for that row', async () => {
+  const verdict = {ask, attempt: answered};
+  expect(await collected(verdict, {isLaterRow: true})).toMatchObject({
+    outcome: {status: 'ok'},
+    spent: 2_000,
+    maybeSpent: 0,
+    stored: [{status: 'ok'}],
+  });
+});
 
 test('a verdict that the fleet finished is uncertain if an earlier attempt may have redeemed its token', async () => {
   const verdict = {ask, attempt: answered};

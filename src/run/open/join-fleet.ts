@@ -8,8 +8,10 @@ import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {costOf} from '../../layout/prices.ts';
 import {totalSpending} from '../../ledger/books.ts';
+import type {LedgerEntry} from '../../ledger/entry.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import {isKept, lookupOf} from '../../ledger/lookup.ts';
+import {nextKey} from '../../ledger/occurrences.ts';
 import {withoutInterrupted} from '../../ledger/value-history.ts';
 import {chargeOf, historyAfter, nextStep} from '../../lookup/policy.ts';
 import type {AnswerStore} from '../../store/store.ts';
@@ -78,14 +80,9 @@ export async function bookCollected(
   const cost = costOf(job);
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
-    const known = ledger.find([lookup.key]).get(lookup.key);
+    const known = interruptedCall(ledger, lookup.key, ask.dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
-    if (
-      known === undefined ||
-      known.interrupted !== ask.dispatch ||
-      (attempt.kind === 'ambiguous' && attempt.lost === true)
-    )
-      continue;
+    if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
     const {operation, dispatch} = ask;
     const charge = chargeOf(attempt, settings.cost);
     const price = cost(lookup);
@@ -94,7 +91,7 @@ export async function bookCollected(
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const booked = {
       operation,
-      key: lookup.key,
+      key: known.key,
       cost: price,
       dispatch,
       attempt,
@@ -106,8 +103,16 @@ export async function bookCollected(
     logAttempt(io.log, booked, undefined);
     const found = ledger.found(known, booked);
     if (outcome !== undefined && isKept(outcome) && outcome.status !== 'failed')
-      store.put({operation, key: lookup.key, outcome});
+      store.put({operation, key: known.key, outcome});
     await found;
+  }
+}
+
+/** The entry whose call was interrupted as number `dispatch`: of a value, or of a later row of a session token. */
+function interruptedCall(ledger: Ledger, first: string, dispatch: number): LedgerEntry | undefined {
+  for (let key = first; ; key = nextKey(key)) {
+    const entry = ledger.find([key]).get(key);
+    if (entry === undefined || entry.interrupted === dispatch) return entry;
   }
 }
 
