@@ -143,8 +143,10 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
 
 /** Counts calls that were in flight when their session ended. Negative numbers undo that. */
 export function countLost(tally: Tally, count: number): void {
-  tally.unconfirmed += count;
-  countUp(tally.byError, INTERRUPTED, count);
+  // A loss that is taken back may be an earlier session's, which this tally lacks.
+  const change = Math.max(count, -tally.unconfirmed);
+  tally.unconfirmed += change;
+  countUp(tally.byError, INTERRUPTED, change);
 }
 
 /** Counts an attempt by status and latency. Returns true if it was certainly sent: then it counts as a call. */
