@@ -44,16 +44,14 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Yields a file's bytes in blocks. Each block overwrites the block before, since all use one buffer: a stream
- * would leave dozens of buffers to the garbage collector. Reads from byte `from`. Null means from the current
- * position: a pipe can't be read from any other.
+ * Yields a file's bytes in blocks, from its current position: a pipe can't be read from any other. Each block overwrites
+ * the block before, since all use one buffer: a stream would leave dozens of buffers to the garbage collector.
  */
-async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
+async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
-  for (let offset = from; ; ) {
-    const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, offset);
+  for (;;) {
+    const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, null);
     if (bytesRead === 0) return;
-    if (offset !== null) offset += bytesRead;
     yield block.subarray(0, bytesRead);
   }
 }

@@ -25,8 +25,9 @@ interface RunEnd {
 }
 
 /**
- * Metrics of a finished run as Prometheus text (version 0.0.4), for the node exporter's textfile collector. The collector refuses timestamps on samples, so times are gauges. `before` is the file's previous
- * content: after a failed run, its time of the last success is kept.
+ * Metrics of a finished run as Prometheus text (version 0.0.4), for the node exporter's textfile collector. The
+ * collector refuses timestamps on samples, so times are gauges. `before` is the file's previous content: after a failed
+ * run, its time of the last success is kept.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
   return textOfAll([...endFamilies(summary, before), ...runFamilies(summary)], summary.job);
