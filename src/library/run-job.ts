@@ -97,7 +97,7 @@ export function prepareRun(
       stdout: process.stdout,
       now: Date.now,
       random: Math.random,
-      log: options.log ?? pino({level: 'silent'}),
+      log: options.log ?? pino({level: 'silent'}, {write() {}}),
       warn: sentence => options.onWarning?.(spoken(sentence)),
       ...(source === undefined ? {} : {source}),
       ...(graceMs === undefined ? {} : {graceMs}),
