@@ -29,6 +29,7 @@ export class Gate {
   #dispatched = randomInt(2 ** 47);
   /** Set once nothing new is sent: why calls don't leave. */
   #refusal: Refusal | undefined;
+  readonly #wake = () => this.#lanes.wake();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class Gate {
       },
       areHeld: () => this.#waits.held > 0 && this.#waits.held === open.size,
       refusals: operation => ledger.tally.refusals[operation],
-      onOpen: () => this.#lanes.wake(),
+      onOpen: this.#wake,
       onStop: reason => this.#giveUp(reason),
       onStreak: events.refused,
     });
@@ -190,12 +191,14 @@ export class Gate {
   /** Lets calls of a lane leave, as many as `permits` and all else allow. Reserves their credits in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
-      const {ledger, now} = this.#options;
-      const chosen = this.#stillOpen(lane, this.#flow.admit([...lane.waiting.keys()], permits));
+      const {ledger, store, now} = this.#options;
+      const able = [...lane.waiting.keys()].filter(call => !store.purchases.isOfOther(call, this.#wake));
+      const chosen = this.#stillOpen(lane, this.#flow.admit(able, permits));
       for (const call of chosen) Object.assign(call, {dispatch: ++this.#dispatched, sentAt: now()});
       const granted = chosen.length === 0 ? 0 : ledger.reserve(chosen);
       for (const call of chosen.slice(0, granted)) {
         this.#flow.sent(call);
+        store.purchases.begin(call);
         lane.end(call);
       }
       if (granted > 0) this.#lanes.sentBy(lane);

@@ -163,6 +163,7 @@ export class Lookups {
     ledger.record(booked).catch(error => gate.fail(error));
     if (outcome !== undefined && isKept(outcome) && (outcome.status !== 'failed' || isConfirmed))
       store.put({operation, key, outcome});
+    else store.purchases.end({key});
     return step.next === 'retry' ? {...step, isThrottled: attempt.kind === 'throttled'} : step;
   }
 

@@ -109,6 +109,8 @@ export class StoreFile {
   readonly #path: string;
   readonly #scope: string;
   readonly #inode: number;
+  /** The same for all that opened this file for the same endpoint and account. */
+  readonly place: string;
   readonly #rows: Query;
   readonly #put: Statement;
   readonly #any: Query;
@@ -120,7 +122,9 @@ export class StoreFile {
     this.#now = now;
     this.#path = join(directory, STORE_FILE);
     this.#scope = scope;
-    this.#inode = statSync(this.#path).ino;
+    const {dev, ino} = statSync(this.#path);
+    this.#inode = ino;
+    this.place = `${dev} ${ino} ${scope} `;
     this.#rows = db.query(
       ['key', 'data', 'bought_at AS boughtAt'],
       // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.

@@ -6,6 +6,7 @@ import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {hashKey, type LookupKey} from '../ledger/lookup.ts';
 import {type Operation, operations} from '../operations/table.ts';
+import {Purchases} from './purchases.ts';
 import {StoreFile} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
@@ -74,6 +75,8 @@ export interface AnswerStore {
   readonly trouble: StoreTrouble | undefined;
   /** A number that changes when another run writes to the store. */
   version(): number;
+  /** The values that the run is buying. A purchase of {@link put} ends when the answer is written. */
+  readonly purchases: Purchases;
   close(): void;
 }
 
@@ -86,6 +89,7 @@ export const noStore: AnswerStore = {
   stored: undefined,
   trouble: undefined,
   version: () => 0,
+  purchases: new Purchases(() => undefined),
   close() {},
 };
 
@@ -104,6 +108,10 @@ class SqliteStore implements AnswerStore {
   readonly #locate: () => string;
   readonly #reading = new StoreUse();
   readonly #writing = new StoreUse();
+  readonly purchases = new Purchases(lookup => {
+    const [place, key] = [this.#file?.place, this.#filedKey(lookup)];
+    return place === undefined || key === undefined ? undefined : place + key;
+  });
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
@@ -180,6 +188,7 @@ class SqliteStore implements AnswerStore {
 
   close(): void {
     this.#writeOut(true);
+    this.purchases.endAll();
     this.#isClosed = true;
     this.#file?.close();
   }
@@ -216,6 +225,7 @@ class SqliteStore implements AnswerStore {
     this.#waiting = [];
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
+    for (const answer of waiting) this.purchases.end(answer);
     if (this.#missed !== undefined) return false;
     // The ledger numbers bought answers, and the store gets each one as soon as it is booked. So the file now
     // has all answers up to the latest number.

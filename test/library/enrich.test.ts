@@ -3,6 +3,7 @@ import {mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
+import {setTimeout} from 'node:timers/promises';
 import {pino} from 'pino';
 import {expect, it} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
@@ -193,6 +194,51 @@ it('a signal that many runs share has one listener, and none once they have ende
   held.open();
   await Promise.all(reading);
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+it('runs at once over one store pay for each value once: the other run books a stored answer', async () => {
+  await using program = await startProgram({latencyMs: 20});
+  const list = Array.from({length: 200}, (_, n) => ({ip: address(n)}));
+  const shared = {ip: 'ip', rate: 'unlimited', store: program.temporary} as const;
+  const summaries = ['one', 'two'].map(name => join(program.temporary, `${name}.json`));
+  const runs = summaries.map(summary =>
+    all(
+      enrich(
+        list.map(row => ({...row})),
+        {...shared, summary},
+        program.options,
+      ),
+    ),
+  );
+  for (const rows of await Promise.all(runs))
+    expect(rows.map(({enrichment}) => enrichment.ip.status)).toEqual(list.map(() => 'ok'));
+  expect(program.api.ledger.calls).toBe(200);
+  const spent = summaries.map(path => JSON.parse(readFileSync(path, 'utf8')).credits.spent as number);
+  expect(spent.reduce((sum, one) => sum + one, 0)).toBe(200);
+});
+
+it('a value that another run gave up is sent by the run that waits for it', async () => {
+  const [sent, held] = [gate(), gate()];
+  await using program = await startProgram({
+    script: async ({attempt}) => {
+      if (attempt > 1) return undefined;
+      sent.open();
+      await held.opened;
+      return undefined;
+    },
+  });
+  const given = {ip: 'ip', rate: 'unlimited', store: program.temporary} as const;
+  const leaving = new AbortController();
+  const options = {...program.options, graceMs: 0, signal: leaving.signal};
+  const first = all(enrich([{ip: '192.0.2.1'}], given, options)).catch((error: unknown) => error);
+  await sent.opened;
+  const second = all(enrich([{ip: '192.0.2.1'}], given, program.options));
+  expect(await Promise.race([second, setTimeout(300, 'waits')])).toBe('waits');
+  leaving.abort();
+  expect(await first).toBeInstanceOf(AbortError);
+  expect((await second)[0]?.enrichment.ip.status).toBe('ok');
+  expect(program.api.ledger.calls).toBe(2);
+  held.open();
 });
 
 it('a dozen runs at once leave no listener of their own on the process', async () => {
