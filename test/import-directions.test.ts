@@ -150,7 +150,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['fleet'],
   'p-queue': ['fleet', 'lookup'],
   bottleneck: ['fleet', 'lookup'],
-  'csv-parse': ['input', 'service'],
+  'csv-parse': ['input', 'operations'],
   'csv-stringify': ['output'],
   commander: ['cli'],
   re2js: ['cel'],

@@ -1,9 +1,9 @@
 import {readFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {describe, expect, it} from 'vitest';
+import {mailOperators, mailProviders} from '../../src/operations/mail-providers.ts';
 import {networkFlags} from '../../src/service/data/networks/networks.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
-import {mailOperators, mailProviders} from '../../src/service/data/tables/mail-providers.ts';
 import {assessMail} from '../../src/service/intelligence/email.ts';
 
 const data = new OpenData();

@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {dataDirectory} from './data-dir.ts';
 import {cityPackage, installedVersion} from './installed-version.ts';
@@ -10,14 +10,14 @@ import {readManifest} from './manifest.ts';
  * A short hash of the data from which the embedded service answers: the packed files, the installed packages, and
  * this project's own lists. It changes whenever any of them changes.
  *
- * @param ownLists the folder of this project's lists, as CSV
+ * @param ownLists the folder with this project's lists, as CSV
  */
-export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))): string {
+export function dataVersion(ownLists = fileURLToPath(new URL('../../', import.meta.url))): string {
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
     // Leaves out pack-sets.csv: the manifest's fingerprint covers it, and the build removes it at its end.
-    .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
+    .filter(file => file.endsWith('.csv') && !file.endsWith('pack-sets.csv'))
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));
   return hash('sha256', JSON.stringify([fingerprint, ...installed, ...lists])).slice(0, 12);

@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
+import {readOwnList} from '../../operations/own-list.ts';
 import {files} from './data-dir.ts';
 import type {DataSet} from './manifest.ts';
-import {readOwnList} from './own-list.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
 import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';
 

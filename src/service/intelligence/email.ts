@@ -1,8 +1,8 @@
+import {type Normalized, normalize} from '../../operations/mail-aliases.ts';
 import type {EmailData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 import type {MailDomainKind} from '../data/tables/mail-domains.ts';
 import {type MailAddress, parseMailAddress} from './mail-address.ts';
-import {type Normalized, normalize} from './mail-aliases.ts';
 
 /** The kind of a domain, which decides its trust: the list it is on, or `reserved` (for documentation). */
 export type DomainType = MailDomainKind | 'reserved';

@@ -1,4 +1,4 @@
-import {readOwnList} from '../own-list.ts';
+import {readOwnList} from '../../../operations/own-list.ts';
 import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */

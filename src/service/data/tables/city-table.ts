@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
+import {readOwnList} from '../../../operations/own-list.ts';
 import {cityPackage} from '../installed-version.ts';
-import {readOwnList} from '../own-list.ts';
 
 /** Estimated location of an IPv4 address. */
 export interface City {

@@ -1,4 +1,4 @@
-import {readOwnList} from '../own-list.ts';
+import {readOwnList} from './own-list.ts';
 
 /**
  * Kinds of listed domains. `mainstream`: one of the best-known mail providers. `provider`: any other mail provider.

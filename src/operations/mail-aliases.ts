@@ -1,5 +1,4 @@
-import {mailProviders} from '../data/tables/mail-providers.ts';
-import type {MailAddress} from './mail-address.ts';
+import {mailProviders} from './mail-providers.ts';
 
 /** The canonical spelling of an address's mailbox, and the changes that lead to it. */
 export interface Normalized {
@@ -17,7 +16,7 @@ export interface Normalized {
  * mailboxes, but no provider does that. If the domain has no known tags, a `+` stays, since only the owner
  * knows its meaning.
  */
-export function normalize({local, domain}: MailAddress): Normalized {
+export function normalize({local, domain}: {readonly local: string; readonly domain: string}): Normalized {
   const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders.get(domain) ?? {};
   const lower = local.toLowerCase();
   const base = lower.startsWith('"') ? lower : withoutTag(lower, tag);
