@@ -225,8 +225,8 @@ export const endCodes = {
     '2',
   ],
   credentials: [
-    'the service refuses the key, or the first ten session tokens were all `invalid_token`',
-    'fix the key and run again; if the key is right, check the tokens',
+    'the service refuses the key (401), every value of a run (403), ten values in a row (403) or the first ten session tokens (`invalid_token`)',
+    'fix the key and what it may do, then run again; if the key is right, check the tokens',
     '6',
   ],
   credits: ['the account has no credits left', 'buy some and run again', '7'],
@@ -271,7 +271,7 @@ export const endCodes = {
     '2',
   ],
   refused: [
-    'the service rejected the first ten calls of an operation, or a hundred in a row later',
+    'the service rejected all calls of a run without a code of their own, the first ten of an operation, or a hundred in a row later',
     'check the account, `BULK_ENRICH_BASE_URL` and the columns, then run again: it begins a new run, and uses the answers already paid for',
     '2',
   ],

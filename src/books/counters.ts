@@ -220,6 +220,11 @@ export function failures(counters: Counters): number {
   );
 }
 
+/** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */
+export function hasAnswers({lookups, rejected}: Counters): boolean {
+  return operationNames.some(name => lookups[name].ok > 0 || rejected[name] > 0);
+}
+
 /** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
 export function asked(counters: Counters): number {
   return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));

@@ -66,6 +66,22 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   throw new LockedError(busy(holderOf(directory)));
 }
 
+/** The process that holds the lock in `directory`, as in {@link LockOptions}; undefined if none does. Changes nothing. */
+export function holderIn(directory: string): string | undefined {
+  const path = join(directory, LOCK);
+  if (inodeOf(path) === undefined) return undefined;
+  const db = new Database(path, {readonly: true});
+  try {
+    db.pragma('user_version');
+    return undefined;
+  } catch (error) {
+    if (isBusy(error)) return holderOf(directory);
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
 /** Creates the lock's file if missing. Returns its inode; undefined if a process has just removed the directory. */
 function makeFile(path: string): number | undefined {
   try {

@@ -210,8 +210,8 @@ export function sqliteCode(error: unknown): string | undefined {
 
 /** True if the error, or its cause, is that the disk is full. */
 export function isFull(error: unknown): boolean {
-  const code = sqliteCode(error) ?? sqliteCode((error as Error | undefined)?.cause);
-  return code === 'SQLITE_FULL';
+  const codes = [error, (error as Error | undefined)?.cause].map(systemCode);
+  return codes.some(code => code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT');
 }
 
 /** True if another connection has the file locked. */

@@ -1,9 +1,12 @@
+import {unaskedCodes} from '../ledger/lookup.ts';
 import type {Drift, Summary} from './summary.ts';
 
 /** Figures of a run for comparison with later runs: rows, credits, shares and a mean, but no values from rows. */
 export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
+  /** False if a limit left values without a call. */
+  readonly isWhole: boolean;
   readonly rows: number;
   /** Credits spent, plus credits maybe spent. */
   readonly credits: number;
@@ -19,6 +22,8 @@ const COMPARED = 10;
 const DEVIATIONS = 3;
 /** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
+/** A run caught up if the last whole run was longer ago than the usual time between two, times this factor. */
+const CAUGHT_UP = 1.5;
 /** Name of the share of distinct values that the answer store knew. */
 const HIT_RATE = 'hit_rate';
 
@@ -54,6 +59,7 @@ export function profileOf(summary: Summary): RunProfile {
   return {
     run_id: summary.run_id,
     finished_at: summary.finished_at,
+    isWhole: unaskedCodes.every(code => code !== summary.reason),
     rows: rows.written,
     credits: credits.spent + credits.maybe_spent,
     shares,
@@ -63,10 +69,13 @@ export function profileOf(summary: Summary): RunProfile {
 
 /**
  * Returns the figures of this run that differ from the median of the job's last runs, by more than `threshold` and
- * by more than chance explains. `threshold` is a share from 0 to 1.
+ * by more than chance explains. `threshold` is a share from 0 to 1. Compares only whole runs. A run that caught up on
+ * a night without one had more rows and new values than usual, which is no jump.
  */
 export function compareRuns(now: RunProfile, history: readonly RunProfile[], threshold: number): Drift[] {
-  const before = history.slice(-COMPARED);
+  const before = history.filter(({isWhole}) => isWhole).slice(-COMPARED);
+  if (!now.isWhole) return [];
+  const usualWork = !hasCaughtUp(now, before);
   const jumps: Drift[] = [];
   const judge = (
     what: string,
@@ -82,13 +91,13 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   judge(
     'rows',
     run => run.rows,
-    (rows, usual) => countJumped(rows, usual, threshold),
+    (rows, usual) => (usualWork || rows < usual) && countJumped(rows, usual, threshold),
   );
   // Credits are reported only if they rise, and the share of known answers (`HIT_RATE`) only if it falls.
   judge(
     'credits',
     run => run.credits,
-    (credits, usual) => credits > usual && countJumped(credits, usual, threshold),
+    (credits, usual) => usualWork && credits > usual && countJumped(credits, usual, threshold),
   );
   judge(
     'risk.mean',
@@ -99,10 +108,18 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     judge(
       name,
       run => run.shares[name]?.share,
-      (share, usual) => (name !== HIT_RATE || share < usual) && shareJumped(share, usual, of, threshold),
+      (share, usual) =>
+        (name !== HIT_RATE || (usualWork && share < usual)) && shareJumped(share, usual, of, threshold),
     );
   }
   return jumps;
+}
+
+function hasCaughtUp(now: RunProfile, before: readonly RunProfile[]): boolean {
+  const ends = [...before, now].map(({finished_at: end}) => Date.parse(end));
+  const waits = ends.slice(1).map((end, nth) => end - (ends[nth] ?? end));
+  const last = waits.pop() ?? 0;
+  return waits.length > 0 && last > CAUGHT_UP * median(waits);
 }
 
 /** True if a share of `of` values moved by more than `threshold`, and by more than chance explains. */

@@ -1,7 +1,9 @@
-import {type Counters, failures, unasked} from '../books/counters.ts';
+import {type Counters, failures, hasAnswers, unasked} from '../books/counters.ts';
 import {type ExitCode, exitCodes, isSuccess} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
-import type {Tally} from '../ledger/tally.ts';
+import type {Refusals, Tally} from '../ledger/tally.ts';
+import {policyNumbers} from '../lookup/policy.ts';
+import {INVALID_TOKEN} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {Counted} from './stop.ts';
@@ -18,17 +20,29 @@ export interface End {
 export function completedExit(counters: Counters, tally: Tally, keepsRejections: boolean): End {
   const gap = gapIn(counters, tally, keepsRejections);
   if (gap === undefined) return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};
-  const hasAnswers = operationNames.some(name => counters.lookups[name].ok > 0);
-  const exitCode = (hasAnswers ? undefined : withoutAnswers[gap]) ?? exitCodes.incomplete;
+  const refusals = operationNames.map(name => tally.refusals[name].refused);
+  if (refusals.some(each => isForbidden(each)))
+    return {status: 'partial', exitCode: exitCodes.credentials, reason: 'credentials'};
+  const hasSpoken = hasAnswers(counters) || refusals.some(({count}) => count > 0);
+  const exitCode = (hasSpoken ? undefined : withoutAnswers[gap]) ?? exitCodes.incomplete;
   return {status: 'partial', exitCode, reason: gap};
 }
 
-/** The exit code of an output in which a limit left no row an answer: that of a run which the limit stops. */
+/** The exit code of an output in which no row has an answer: that of a run which stops for the same reason. */
 const withoutAnswers: Readonly<Record<string, ExitCode>> = {
   budget: exitCodes.credits,
   deadline: exitCodes.temporary,
   outage: exitCodes.temporary,
+  lookups_failed: exitCodes.temporary,
 };
+
+/** True if the last values, at least `least`, were refused with 403 without an answer between: the key is to blame. */
+export function isForbidden(
+  {count, credentials, code}: Refusals,
+  least: number = policyNumbers.refusalStreak,
+): boolean {
+  return credentials && code !== INVALID_TOKEN && count >= least;
+}
 
 /**
  * The reason why the output is incomplete; undefined if it is complete. A rejection that the store keeps counts as

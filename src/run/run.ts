@@ -1,5 +1,5 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {asked, failures} from '../books/counters.ts';
+import {asked, failures, hasAnswers} from '../books/counters.ts';
 import {foreseen} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import {InputError} from '../input/input-error.ts';
@@ -9,7 +9,7 @@ import {momentOf} from '../job/settings/until.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
-import {exceeds} from './exit.ts';
+import {exceeds, isForbidden} from './exit.ts';
 import type {RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
@@ -19,7 +19,7 @@ import type {RunOutcome} from './run-outcome.ts';
 import {keepStored, openSession, type Session, sampleTimeline} from './session.ts';
 import {completeBefore} from './state/complete.ts';
 import {closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
-import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
+import {limitStop, refusedStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
 export type Watch = (session: Session) => () => void;
@@ -243,14 +243,20 @@ async function write(session: Session): Promise<void> {
 }
 
 /** Stops a run with more errors or rejects than its user allows. */
-export function checkLimits({job, stopper, output}: Session): void {
+export function checkLimits({job, stopper, output, asking}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;
   const {written, rejected} = counters.rows;
   // This function runs for each group of rows. So it adds up the cells only if there is a limit.
   if (maxErrors !== undefined) {
     const errors = {count: failures(counters), total: asked(counters)};
-    if (exceeds(maxErrors, errors)) stopper.stop(limitStop('max-errors', errors));
+    if (exceeds(maxErrors, errors)) {
+      const {tally} = asking.ledger;
+      stopper.stop(
+        refusedStop(tally, job.endpoint, each => isForbidden(each, hasAnswers(counters) ? undefined : 1)) ??
+          limitStop('max-errors', errors),
+      );
+    }
   }
   const rejects = {count: rejected, total: written + rejected};
   if (exceeds(maxRejects, rejects)) stopper.stop(limitStop('max-rejects', rejects));

@@ -158,7 +158,8 @@ async function closingOnError<All>(
   }
 }
 
-function rowsOf({counters}: RowWriter): number {
+/** Number of rows that were written or rejected so far. */
+export function rowsOf({counters}: RowWriter): number {
   return counters.rows.written + counters.rows.rejected;
 }
 

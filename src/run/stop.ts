@@ -1,13 +1,15 @@
+import {type Counters, failures, hasAnswers} from '../books/counters.ts';
 import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
+import type {Refusals, Tally} from '../ledger/tally.ts';
 import type {GateStop} from '../lookup/gate-options.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
-import {type Operation, operations} from '../operations/table.ts';
+import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import type {RunIo} from './io.ts';
@@ -104,7 +106,7 @@ export interface Running {
 
 /** Turns the gate's reason to stop into the run's {@link Stop}. */
 export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop {
-  const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
+  const keyFrom = keyVariableOf(endpoint);
   switch (reason.kind) {
     case 'fatal':
       return {
@@ -136,6 +138,10 @@ export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): St
     default:
       return reason satisfies never;
   }
+}
+
+function keyVariableOf(endpoint: Endpoint): string | undefined {
+  return endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
 }
 
 function budgetMessage(ledger: Ledger): string {
@@ -219,6 +225,27 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kin
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/**
+ * The stop of a run that read all rows, if no value has an answer and the service refused some: what stops a run of many
+ * values stops one of few. Undefined for other runs.
+ */
+export function unansweredStop(counters: Counters, tally: Tally, endpoint: Endpoint): Stop | undefined {
+  if (failures(counters) === 0 || hasAnswers(counters)) return undefined;
+  return refusedStop(tally, endpoint, ({count}) => count > 0);
+}
+
+/** The stop for an operation whose last values were all refused, if `isEnough` says so. */
+export function refusedStop(
+  tally: Tally,
+  endpoint: Endpoint,
+  isEnough: (refusals: Refusals) => boolean,
+): Stop | undefined {
+  const operation = operationNames.find(name => isEnough(tally.refusals[name].refused));
+  if (operation === undefined) return undefined;
+  const streak = {...tally.refusals[operation].refused, isNew: true, isKnownToAnswer: false};
+  return refused({kind: 'refused', operation, streak}, keyVariableOf(endpoint));
 }
 
 /** The sentence for a limit that ends the calls but not the run. */

@@ -9,6 +9,7 @@ import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {until} from '../support/until.ts';
 
 const KEY = 'canary-key-5c91d07e33';
 
@@ -251,4 +252,23 @@ test('a used-up account is a failure with the exit code of a run', async () => {
   sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
   const found = await doctor(sandbox, ['--endpoint', 'embedded', '--account', 'a']);
   expect([found.code, found.of('account')?.state]).toEqual([7, 'failed']);
+});
+
+test('a run that holds the lock, even one whose process is stopped, is named: a run would end with exit 11', async () => {
+  await using server = await startApiServer({key: KEY});
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip\n203.0.113.7\n');
+  const env = live(server.url);
+  server.setScript(() => reply.ok({delayMs: 60_000}));
+  const running = sandbox.start(['run', 'list.csv', '--ip', 'ip', '-o', 'out.csv', '--yes', '--quiet'], {
+    env,
+  });
+  await until(() => server.ledger.calls === 1 || server.ledger.keySeen > 0);
+  process.kill(running.pid, 'SIGSTOP');
+  const locked = await doctor(sandbox, ['-o', 'out.csv'], env);
+  expect([locked.code, locked.of('state')?.state]).toEqual([11, 'failed']);
+  expect(locked.of('state')?.detail).toContain(`process ${running.pid} on `);
+  process.kill(running.pid, 'SIGKILL');
+  await running.outcome;
+  expect(await doctor(sandbox, ['-o', 'out.csv'], env)).toMatchObject({code: 0});
 });

@@ -86,6 +86,7 @@ test.skipIf(lacks('mounts'))(
       const full = await run(process.execPath);
       expect(full.code).toBe(9);
       expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
+      expect(full.stderr).toMatch(/needs up to about \d+ MiB more in /);
       expect(full.stderr).not.toContain('    at ');
       expect(api.ledger.calls).toBeLessThan(ROWS);
       expect(full.stderr).toMatch(/^Safe: every answer paid for/m);

@@ -8,7 +8,15 @@ function run(
   {rows = 10_000, mean = 20}: {rows?: number; mean?: number} = {},
 ): RunProfile {
   const all = Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, {share, of: rows}]));
-  return {run_id: 'x', credits: 0, finished_at: '2026-01-05T00:00:00.000Z', rows, shares: all, mean};
+  return {
+    run_id: 'x',
+    credits: 0,
+    finished_at: '2026-01-05T00:00:00.000Z',
+    isWhole: true,
+    rows,
+    shares: all,
+    mean,
+  };
 }
 
 const jumped = (now: RunProfile, before: readonly RunProfile[], threshold = 0.1) =>
@@ -47,6 +55,27 @@ describe('a figure jumps', () => {
     expect(jumped(night(1_600, 0.7), [night(1_000, 0.9)])).toEqual(['credits', 'hit_rate']);
     expect(jumped(night(1_400, 0.85), [night(1_000, 0.9)])).toEqual([]);
     expect(jumped(night(100, 0.9), [night(1_000, 0.1)])).toEqual([]);
+  });
+
+  test('no figure because a run caught up on nights that have no whole run', () => {
+    const night = (day: number, more: Partial<RunProfile> = {}): RunProfile => ({
+      ...run({hit_rate: 0.9, failed: 0.01}),
+      credits: 1_000,
+      finished_at: `2026-01-${String(day).padStart(2, '0')}T02:00:00.000Z`,
+      ...more,
+    });
+    const month = [4, 5, 6, 7].map(day => night(day));
+    const outage = {...run({hit_rate: 1, failed: 0.5}), isWhole: false, finished_at: night(8).finished_at};
+    const double = {...run({hit_rate: 0.6, failed: 0.01}, {rows: 20_000}), credits: 2_000};
+    const at = (day: number, more = {}) =>
+      night(day, {...double, finished_at: night(day).finished_at, ...more});
+    expect(jumped(at(8), month)).toEqual(['rows', 'credits', 'hit_rate']);
+    expect(jumped(at(9), month)).toEqual([]);
+    expect(jumped(outage, month)).toEqual([]);
+    expect(jumped(at(9), [...month, outage])).toEqual([]);
+    expect(jumped(at(9, {rows: 4_000}), month)).toEqual(['rows']);
+    expect(jumped(at(9, {shares: run({failed: 0.5}).shares}), month)).toEqual(['failed']);
+    expect(jumped(at(10), [...month, at(9)])).toEqual(['rows', 'credits', 'hit_rate']);
   });
 
   test('nothing that chance brings about: few answers, few rows', () => {

@@ -43,12 +43,20 @@ describe('a run that wrote all its rows', () => {
     counters.stale.email[code] = 1;
     counters.lookups.email.ok = 1;
   };
+  const forbidden = (counters: Counters, tally: Tally, count: number) => {
+    Object.assign(counters.lookups.ip, {ok: 50, failed: count});
+    Object.assign(tally.refusals.ip.refused, {count, code: 'forbidden'});
+  };
   test.each<[string, (counters: Counters, tally: Tally) => void, number, string]>([
     ['all answered', c => (c.lookups.ip.ok = 5), 0, 'done'],
     ['judged locally', c => (c.lookups.ip.invalid = 5), 0, 'done'],
     ['skipped on purpose', c => (c.skipped.ip.filter = 5), 0, 'done'],
-    ['one failed', c => (c.lookups.email.failed = 1), 3, 'lookups_failed'],
-    ['one unknown', c => (c.lookups.verify.unknown = 1), 3, 'lookups_failed'],
+    ['one failed', c => (c.lookups.email = {...c.lookups.email, failed: 1, ok: 1}), 3, 'lookups_failed'],
+    ['one unknown', c => (c.lookups.verify = {...c.lookups.verify, unknown: 1, ok: 1}), 3, 'lookups_failed'],
+    ['all failed', c => (c.lookups.email.failed = 1), 5, 'lookups_failed'],
+    ['all unknown', c => (c.lookups.verify.unknown = 1), 5, 'lookups_failed'],
+    ['the last ten refused with 403', (c, tally) => forbidden(c, tally, 10), 6, 'credentials'],
+    ['the last nine refused with 403', (c, tally) => forbidden(c, tally, 9), 3, 'lookups_failed'],
     ['some skipped for the budget', c => cutShort(c, 'budget', 1), 3, 'budget'],
     ['some skipped at the deadline', c => cutShort(c, 'deadline', 1), 3, 'deadline'],
     ['answered by what is past its age', c => stale(c, 'outage'), 3, 'outage'],

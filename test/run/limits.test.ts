@@ -45,7 +45,7 @@ test('no outage sends a value more often than --resends allows, nor does the run
   expect(first.message).toContain('--resends');
   expect([...(stage.api.ledger.values.ip ?? [])].map(([, calls]) => calls)).toEqual(Array(6).fill(2));
   stage.api.setScript(undefined);
-  expect(await night()).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 6}}}});
+  expect(await night()).toMatchObject({code: 5, summary: {lookups: {ip: {failed: 6}}}});
   expect(stage.api.ledger.calls).toBe(12);
 });
 
@@ -218,4 +218,16 @@ test('if the service still fails, --max-errors stops each session, and its calls
     const {spent = 0, maybe_spent: maybe = 0} = ended.summary?.credits ?? {};
     expect(spent + maybe).toBe(stage.api.ledger.charged);
   }
+});
+
+test('a service that asks for a second again and again is away; only a longer wait than max_outage is a time that it asks for', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const night = () => stage.run({ip: 'ip', maxOutage: '2s'});
+  stage.api.setScript(() => reply.throttle(1));
+  const away = await night();
+  expect(away).toMatchObject({code: 5, message: expect.stringContaining('has not answered since')});
+  expect(Date.parse(away.summary?.come_back_at ?? '')).toBeGreaterThan(Date.now() + 20_000);
+  stage.api.setScript(() => reply.throttle(600));
+  expect(await night()).toMatchObject({code: 5, message: expect.stringContaining('asks to come back at')});
 });

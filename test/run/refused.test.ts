@@ -173,3 +173,70 @@ describe('ten refusals in a row', () => {
     });
   });
 });
+
+describe('403 for everything', () => {
+  test.each([
+    [1, {}],
+    [9, {}],
+    [9, {maxErrors: 3}],
+    [10, {}],
+    [150, {maxErrors: '5%'}],
+    [1_000, {}],
+  ])('for %i rows with %j: exit 6, no output, and the same command resumes', async (rows, more) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(rows));
+    stage.api.setScript(() => reply.forbidden());
+    const raw = {ip: 'ip', concurrency: 4, ...more};
+    expect(await stage.run(raw)).toMatchObject({
+      code: 6,
+      message: expect.stringContaining('BULK_ENRICH_API_KEY'),
+      summary: {reason: 'credentials', status: 'failed', output: {bytes: null}},
+    });
+    stage.api.setScript(undefined);
+    expect(await stage.run(raw)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: rows}}}});
+  });
+
+  test.each([
+    [10, {}],
+    [150, {}],
+    [150, {maxErrors: '5%'}],
+  ])('for %i new rows of a night with %j is exit 6 too', async (rows, more) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    await stage.run(nightly);
+    stage.write('list.csv', ips(20 + rows));
+    stage.api.setScript(() => reply.forbidden());
+    const ended = await stage.run({...nightly, ...more});
+    expect(ended).toMatchObject({code: 6, summary: {reason: 'credentials'}});
+  });
+});
+
+describe('a service that answers nothing', () => {
+  const failing = {ip: 'ip', concurrency: 4, resends: 0};
+
+  test.each([1, 6])(
+    'is exit 5 for %i rows whose values may not be sent again, with an output',
+    async rows => {
+      await using stage = await openStage();
+      stage.write('list.csv', ips(rows));
+      stage.api.setScript(() => reply.error(500, 'broken'));
+      expect(await stage.run(failing)).toMatchObject({
+        code: 5,
+        message: expect.stringContaining('No row has an answer'),
+        summary: {reason: 'lookups_failed', status: 'partial', credits: {maybe_spent: rows}},
+      });
+      stage.api.setScript(undefined);
+      const again = await stage.run({...failing, force: true});
+      expect(again).toMatchObject({code: 0, summary: {lookups: {ip: {answered: rows}}}});
+      expect(stage.api.ledger.calls).toBe(2 * rows);
+    },
+  );
+
+  test('is exit 2, as for many rows, if its answers can not be read', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(2));
+    stage.api.setScript(() => reply.html());
+    const ended = await stage.run(failing);
+    expect(ended).toMatchObject({code: 2, summary: {reason: 'refused', output: {bytes: null}}});
+  });
+});

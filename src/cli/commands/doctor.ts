@@ -1,5 +1,6 @@
 import {statfsSync, statSync} from 'node:fs';
 import {checkWritable, existingPart} from '../../disk/directory.ts';
+import {holderIn} from '../../disk/lock.ts';
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -7,6 +8,7 @@ import {fleetStatus} from '../../fleet/status.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {inCredits} from '../../job/money.ts';
 import {checkSettings, readJobFile} from '../../job/parse.ts';
+import {dated, utcDate} from '../../job/paths.ts';
 import {keyVariable} from '../../job/secrets/api-key.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
@@ -133,14 +135,28 @@ async function dataCheck(): Promise<Check> {
     : warning('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
 }
 
-function checkPaths({state, store}: JobSettings, output: string): Check[] {
+function checkPaths({state, store}: JobSettings, given: string): Check[] {
+  const output = dated(given, utcDate(Date.now()));
+  const own = output === '-' ? [] : [`${output}.run`];
+  const [directory] = state === undefined ? own : [dated(state, utcDate(Date.now()))];
   return [
     output === '-' ? skipped('output', 'stdout needs no place') : checkPath('output', output, true),
-    output === '-' && state === undefined
+    directory === undefined
       ? skipped('state', 'a run to stdout keeps none')
-      : checkPath('state', state ?? `${output}.run`, true),
+      : (lockCheck([...own, directory]) ?? checkPath('state', directory, true)),
     store === false ? skipped('store', '--no-store') : checkStore(store),
   ];
+}
+
+/** Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. */
+function lockCheck(directories: readonly string[]): Check | undefined {
+  const holder = directories.map(holderIn).find(found => found !== undefined);
+  if (holder === undefined) return undefined;
+  return failed(
+    'state',
+    `another run is writing this output: ${holder}; wait for it or end it`,
+    exitCodes.locked,
+  );
 }
 
 function checkStore(store: JobSettings['store']): Check {

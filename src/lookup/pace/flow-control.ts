@@ -228,9 +228,10 @@ export class FlowControl {
       this.#throttle.throttled(attempt, now);
       return;
     }
-    const comeBackMs = now + (asked ?? Math.max(now - sinceMs, numbers.comeBackAfterMs));
-    const why = asked === undefined ? 'too long' : 'asked';
-    this.#giveUp({kind: 'outage', cause: attempt.code, sinceMs, comeBackMs, why});
+    const cause = attempt.code;
+    if (asked === undefined || asked <= this.#options.maxOutageMs)
+      this.#giveUpFor({cause, since: sinceMs}, now, 'too long');
+    else this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs: now + asked, why: 'asked'});
   }
 
   #giveUpWhenOverdue(now: number): void {
@@ -239,7 +240,11 @@ export class FlowControl {
   }
 
   /** Stops sending. Advises the user to wait as long as the outage has lasted, and at least `comeBackAfterMs`. */
-  #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
+  #giveUpFor(
+    {cause, since: sinceMs}: Pick<Outage, 'cause' | 'since'>,
+    now: number,
+    why: 'too long' | 'no resends',
+  ): void {
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
     this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, why});
   }

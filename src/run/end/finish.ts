@@ -17,12 +17,13 @@ import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/complete.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
-import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
+import {type Stop, stopFor, unansweredStop, unansweredWarning} from '../stop.ts';
 import {tellEnd} from './bills.ts';
 import {type Published, summaryText} from './build-summary.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
 import {findDrift, rememberRun} from './history.ts';
+import {spaceSentence} from './space.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
@@ -46,7 +47,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 }
 
 async function ended(session: Session): Promise<RunOutcome> {
-  const stop = session.stopper.reason;
+  const stop = session.stopper.reason ?? unanswered(session);
   // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
   if (stop === undefined || !session.job.output.lasts) judgeRejections(session);
   if (stop !== undefined) return interrupt(session, stop);
@@ -55,6 +56,11 @@ async function ended(session: Session): Promise<RunOutcome> {
   } catch (error) {
     return interrupt(session, stopFor(error));
   }
+}
+
+/** A program has its rows already, with the reason of each. */
+function unanswered({job: {output, endpoint}, asking, output: {writer}}: Session): Stop | undefined {
+  return output.kind === 'rows' ? undefined : unansweredStop(writer.counters, asking.ledger.tally, endpoint);
 }
 
 function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
@@ -150,8 +156,10 @@ function completedMessage(job: Job, summary: Summary): string {
   return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
-/** A sentence for an output in which a limit left no row an answer; empty for others. */
+/** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */
 function unansweredSentence(summary: Summary): string {
+  if (summary.reason === 'credentials')
+    return ' The service refuses the key (403): check it, and what it may do.';
   if (summary.status !== 'partial' || isComplete(summary)) return '';
   return ` No row has an answer (${summary.reason}).`;
 }
@@ -176,6 +184,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {ledger} = asking;
   await keepStored(session).catch(() => {});
   const stop = endLedger(session, first);
+  const space = spaceSentence(session, stop);
   const lostAnswers = !ledger.isReadable;
   const summary = summarize(session, stop);
   writeStopped(job, io, summary);
@@ -184,8 +193,8 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
-  const {exitCode, message} = stop;
-  return {exitCode, summary, stop, message, lostAnswers};
+  const message = `${stop.message}${space}`;
+  return {exitCode: stop.exitCode, summary, stop, message, lostAnswers};
 }
 
 /**

@@ -126,7 +126,7 @@ async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<b
 }
 
 function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
-  const message = `The last run wrote its ${many(rowsWritten, 'row')}, but was interrupted at its end. It is complete now: ${output.name}`;
+  const message = `The last run wrote its ${many(rowsWritten, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
   return {
     exitCode: exitCode as ExitCode,
     summary: summary === null ? undefined : (JSON.parse(summary) as Summary),

@@ -1,0 +1,31 @@
+import {readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {isFull} from '../../disk/sqlite.ts';
+import {count} from '../../report/format.ts';
+import {rowsOf, type Session} from '../session.ts';
+import type {Stop} from '../stop.ts';
+
+const MIB = 2 ** 20;
+/** Maximum size of the ledger's log. */
+const LOG_BYTES = 33 * MIB;
+
+/**
+ * A sentence on the space that the rest of a run needs, by the share of rows that are written, if a full disk stopped
+ * the run. Empty for other stops, and if the share is not known.
+ */
+export function spaceSentence(session: Session, {error}: Stop): string {
+  const {state, input, output} = session;
+  const {bytesTotal, position, recordsRead} = input.source;
+  const share = (rowsOf(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
+  if (!isFull(error) || !(share > 0 && share <= 1)) return '';
+  const used = readdirSync(state.directory).reduce(
+    (sum, name) => sum + sizeOf(join(state.directory, name)),
+    0,
+  );
+  const needed = Math.ceil((used / share - used + LOG_BYTES) / MIB);
+  return ` The rest of the run needs up to about ${count(needed)} MiB more in ${state.directory}.`;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, {throwIfNoEntry: false})?.size ?? 0;
+}
