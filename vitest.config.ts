@@ -8,7 +8,7 @@ process.env.TZ ??= 'Pacific/Kiritimati';
 const longest: Readonly<Record<string, readonly string[]>> = {
   test: [
     'sim/seeds',
-    'fault/faults',
+    'seams/wire',
     'seams/night',
     'seams/kills',
     'fleet/seams',

@@ -6,7 +6,6 @@ import {Worker} from 'node:worker_threads';
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {type Client, type ClientOptions, createClient} from '../../src/client/client.ts';
-import {startFaultProxy} from '../fault/proxy.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
@@ -35,15 +34,13 @@ const ask = (asked: Client): Promise<Attempt> => asked.send('ip', {ip: '192.0.2.
 const brief = (attempt: Attempt) => [attempt.kind, 'code' in attempt ? attempt.code : undefined];
 
 describe('it is known if a call was sent', () => {
-  test.each([
-    ['before', ['ambiguous', 'econnreset']],
-    ['during', ['ambiguous', 'econnreset']],
-    ['after', ['ambiguous', 'econnreset']],
-  ] as const)('reset %s', async (reset, expected) => {
-    const server = await serve();
-    const proxy = await startFaultProxy({target: server.url, reset});
-    open.push(proxy);
-    expect(brief(await ask(client(proxy.url)))).toEqual(expected);
+  test.each<[string, Omit<ApiServerOptions, 'key'>]>([
+    ['before', {early: () => ({when: 'head', ending: 'reset'})}],
+    ['during', {early: () => ({when: 'body', ending: 'reset'})}],
+    ['after', {script: () => reply.drop('reset')}],
+  ])('reset %s the request: it may have been carried out', async (_, faults) => {
+    const server = await serve(faults);
+    expect(brief(await ask(client(server.url)))).toEqual(['ambiguous', 'econnreset']);
   });
 
   test('refused and unknown hosts: not sent', async () => {
@@ -56,13 +53,10 @@ describe('it is known if a call was sent', () => {
   });
 
   test('a call on a stale connection may have been carried out', async () => {
-    const server = await serve();
-    const proxy = await startFaultProxy({
-      target: server.url,
-      onRequest: ({onConnection}) => (onConnection === 2 ? {reset: 'before'} : undefined),
+    const server = await serve({
+      early: ({onConnection}) => (onConnection === 2 ? {when: 'head', ending: 'reset'} : undefined),
     });
-    open.push(proxy);
-    const kept = client(proxy.url);
+    const kept = client(server.url);
     expect((await ask(kept)).kind).toBe('answered');
     expect(brief(await ask(kept))).toEqual(['ambiguous', 'econnreset']);
   });

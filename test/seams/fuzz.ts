@@ -1,6 +1,9 @@
+import {parse} from 'csv-parse/sync';
 import fc from 'fast-check';
+import {expect} from 'vitest';
 import type {Reply} from '../support/api-server-reply.ts';
-import {World} from './world.ts';
+import {accelerated} from '../support/fast-clock.ts';
+import {openProgram} from './program.ts';
 
 /** Statuses that stop a run for good, as they should, have cases of their own. */
 const STOPPING = new Set([401, 402]);
@@ -87,14 +90,17 @@ const reply: fc.Arbitrary<Reply> = fc.oneof(
 export async function fuzzRun(seed: number, rows: number): Promise<void> {
   const replies = fc.sample(reply, {seed, numRuns: 2 * rows});
   const values = Array.from({length: rows}, (_, index) => `198.18.${index >> 8}.${index & 255}`);
-  await using world = await World.open({
-    values,
+  await using program = await openProgram({
     // The first of all is answered, so that the canary sees a service and not a wrong URL.
     script: ({call, attempt}) => (call === 1 || attempt > 2 ? undefined : replies[call % replies.length]),
   });
-  const ran = await world.runFast(40, ['--timeout', '5s', '--max-outage', '4h']);
-  if (ran.code !== 0 && ran.code !== 3) throw new Error(`seed ${seed}: exit ${ran.code}: ${ran.stderr}`);
-  world.expectSound(ran, {callsPerValue: 1_000});
+  program.write('list.csv', `ip\n${values.join('\n')}\n`);
+  const settings = {ip: 'ip', rate: '200/s', timeout: '5s', maxOutage: '4h'};
+  const {code, reason, summary} = await accelerated(40, () => program.run(settings));
+  if (code !== 0 && code !== 3) throw new Error(`seed ${seed}: exit ${code}: ${reason}`);
+  const written = parse<{ip: string}>(program.read('out.csv'), {columns: true});
+  expect(written.map(({ip}) => ip)).toEqual(values);
+  program.expectSound(summary);
 }
 
 function stringify(value: unknown): string {

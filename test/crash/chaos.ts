@@ -1,13 +1,13 @@
 import {expect} from 'vitest';
+import type {EarlyFault} from '../support/api-server-reply.ts';
 import {booksOf, bytesOf, listOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
 import {randomFaults} from '../support/random-faults.ts';
-import {type Faults, startFaultProxy} from './proxy.ts';
 
 export interface Chaos {
   readonly rows: number;
   readonly distinct: number;
   readonly seed: number;
-  /** Share of the calls that the server faults, and of the requests that the way to it breaks. */
+  /** Share of the calls that the server faults, and of the requests that break off on the way to it. */
   readonly serverFaults: number;
   readonly networkFaults: number;
   readonly maxKills: number;
@@ -41,20 +41,22 @@ export async function chaosAndCompare(chaos: Chaos): Promise<ChaosResult> {
   calm.sandbox.write('list.csv', list);
   expect(await calm.sandbox.run(args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
 
+  const luck = seeded(chaos.seed + 1);
+  let broken = 0;
+  const early = (): EarlyFault | undefined => {
+    if (luck() >= chaos.networkFaults) return undefined;
+    broken += 1;
+    return {when: luck() < 0.5 ? 'head' : 'body', ending: luck() < 0.5 ? 'close' : 'reset'};
+  };
   await using arena = await openArena({
+    early,
     script: randomFaults({
       share: chaos.serverFaults,
       kinds: [500, 503, 429, 'reset', 'cut', 'stall'],
       seed: chaos.seed,
     }),
   });
-  const {sandbox, api} = arena;
-  await using proxy = await startFaultProxy({
-    target: api.url,
-    seed: chaos.seed,
-    onRequest: ({random}) => (random() < chaos.networkFaults ? networkFault(random) : undefined),
-  });
-  const env = {...arena.env, BULK_ENRICH_BASE_URL: proxy.url};
+  const {sandbox, api, env} = arena;
   sandbox.write('list.csv', list);
   const random = seeded(chaos.seed);
   const {last, kills} = await runUntilDone(
@@ -79,20 +81,6 @@ export async function chaosAndCompare(chaos: Chaos): Promise<ChaosResult> {
     spent,
     maybe,
     byStatus: Object.fromEntries(ledger.byStatus),
-    broken: proxy.seen.resets + proxy.seen.cuts,
+    broken,
   };
-}
-
-function networkFault(random: () => number): Faults {
-  const faults: readonly Faults[] = [
-    {reset: 'before'},
-    {reset: 'during'},
-    {reset: 'after'},
-    {cutAfter: {bytes: Math.floor(random() * 300), direction: 'down', ending: 'close'}},
-    {cutAfter: {bytes: Math.floor(random() * 300), direction: 'up', ending: 'reset'}},
-    {latencyMs: random() * 100, jitterMs: random() * 100},
-    {bytesPerSecond: 5_000},
-    {drip: {everyMs: 5, bytes: 20}},
-  ];
-  return faults[Math.floor(random() * faults.length)] ?? {};
 }
