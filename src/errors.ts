@@ -1,5 +1,6 @@
 import {stripVTControlCharacters} from 'node:util';
 import type {endCodes, inputCodes, outputCodes, stateCodes, usageCodes} from './error-codes.ts';
+import {inCode, type Said} from './sentence.ts';
 
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
 export const exitCodes = {
@@ -60,15 +61,31 @@ export abstract class CodedError<Code extends string = string> extends Error {
   readonly exitCode: ExitCode;
   /** The change that makes the same command work. */
   readonly remedy: Remedy;
+  readonly #said: Said;
 
-  constructor(code: Code, exitCode: ExitCode, message: string, options?: RemedyOptions) {
-    super(oneLine(message), options);
+  constructor(code: Code, exitCode: ExitCode, message: Said, options?: RemedyOptions) {
+    super(oneLine(String(message)), options);
+    this.#said = message;
     const {flags, pipe, instead} = options ?? {};
     this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(instead && {instead})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
   }
+
+  /** The message, with settings apart from its words. */
+  get said(): Said {
+    return this.#said;
+  }
+}
+
+/** Makes the message of a {@link CodedError} name settings as code does, instead of flags. Returns the error. */
+export function toldInCode(error: unknown): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const before = error.message;
+  error.message = oneLine(inCode(error.said));
+  if (error.stack !== undefined) error.stack = error.stack.replace(before, () => error.message);
+  return error;
 }
 
 /**
@@ -81,15 +98,6 @@ export function oneLine(text: string): string {
 }
 
 /**
- * A word for a shell, quoted if needed. All words of others in a command or flag that is shown go through here, as
- * users paste it: a column may be named `$(…)`. A dot at the end is quoted too, since a sentence may end there.
- */
-export function shellWord(text: string): string {
-  const isPlain = /^(?!=)[\w@%+=:,./-]*[\w@%+=:,/-]$/.test(text);
-  return isPlain ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/**
  * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what
  * is wrong, where, and what to do.
  */
@@ -97,14 +105,14 @@ export class BulkEnrichError extends CodedError<ErrorCode> {}
 
 /** Wrong usage or configuration. The run does not start, or stops if its fleet's settings change later. Exit 2. */
 export class UsageError extends BulkEnrichError {
-  constructor(code: UsageCode, message: string, options?: RemedyOptions) {
+  constructor(code: UsageCode, message: Said, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
   }
 }
 
 /** The output, the state or another file can't be written. The run stops; what was saved before stays. Exit 9. */
 export class OutputError extends BulkEnrichError {
-  constructor(code: OutputCode, message: string, options?: ErrorOptions) {
+  constructor(code: OutputCode, message: Said, options?: ErrorOptions) {
     super(code, exitCodes.output, message, options);
   }
 }
@@ -113,14 +121,14 @@ export class OutputError extends BulkEnrichError {
 export class StateError extends BulkEnrichError {
   declare readonly code: StateCode;
 
-  constructor(code: StateCode, message: string, options?: ErrorOptions) {
+  constructor(code: StateCode, message: Said, options?: ErrorOptions) {
     super(code, exitCodes.state, message, options);
   }
 }
 
 /** Another run holds the lock on this output. The run does not start, and sends nothing. Exit 11. */
 export class LockedError extends BulkEnrichError {
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: Said, options?: ErrorOptions) {
     super('locked', exitCodes.locked, message, options);
   }
 }

@@ -3,6 +3,7 @@ import {forgetUnchecked, warnOfUnchecked} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
+import type {Said} from '../sentence.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {broken, widthOf} from './terminal/lines.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
@@ -15,8 +16,8 @@ export interface Console {
   /** Characters that fit in a line; infinite without a terminal. */
   readonly width: number;
   readonly paint: Paint;
-  say(sentence: string): void;
-  warn(sentence: string): void;
+  say(sentence: Said): void;
+  warn(sentence: Said): void;
   /** Draws a line that the next output of any kind replaces. An empty text removes the line. */
   draw(line: string): void;
   readonly log: Logger;
@@ -32,12 +33,12 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
   });
   const tell = forMachine
     ? {
-        say: (sentence: string) => logEvent(log, 'message', {}, oneLine(sentence)),
-        warn: (sentence: string) => logEvent(log, 'warning', {}, oneLine(sentence)),
+        say: (sentence: Said) => logEvent(log, 'message', {}, oneLine(String(sentence))),
+        warn: (sentence: Said) => logEvent(log, 'warning', {}, oneLine(String(sentence))),
       }
     : {
         say: line,
-        warn: (sentence: string) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`)),
+        warn: (sentence: Said) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`)),
       };
   const nothing = () => {};
   const heard = quiet ? {say: nothing, warn: nothing} : tell;

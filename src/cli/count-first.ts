@@ -7,6 +7,7 @@ import {priceOf} from '../layout/prices.ts';
 import type {Operation} from '../operations/table.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
+import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';
 import {agrees} from './terminal/agree.ts';
 import {callsOf, conditionalOf, forecast} from './terminal/cost.ts';
@@ -26,13 +27,13 @@ export async function countFirst(
   isAgreed: boolean,
   console: Console,
   stopper: Stopper,
-  warn: (sentence: string) => void,
+  warn: (sentence: Said) => void,
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(console))) return undefined;
   // The plan's warnings are shown only before a question. Without a question, the run itself shows
   // warnings and errors.
-  const doubts: string[] = [];
+  const doubts: Said[] = [];
   const plan = await planOf(job, console, {
     warn: doubt => doubts.push(doubt),
     isWanted: () => stopper.reason === undefined,

@@ -1,9 +1,9 @@
 import {type Command, Option} from 'commander';
 import {UsageError} from '../errors.ts';
-import {spelled} from '../job/setting-names.ts';
 import type {Use} from '../job/settings/declare.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
 import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
+import {spelled} from '../sentence.ts';
 
 /** Texts for `--help` about operations. */
 export const said = {

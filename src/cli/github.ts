@@ -62,7 +62,7 @@ export function inGitHubActions(): boolean {
 function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
   const lines: string[] = [];
   const drift = summary?.drift ?? [];
-  if (stop !== undefined) lines.push(annotation('error', 'bulk-enrich stopped', message));
+  if (stop !== undefined) lines.push(annotation('error', 'bulk-enrich stopped', String(message)));
   if (drift.length > 0) {
     const level = summary?.reason === 'drift' ? 'error' : 'warning';
     lines.push(
@@ -70,8 +70,8 @@ function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
     );
   }
   if (stop === undefined && exitCode === exitCodes.incomplete)
-    lines.push(annotation('warning', 'bulk-enrich: some values have no answer', message));
+    lines.push(annotation('warning', 'bulk-enrich: some values have no answer', String(message)));
   if (stop === undefined && exitCode === exitCodes.limit && summary?.reason !== 'drift')
-    lines.push(annotation('error', 'bulk-enrich: a limit was exceeded', message));
+    lines.push(annotation('error', 'bulk-enrich: a limit was exceeded', String(message)));
   return lines;
 }

@@ -12,7 +12,8 @@ import {
   statSync,
 } from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {OutputError, shellWord, systemCode} from '../errors.ts';
+import {OutputError, systemCode} from '../errors.ts';
+import {type Said, say, set, shellWord} from '../sentence.ts';
 import {isShared} from './path.ts';
 import {syncPath} from './replace.ts';
 
@@ -63,15 +64,17 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
     throw notPrivate(
       path,
       'is a symbolic link',
-      ours ? 'Remove it, or name another output with -o.' : 'Name the directory itself with --state.',
+      ours
+        ? say`Remove it, or name another output with ${set('output')}.`
+        : say`Name the directory itself with ${set('state')}.`,
     );
   const user = process.geteuid?.();
   if (user === undefined || (found.uid === user && !isShared(found))) return made;
   const plain = madeIn(path);
   if (found.uid !== plain.uid) {
     const other = ours
-      ? 'Have its owner finish or remove it, or name another output with -o.'
-      : `Name a directory of this user: --state ${shellWord(join(path, 'bulk-enrich'))}, or anywhere else.`;
+      ? say`Have its owner finish or remove it, or name another output with ${set('output')}.`
+      : say`Name a directory of this user: ${set('state', join(path, 'bulk-enrich'))}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
   // If even a new directory is open to others, the file system ignores modes, so this directory can't
@@ -79,7 +82,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);
-    const close = `Check its content and close it to others (chmod 700 ${shellWord(path)}), or name another ${ours ? 'output with -o' : 'with --state'}.`;
+    const close = say`Check its content and close it to others (chmod 700 ${shellWord(path)}), or name another ${ours ? say`output with ${set('output')}` : say`with ${set('state')}`}.`;
     throw notPrivate(path, `can be written by other users (mode ${mode})`, close);
   }
   chmodSync(path, 0o700);
@@ -104,10 +107,10 @@ function holdsOnly(path: string, user: number): boolean {
   });
 }
 
-function notPrivate(path: string, why: string, whatToDo: string): OutputError {
+function notPrivate(path: string, why: string, whatToDo: Said): OutputError {
   return new OutputError(
     'state_not_private',
-    `The state directory ${path} ${why}, so its content can't be trusted. ${whatToDo}`,
+    say`The state directory ${path} ${why}, so its content can't be trusted. ${whatToDo}`,
   );
 }
 

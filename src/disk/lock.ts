@@ -3,6 +3,7 @@ import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
 import {LockedError, systemCode} from '../errors.ts';
+import type {Said} from '../sentence.ts';
 import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
 import {isBusy} from './sqlite.ts';
@@ -17,7 +18,7 @@ export interface LockOptions {
   /** True if the program chose the directory's name; false if the user did. */
   readonly ours: boolean;
   /** Makes the error's message. `who`: the process that has the lock, such as `process 7 on web1, since …`. */
-  readonly busy: (who: string) => string;
+  readonly busy: (who: string) => Said;
 }
 
 interface Holder {

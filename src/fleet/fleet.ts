@@ -3,6 +3,7 @@ import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings, Outlet} from '../lookup/call.ts';
 import type {Pause} from '../lookup/pace/pause.ts';
 import type {Operation} from '../operations/table.ts';
+import type {Said} from '../sentence.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
@@ -42,7 +43,7 @@ export interface FleetOptions {
   readonly now: () => number;
   /** Milliseconds since the epoch by the computer's clock, which may jump. For the dates of answers. */
   readonly date: () => number;
-  readonly warn: (sentence: string) => void;
+  readonly warn: (sentence: Said) => void;
 }
 
 /** A run's current state, which the fleet's other members can read. */

@@ -1,6 +1,6 @@
 import type {Redis} from 'ioredis';
-import {shellWord} from '../errors.ts';
 import type {Pause, StopReason} from '../lookup/pace/pause.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
@@ -20,7 +20,7 @@ export interface HealthOptions {
   readonly maxOutageMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly warn: (sentence: string) => void;
+  readonly warn: (sentence: Said) => void;
   /** Called with the number of calls that all workers together can have in flight. */
   readonly onCapacity: (calls: number) => void;
   readonly onOutage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
@@ -28,10 +28,10 @@ export interface HealthOptions {
 
 interface FleetTrouble {
   readonly what: string;
-  readonly advice: string;
+  readonly advice: Said;
 }
 
-const PATIENCE = 'It resumes by itself, or stops after --max-outage.';
+const PATIENCE = say`It resumes by itself, or stops after ${set('maxOutage')}.`;
 
 /** Watches the fleet. To make calls, it needs a Redis that answers and accepts writes, and at least one worker. */
 export class Health {
@@ -88,7 +88,7 @@ export class Health {
     if (this.#workers !== 0) return undefined;
     return {
       what: `no worker is running on ${where}`,
-      advice: `Start one with: bulk-enrich worker --redis ${shellWord(where)}`,
+      advice: say`Start one with: bulk-enrich worker ${set('redis', where)}`,
     };
   }
 
@@ -104,7 +104,7 @@ export class Health {
     const {since, told, what, advice} = this.#trouble;
     if (!told && at - since >= TELL_AFTER_MS) {
       this.#trouble.told = true;
-      warn(`${what.charAt(0).toUpperCase()}${what.slice(1)}: the run waits. ${advice}`);
+      warn(say`${what.charAt(0).toUpperCase()}${what.slice(1)}: the run waits. ${advice}`);
     }
     if (at - since > maxOutageMs)
       onOutage({kind: 'outage', cause: what, sinceMs: since, comeBackMs: at, why: 'too long'});

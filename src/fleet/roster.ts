@@ -3,6 +3,7 @@ import {hostname} from 'node:os';
 import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
 import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
@@ -117,7 +118,7 @@ export interface Claim {
   /** Called if another value replaced that of a present member, who then puts its own back. */
   readonly onReplaced?: () => void;
   /** The message for a member whose own value differs from `theirs`, the fleet's. */
-  readonly refusal: (theirs: string) => string;
+  readonly refusal: (theirs: string) => Said;
 }
 
 /** The claims of every member: all members have the same protocol, endpoint and API key. */
@@ -164,7 +165,7 @@ export function rateClaim(rate: string): Claim {
     name: 'rate',
     value: rate,
     refusal: theirs =>
-      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use another Redis database (redis://HOST/1).`,
+      say`Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same ${set('rate')}, or use another Redis database (redis://HOST/1).`,
   };
 }
 

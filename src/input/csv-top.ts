@@ -1,6 +1,7 @@
 import {CsvError, parse} from 'csv-parse/sync';
 import {isValueOf} from '../operations/shown-value.ts';
 import {intelligenceNames} from '../operations/table.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect, recordsIn} from './records/csv-dialect.ts';
 import {DELIMITERS, widthOf} from './records/delimiter.ts';
@@ -33,7 +34,7 @@ export interface CsvTop {
   readonly groupLines: readonly (readonly string[])[];
   /** Number of records below the header that describe its columns. */
   readonly below: number;
-  readonly notes: readonly string[];
+  readonly notes: readonly Said[];
 }
 
 export interface TopSettings {
@@ -56,7 +57,7 @@ export function findTop(sample: string, name: string, settings: TopSettings): Cs
     ? linesAbove(given.text, settings.delimiter, settings.skipLines)
     : {title: 0, groups: 0};
   const lines = settings.skipLines + title + groups;
-  const notes: string[] = [];
+  const notes: Said[] = [];
   if (title + groups > 0) notes.push(aboveHeader(name, lines, groups, settings));
   const top = skipLines(sample, lines, name);
   const dialect = detectDialect(top.text, settings.delimiter);
@@ -64,7 +65,7 @@ export function findTop(sample: string, name: string, settings: TopSettings): Cs
   const first = settings.header && settings.decides ? valueInFirst(records) : undefined;
   if (first !== undefined)
     notes.push(
-      `${name} has no header: column ${first + 1} of its first line is itself a value to look up, as those below it are. It is read as with --no-header; columns are column_1, column_2, ….`,
+      say`${name} has no header: column ${first + 1} of its first line is itself a value to look up, as those below it are. It is read as with ${set('header', false)}; columns are column_1, column_2, ….`,
     );
   const header = settings.header && first === undefined;
   const groupLines = header ? groupsIn(top.above, Math.max(1, groups), dialect.delimiter) : [];
@@ -109,7 +110,7 @@ function skipLines(sample: string, lines: number, name: string) {
     if (end === null)
       throw new InputError(
         'input_header',
-        `${name}: --skip-lines ${lines} skips all that is searched for the header: ${lines} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${lines + 1}.`,
+        say`${name}: ${set('skipLines', String(lines))} skips all that is searched for the header: ${lines} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${lines + 1}.`,
       );
     above.push(sample.slice(at, at + end.index));
     at += end.index + end[0].length;

@@ -1,10 +1,11 @@
 import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
+import type {Said} from '../sentence.ts';
 
 /** The input can't be read, or never stops changing. The run stops with exit code 8 and keeps its saved state. */
 export class InputError extends BulkEnrichError {
   declare readonly code: InputCode;
 
-  constructor(code: InputCode, message: string, options?: RemedyOptions) {
+  constructor(code: InputCode, message: Said, options?: RemedyOptions) {
     super(code, exitCodes.input, message, options);
   }
 }

@@ -1,6 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import {closest} from '../job/closest.ts';
+import {say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 
 /**
@@ -12,7 +13,7 @@ export function missingFile(path: string, cause?: unknown): InputError {
   if (path.includes('\ufffd'))
     return new InputError(
       'input_missing',
-      `The file ${path} can't be opened: its name is not UTF-8. Rename it, or pass it on stdin (- < FILE, with -o OUT).`,
+      say`The file ${path} can't be opened: its name is not UTF-8. Rename it, or pass it on stdin (- < FILE, with ${set('output', 'OUT')}).`,
       {cause},
     );
   const folder = resolve(dirname(path));

@@ -1,5 +1,6 @@
 import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {decompress} from './bytes/decompress.ts';
 import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
 import {peek} from './bytes/peek.ts';
@@ -33,7 +34,7 @@ export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
   /** Notes for the user about how the file is read. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Said[];
   /** The records in groups: each group has the records that one chunk of text completes, and may be empty. */
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined until the reader knows the columns. */
@@ -83,23 +84,25 @@ export async function openFile(
   }
 }
 
-function notesOn(name: string, {guess, name: encoding, perhaps, among = []}: FoundEncoding): string[] {
+function notesOn(name: string, {guess, name: encoding, perhaps, among = []}: FoundEncoding): Said[] {
   if (guess === 'sure')
     return [
-      `${name} is not UTF-8: it is read as ${encoding} and written as UTF-8. If letters look wrong, add --encoding.`,
+      say`${name} is not UTF-8: it is read as ${encoding} and written as UTF-8. If letters look wrong, add ${set('encoding')}.`,
     ];
   if (guess === undefined) return [];
   if (guess === 'mixed')
     return [
-      `${name} has rows in two encodings: some lines are UTF-8, and others are not. Those in UTF-8 are read, the others are rejected. No --encoding fits both: save each part as UTF-8, and join them again.`,
+      say`${name} has rows in two encodings: some lines are UTF-8, and others are not. Those in UTF-8 are read, the others are rejected. No ${set('encoding')} fits both: save each part as UTF-8, and join them again.`,
     ];
   const likely =
     perhaps === undefined && among.length > 0
-      ? `It may be ${among.join(' or ')} (--encoding ${among[0]}): compare some names before you pay`
+      ? say`It may be ${among.join(' or ')} (${set('encoding', among[0])}): compare some names before you pay`
       : perhaps === undefined
-        ? 'Name its encoding (--encoding windows-1252, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8'
-        : `It looks like ${perhaps}: add --encoding ${perhaps}`;
-  return [`${name} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${likely}.`];
+        ? say`Name its encoding (${set('encoding', 'windows-1252')}, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8`
+        : say`It looks like ${perhaps}: add ${set('encoding', perhaps)}`;
+  return [
+    say`${name} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${likely}.`,
+  ];
 }
 
 function noteOnQuotes(name: string, line: number | undefined): string[] {
@@ -138,7 +141,7 @@ interface OpenedReader {
   readonly skip: number;
   readonly format: () => InputFormat | undefined;
   /** Notes on lines that are read in another way than they are written. */
-  readonly notes?: () => readonly string[];
+  readonly notes?: () => readonly Said[];
 }
 
 function createReader(

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import type {SettingsFor} from '../job/settings.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileSize, fileState, type Pipes} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
@@ -31,7 +32,7 @@ export interface Source {
   /** Short rows that were filled up with empty fields so far. */
   readonly paddedRows: number;
   /** Notes for the user about how the inputs are read. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Said[];
   /** True if a program has written to a file, or replaced it, since this source opened it. */
   readonly isChanged: boolean;
   /**
@@ -80,7 +81,8 @@ class FileSource implements Source {
   readonly #opened: FileState[] = [];
   #file: OpenFile | undefined;
   #first: NamedFormatOf | undefined;
-  readonly #notes = new Set<string>();
+  /** By their words: several files may have the same. */
+  readonly #notes = new Map<string, Said>();
   #bytesTotal: number | undefined;
   #closed = false;
 
@@ -120,8 +122,8 @@ class FileSource implements Source {
     return this.#tally.padded;
   }
 
-  get notes(): readonly string[] {
-    return [...this.#notes];
+  get notes(): readonly Said[] {
+    return [...this.#notes.values()];
   }
 
   async start(): Promise<void> {
@@ -194,7 +196,7 @@ class FileSource implements Source {
     const format = file.format();
     if (format === undefined) return false;
     const found = {name: file.name, format};
-    for (const note of file.notes) this.#notes.add(note);
+    for (const note of file.notes) this.#notes.set(String(note), note);
     this.#first ??= found;
     demandAgreement(this.#first, found);
     return true;
@@ -236,6 +238,6 @@ function noRows(name: string, [unread]: readonly InputRecord[]): InputError {
     return new InputError('input_empty', `${name} has only blank lines, without a header.`);
   return new InputError(
     'input_rejected',
-    `${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, --delimiter, --encoding and --skip-lines. Nothing was sent.`,
+    say`${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}. Nothing was sent.`,
   );
 }

@@ -1,4 +1,5 @@
 import {UsageError} from '../errors.ts';
+import {say, set} from '../sentence.ts';
 import {keyVariable, keyVariables, readKey} from './secrets/api-key.ts';
 import type {Settings} from './settings.ts';
 
@@ -73,7 +74,7 @@ export function refuseEmpty(name: string, env: Env): void {
 /** The error for a missing URL. `keyFrom`: the variable that gives the key; undefined without a key. */
 function missingUrl(isLive: boolean, keyFrom: string | undefined): UsageError {
   const remedy = {flags: ['--endpoint', 'embedded']};
-  const instead = 'or use the embedded service: --endpoint embedded.';
+  const instead = say`or use the embedded service: ${set('endpoint', 'embedded')}.`;
   const error = (missing: string) => new UsageError('no_endpoint', `${missing}, ${instead}`, remedy);
   if (isLive) {
     const more = keyFrom === undefined ? ` and ${KEY}` : '';

@@ -1,6 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {fileIdOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
+import {say, set} from '../sentence.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
 import {
@@ -127,10 +128,12 @@ export function resolveJob(
 
 function checkStore({store, requireStore, offline}: Settings): void {
   if (store !== false || !(requireStore || offline)) return;
-  const user = requireStore ? 'require_store (--require-store) needs' : 'offline (--offline) uses only';
+  const user = requireStore
+    ? say`${set('requireStore', true)} needs`
+    : say`${set('offline', true)} uses only`;
   throw new UsageError(
     'no_store',
-    `${user} the answer store, but store: false (--no-store) turns it off. Remove one of them.`,
+    say`${user} the answer store, but ${set('store', false)} turns it off. Remove one of them.`,
   );
 }
 
@@ -222,7 +225,7 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   if (input === undefined || input === '-' || inputs.length > 1) {
     throw new UsageError(
       'no_output',
-      `Add -o OUT if ${inputs.length > 1 ? 'there are several inputs' : 'the input is stdin'}. -o - is stdout.`,
+      say`Add ${set('output', 'OUT')} if ${inputs.length > 1 ? 'there are several inputs' : 'the input is stdin'}. ${set('output', '-')} is stdout.`,
     );
   }
   const name = withoutCompression(basename(input));

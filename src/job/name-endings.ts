@@ -1,3 +1,4 @@
+import {type Said, say, set} from '../sentence.ts';
 export type Compression = 'gzip' | 'zstd';
 
 /** Compressions by name ending. Each has its decoder in `src/input`. */
@@ -20,10 +21,10 @@ export function compressionOf(path: string): Compression | undefined {
 }
 
 /** Name endings of formats that this program can't write, each with advice for the user. */
-const otherFormats: Readonly<Record<string, string>> = {
+const otherFormats: Readonly<Record<string, Said>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',
-    'Write a .csv: spreadsheets open it. Add --bom if it has letters beyond ASCII.',
+    say`Write a .csv: spreadsheets open it. Add ${set('bom', true)} if it has letters beyond ASCII.`,
   ),
   ...perEnding(
     'parquet arrow feather avro orc db sqlite sqlite3 duckdb',
@@ -31,19 +32,19 @@ const otherFormats: Readonly<Record<string, string>> = {
   ),
   ...perEnding(
     'html htm md pdf',
-    'Write the rows as .csv or .ndjson. For a page about the run: --report FILE.html.',
+    say`Write the rows as .csv or .ndjson. For a page about the run: ${set('report', 'FILE.html')}.`,
   ),
   ...perEnding('json', 'Write .ndjson, one object a line; `jq -s .` makes one list of it.'),
   ...perEnding('xml yaml yml', 'Write a .csv or .ndjson.'),
   ...perEnding('zip 7z rar bz2 xz br', 'Write .gz.'),
 };
 
-function perEnding(endings: string, advice: string): Record<string, string> {
+function perEnding(endings: string, advice: Said): Record<string, Said> {
   return Object.fromEntries(endings.split(' ').map(ending => [ending, advice]));
 }
 
 /** Advice for an output of this name; undefined if rows can be written under it. */
-export function otherFormat(path: string): string | undefined {
+export function otherFormat(path: string): Said | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase() ?? '';
   return Object.hasOwn(otherFormats, ending) ? otherFormats[ending] : undefined;
 }

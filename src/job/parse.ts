@@ -3,8 +3,8 @@ import {isNode, LineCounter, type YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemCode, systemReason, UsageError} from '../errors.ts';
+import {camelCase, spelled} from '../sentence.ts';
 import {closest, didYouMean} from './closest.ts';
-import {camelCase, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {faultIn, readDocument, TooDeep} from './yaml.ts';
 

@@ -1,4 +1,4 @@
-import {shellWord, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
@@ -11,6 +11,7 @@ import {
   operations,
 } from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
+import {say, set, shellWord} from '../sentence.ts';
 import {refuseTurned} from './turned-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
@@ -137,7 +138,10 @@ export function passedOver(guess: LookupGuess, list: FirstRows): string {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const flags = flagsOf([guess], list);
-  const country = national > 0 && flags.at(-1) === 'COUNTRY' ? ', and --country or --default-country' : '';
+  const country =
+    national > 0 && flags.at(-1) === 'COUNTRY'
+      ? say`, and ${set('country')} or ${set('defaultCountry')}`
+      : '';
   const named = country === '' ? flags : flags.slice(0, -2);
   const add = aside === 'unknowable' ? '' : `; add ${named.map(shellWord).join(' ')}${country}`;
   const {plural, others = ''} = operations[operation];
@@ -191,13 +195,13 @@ function tornCountries(
   if (own.length > 0)
     return new UsageError(
       'column_unsure',
-      `${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look it up in a run of its own, with the column of their country: --phone COLUMN --country COLUMN.`,
+      say`${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
       {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own], list)},
     );
   const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
   return new UsageError(
     'column_unsure',
-    `${why}. Name the column with the country of the numbers: --country COLUMN.`,
+    say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
     {flags},
   );
 }
@@ -217,8 +221,8 @@ function nationalForm({column, national}: Guess, others: readonly Guess[], list:
   const flags = countryFlags([column, ...phones], list);
   const add =
     flags[0] === '--country'
-      ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`
-      : 'Add their country: --country COLUMN, or, if all are of one country, --default-country with that country, such as DE.';
+      ? say`Column "${flags[1]}" has their country: add ${set('country', flags[1])}.`
+      : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
   const without = flagsOf(
     others.filter(other => !lacksCountry(other)),
     list,
@@ -240,7 +244,7 @@ const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short
 function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
   return new UsageError(
     'column_unsure',
-    `Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as --phone ${shellWord(column)} --default-country DE.`,
+    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', column)} ${set('defaultCountry', 'DE')}.`,
     {flags: [...others, '--phone', asChoice('phone', column), '--default-country', 'COUNTRY']},
   );
 }
@@ -248,7 +252,7 @@ function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly
 function listedForm({column, listed}: Guess): UsageError {
   return new UsageError(
     'column_unsure',
-    `Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Choose one: --ip-from-list first (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
+    say`Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
     {flags: ['--ip-from-list', 'first']},
   );
 }

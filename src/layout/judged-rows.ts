@@ -1,4 +1,4 @@
-import {shellWord, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {expectedCountry} from '../job/settings/expected-country.ts';
@@ -10,6 +10,7 @@ import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
+import {type Said, say, set, shellWord} from '../sentence.ts';
 import {asChoice} from './guessed.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
@@ -30,10 +31,10 @@ export function refuseMostlyRejected(
   const reason = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
   const isShort = reason === 'column_count' && padShortRows !== true;
-  const short = isShort ? ' If rows only lack fields at their end, add --pad-short-rows.' : '';
+  const short = isShort ? say` If rows only lack fields at their end, add ${set('padShortRows', true)}.` : '';
   throw new InputError(
     'input_rejected',
-    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, --delimiter, --encoding and --skip-lines.${short} Nothing was sent. To skip unreadable rows and read the rest: --max-rejects 100%.`,
+    say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.${short} Nothing was sent. To skip unreadable rows and read the rest: ${set('maxRejects', '100%')}.`,
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},
@@ -51,9 +52,9 @@ export function judgeValues(
   rows: readonly Row[],
   planRow: PlanRow,
   settings: Partial<Settings>,
-): string[] {
+): Said[] {
   const planned = rows.map(planRow);
-  const doubts: string[] = [];
+  const doubts: Said[] = [];
   for (const [index, target] of targets.entries()) {
     const {column, operation} = target;
     const cells = planned.map(row => row[index]);
@@ -82,7 +83,7 @@ export function judgeValues(
 }
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
-export function footersIn(rows: readonly Row[], planRow: PlanRow): string[] {
+export function footersIn(rows: readonly Row[], planRow: PlanRow): Said[] {
   const isFooter = (row: Row) => {
     const planned = planRow(row);
     const isBelow =

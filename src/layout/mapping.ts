@@ -1,4 +1,4 @@
-import {shellWord, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
@@ -15,6 +15,7 @@ import {anyOf, intelligenceNames, type Operation, operationNames, operations} fr
 import {besideNames, perBeside} from '../operations/verify.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
+import {type Said, say, set, shellWord} from '../sentence.ts';
 import {
   demandSure,
   type FirstRows,
@@ -44,7 +45,7 @@ export interface Mapping {
   /** Each column that a setting names, in a pair with the setting: `['--phone', 'mobile']`. */
   readonly mentioned: MentionedColumns['mentioned'];
   /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
-  readonly doubts: readonly string[];
+  readonly doubts: readonly Said[];
   /** The columns with values that are not looked up, with the flag that would do that. */
   readonly leftOut: readonly ReturnType<typeof leftOut>[];
 }
@@ -197,7 +198,7 @@ function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedCo
     if (endpoint.actionId === undefined)
       throw new UsageError(
         'no_action',
-        '--verdict needs an action identifier: --verdict token=COLUMN,action=ID, or BULK_ENRICH_ACTION_ID.',
+        say`${set('verdict')} needs an action identifier: ${set('verdict', 'token=COLUMN,action=ID')}, or BULK_ENRICH_ACTION_ID.`,
       );
     choices.set('verify', [{column: verdict.token}]);
     mentioned.push([placeOf(['verdict']), verdict.token]);
@@ -232,7 +233,7 @@ function countriesOf(phones: readonly string[], choices: CountryChoices): Map<st
       const names = choice.torn.map(({column}) => `"${column.name}"`).join(' or ');
       throw new UsageError(
         'column_unsure',
-        `The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: --country COLUMN.`,
+        say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${set('country', 'COLUMN')}.`,
       );
     }
     if (choice !== undefined) found.set(phone, choice.found.column.name);

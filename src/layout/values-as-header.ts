@@ -1,4 +1,4 @@
-import {shellWord, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import {numberedColumns} from '../input/column-names.ts';
 import type {Row} from '../input/row.ts';
 import {readHeader} from '../lookup/columns/header.ts';
@@ -6,6 +6,7 @@ import {detectColumns} from '../lookup/detect.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {intelligenceNames} from '../operations/table.ts';
+import {say, set} from '../sentence.ts';
 import {flagsOf} from './guessed.ts';
 import {refuseTurned} from './turned-lists.ts';
 
@@ -44,7 +45,7 @@ export function refuseValuesAsHeader(
   const flags = ['--no-header', ...asPhones, ...country];
   throw new UsageError(
     'header_is_value',
-    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry === undefined ? 'with a country such as DE' : shellWord(defaultCountry)}.`}`,
+    say`Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add ${set('header', false)}; columns are then column_1, column_2, ….${phones.length === 0 ? '' : say` If it holds phone numbers: ${set('header', false)} ${asPhones.join(' ')} ${defaultCountry === undefined ? say`${set('defaultCountry')} with a country such as DE` : set('defaultCountry', defaultCountry)}.`}`,
     {flags},
   );
 }

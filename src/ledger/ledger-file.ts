@@ -1,6 +1,7 @@
 import {rmSync} from 'node:fs';
 import {isDamage, Sqlite} from '../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
+import {say, set} from '../sentence.ts';
 import {damaged, saved} from './saved-value.ts';
 import {damageOf} from './sound.ts';
 
@@ -79,7 +80,7 @@ export function removeNames(path: string): void {
 function ofVersion(version: number): StateError {
   return new StateError(
     'state_version',
-    `The saved state has version ${version}; this program needs ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
+    say`The saved state has version ${version}; this program needs ${VERSION}. Finish the run with the program that began it, or start over with ${set('restart', true)}.`,
   );
 }
 

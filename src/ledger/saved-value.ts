@@ -1,5 +1,6 @@
 import {crc32} from 'node:zlib';
 import {StateError} from '../errors.ts';
+import {say, set} from '../sentence.ts';
 
 /** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
 export function toSaved(value: unknown): string {
@@ -26,7 +27,7 @@ export function saved<T>(text: unknown): T {
 export function damaged(cause: unknown): StateError {
   return new StateError(
     'state_damaged',
-    "The run's saved state is damaged. Start over with --restart; answers already in the answer store are not paid for again.",
+    say`The run's saved state is damaged. Start over with ${set('restart', true)}; answers already in the answer store are not paid for again.`,
     {cause},
   );
 }

@@ -1,5 +1,5 @@
 import {Duplex} from 'node:stream';
-import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
+import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
 import {givenRows, objectRecord} from '../input/objects.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
@@ -13,7 +13,6 @@ import {AbortError, onAbort, stopOnAbort} from './on-abort.ts';
 import {readAhead, rowGroups} from './row-groups.ts';
 import {errorOf, NOT_WANTED, RowsRun} from './rows-run.ts';
 import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
-import {ofSettings} from './spoken.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
@@ -87,7 +86,7 @@ async function* enrichAll(
   const groups = rowGroups(rows);
   const release = stopOnAbort(stopper, options.signal);
   let begun: RowsRun | undefined;
-  let outcome: RunOutcome | undefined;
+  let outcome: RunOutcome<string> | undefined;
   try {
     // If no setting names columns, they are searched for in the first rows.
     const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
@@ -137,7 +136,7 @@ async function begin(
       outcome.catch(reject);
     });
   } catch (error) {
-    throw ofSettings(error);
+    throw toldInCode(error);
   }
 }
 

@@ -1,4 +1,4 @@
-import {BulkEnrichError, exitCodes} from '../errors.ts';
+import {BulkEnrichError, exitCodes, toldInCode} from '../errors.ts';
 import {Feed} from '../run/rows/feed.ts';
 import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
@@ -8,7 +8,6 @@ import {Enrichments} from './enrichment.ts';
 import {ExpectedColumns} from './named-columns.ts';
 import {AbortError} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
-import {ofSettings} from './spoken.ts';
 
 /** The reason with which a run stops if its caller takes no more rows. */
 export const NOT_WANTED: Stop = {
@@ -21,14 +20,14 @@ export const NOT_WANTED: Stop = {
 /** A run that takes rows from a program and gives them back enriched, until it is closed. */
 export class RowsRun {
   readonly #session: Session;
-  readonly #outcome: () => Promise<RunOutcome>;
+  readonly #outcome: () => Promise<RunOutcome<string>>;
   readonly #enrichments: Enrichments;
   readonly #columns: ExpectedColumns;
   readonly #feed: Feed;
   readonly #closed: Promise<void>;
   #close = () => {};
 
-  constructor(session: Session, outcome: () => Promise<RunOutcome>) {
+  constructor(session: Session, outcome: () => Promise<RunOutcome<string>>) {
     this.#session = session;
     this.#outcome = outcome;
     this.#enrichments = new Enrichments(session.input.layout);
@@ -79,7 +78,7 @@ export class RowsRun {
         yield this.#enrichments.attach(fed, index++);
       }
     }
-    if (failed !== undefined) throw ofSettings(failed.error);
+    if (failed !== undefined) throw toldInCode(failed.error);
     const stop = stopper.reason;
     if (stop !== undefined && stop !== NOT_WANTED && (!isRead || feed.open > 0)) throw errorOf(stop);
   }
@@ -89,12 +88,12 @@ export class RowsRun {
     try {
       this.#columns.demandSeen();
     } catch (error) {
-      throw ofSettings(error);
+      throw toldInCode(error);
     }
   }
 
   /** Ends the run. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
-  close(): Promise<RunOutcome> {
+  close(): Promise<RunOutcome<string>> {
     this.#close();
     return this.#outcome();
   }
@@ -141,5 +140,5 @@ function isLeft({reason}: Stopper): boolean {
 /** The error that tells a program why its run stopped. */
 export function errorOf({error, reason, exitCode, message}: Stop): unknown {
   if (error instanceof AbortError) return error;
-  return ofSettings(new BulkEnrichError(reason, exitCode, message, {cause: error}));
+  return toldInCode(new BulkEnrichError(reason, exitCode, message, {cause: error}));
 }

@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import {type Logger, pino} from 'pino';
-import {UsageError} from '../errors.ts';
+import {toldInCode, UsageError} from '../errors.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
@@ -10,9 +10,9 @@ import type {RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
+import {inCode} from '../sentence.ts';
 import type {JobInput} from './job-input.ts';
 import {stopOnAbort} from './on-abort.ts';
-import {ofSettings, spoken} from './spoken.ts';
 
 export interface RunJobOptions {
   /** Variables for endpoint, key and directories; `process.env` by default. */
@@ -35,14 +35,14 @@ export interface RunJobOptions {
  *
  * @throws {BulkEnrichError} if the run can't start. The outcome tells how a started run ended.
  */
-export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
+export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome<string>> {
   try {
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
     return inSettings(await run(job, {...io, stdin: process.stdin}, stopper).finally(release));
   } catch (error) {
-    throw ofSettings(error);
+    throw toldInCode(error);
   }
 }
 
@@ -51,19 +51,19 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
   try {
     return prepareRun(settings, options);
   } catch (error) {
-    const {env = process.env, onWarning: warn = () => {}} = options;
-    await deliverUnresolved(settings, false, error, {env, now: Date.now, warn});
+    const {env = process.env} = options;
+    await deliverUnresolved(settings, false, error, {env, now: Date.now, warn: warner(options)});
     throw error;
   }
 }
 
 /** The outcome with messages that name settings instead of flags. */
-export function inSettings(outcome: RunOutcome): RunOutcome {
+export function inSettings(outcome: RunOutcome): RunOutcome<string> {
   const {stop, message} = outcome;
   return {
     ...outcome,
-    message: spoken(message),
-    stop: stop && {...stop, message: spoken(stop.message)},
+    message: inCode(message),
+    stop: stop && {...stop, message: inCode(stop.message)},
   };
 }
 
@@ -87,7 +87,7 @@ export function prepareRun(
     {name, inputs: input, output, settings, fromFile: false, placeOf, givenRows},
     env,
     false,
-    options.onWarning,
+    warner(options),
   );
   return {
     job,
@@ -98,11 +98,15 @@ export function prepareRun(
       now: Date.now,
       random: Math.random,
       log: options.log ?? pino({level: 'silent'}, {write() {}}),
-      warn: sentence => options.onWarning?.(spoken(sentence)),
+      warn: warner(options),
       ...(source === undefined ? {} : {source}),
       ...(graceMs === undefined ? {} : {graceMs}),
     },
   };
+}
+
+function warner({onWarning}: RunJobOptions): RunIo['warn'] {
+  return sentence => onWarning?.(inCode(sentence));
 }
 
 const LONGEST_GRACE_MS = 3_600_000;

@@ -1,12 +1,13 @@
 import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
-import {shellWord, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
+import {say, set, shellWord} from '../sentence.ts';
 
 /** One column of a lookup's results. The writers of all formats use such columns. */
 export interface LookupColumn {
@@ -139,7 +140,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
       known.map(field => field.slice(field.indexOf('.') + 1)),
     );
   const hint = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`;
-  return new UsageError('unknown_field', `--fields: no answer has a field "${name}". ${hint}`);
+  return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);
 }
 
 /** Names of all added columns, in order: lookups, risk score, repairs. */
@@ -211,7 +212,9 @@ export function refuseClashes(
   // Targets that clash must not get one prefix together.
   const prefixOf = ({prefix}: Target) => (clashing.length > 1 ? `checked_${prefix}` : 'checked_');
   const choice =
-    first === undefined ? '--ip COLUMN=checked_' : choiceOf(first, prefixOf(first)).map(shellWord).join(' ');
+    first === undefined
+      ? say`${set('ip', 'COLUMN=checked_')}`
+      : choiceOf(first, prefixOf(first)).map(shellWord).join(' ');
   const isOutput = clashing.some(({prefix}) => taken.has(`${prefix}status`) && taken.has(`${prefix}error`));
   const isAnswer = ({column}: Target) =>
     clashing.some(one => one.column !== column && column.startsWith(one.prefix));

@@ -2,6 +2,7 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';
+import {say, set} from '../sentence.ts';
 
 /** Maximum number of columns. Files with more usually have objects whose keys are data, such as identifiers. */
 const MOST_COLUMNS = 2_000;
@@ -44,7 +45,7 @@ export function flatColumns(sample: readonly InputRecord[]): string[] {
     if (paths.size > MOST_COLUMNS)
       throw new UsageError(
         'too_many_columns',
-        `--flatten: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: each inner object is then one column of JSON.`,
+        say`${set('flatten', true)}: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: each inner object is then one column of JSON.`,
       );
   }
   return [...paths];

@@ -3,6 +3,7 @@ import {type FileHandle, open} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {syncPath} from '../disk/replace.ts';
 import {OutputError, systemCode, systemReason} from '../errors.ts';
+import {say, set} from '../sentence.ts';
 
 /** Receives text. `flush` writes out all text so far; a file's text is then durable. */
 export interface Sink {
@@ -131,7 +132,7 @@ function unwritable(path: string, error: unknown): OutputError {
 function streamFailed(error: unknown): OutputError {
   const message =
     systemCode(error) === 'EPIPE'
-      ? 'The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: -o FILE.'
+      ? say`The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: ${set('output', 'FILE')}.`
       : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again: it writes all rows anew.`;
   return new OutputError('output_unwritable', message, {cause: error});
 }

@@ -68,7 +68,7 @@ export function isComplete({status, exit_code}: Summary): boolean {
 /** A sentence on the limits for which a run that wrote its output ends with exit code 4; empty without one. */
 export function failureSentence({failed_if: exceeded, reason}: Summary): string {
   const drifted = reason === 'drift' ? " It differs from the job's last runs by more than drift allows." : '';
-  return exceeded.map(text => ` A limit is exceeded (fail_if): ${text}.`).join('') + drifted;
+  return exceeded.map(text => ` A limit is exceeded: ${text}.`).join('') + drifted;
 }
 
 /** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */

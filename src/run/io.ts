@@ -4,6 +4,7 @@ import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import type {Said} from '../sentence.ts';
 
 /** Progress: the share between 0 and 1, and the number of rows, if known. */
 export interface Reached {
@@ -37,7 +38,7 @@ export interface World {
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;
   /** Shows the user a warning of one sentence. The run continues. */
-  readonly warn: (sentence: string) => void;
+  readonly warn: (sentence: Said) => void;
 }
 
 /** Everything outside of the program that a run uses. Tests replace it. */

@@ -1,5 +1,6 @@
 import type {Logger} from 'pino';
 import {logEvent} from '../job/monitoring/log-events.ts';
+import {say, set} from '../sentence.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import type {Session} from './session.ts';
@@ -72,7 +73,7 @@ export function pauseLog({io, job, clock, asking: {gate}}: Session): () => void 
       isWarned = true;
       const until = new Date(since + job.settings.maxOutage).toISOString();
       io.warn(
-        `The service can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (--max-outage).`,
+        say`The service can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${set('maxOutage')}).`,
       );
     } else if (pause === undefined && since !== undefined) {
       logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run resumes');

@@ -1,20 +1,21 @@
 import type {ExitCode} from '../errors.ts';
 import type {Summary} from '../report/summary.ts';
+import type {Said} from '../sentence.ts';
 import type {Stop} from './stop.ts';
 
-export interface RunOutcome {
+export interface RunOutcome<Message extends Said = Said> {
   readonly exitCode: ExitCode;
   /** Undefined if the run did nothing, and no earlier session left a summary. */
   readonly summary: Summary | undefined;
   /** Set if the run ended before its input did. */
-  readonly stop: Stop | undefined;
+  readonly stop: Stop<Message> | undefined;
   /**
    * Set if an earlier run had written all rows, and this run sent nothing. `complete`: nothing was left to do.
    * `unpublished`: this run put the output in place.
    */
   readonly found?: 'complete' | 'unpublished';
   /** One sentence for the user. */
-  readonly message: string;
+  readonly message: Message;
   /** True if answers that were paid for could not be written, so that the next run may pay for them again. */
   readonly lostAnswers?: boolean;
 }

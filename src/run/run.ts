@@ -6,6 +6,7 @@ import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {momentOf} from '../job/settings/until.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
@@ -62,8 +63,8 @@ export function run(
 }
 
 /** The warning about an earlier day's run whose list came through a pipe: the pipe has today's list now. */
-function pipedDay({date, directory}: UnfinishedDay): string {
-  return `The run of ${date} was interrupted, and its list came through a pipe. To finish it, pipe that list into the same command with --date ${date}; to give it up, remove ${directory}.`;
+function pipedDay({date, directory}: UnfinishedDay): Said {
+  return say`The run of ${date} was interrupted, and its list came through a pipe. To finish it, pipe that list into the same command with ${set('date', date)}; to give it up, remove ${directory}.`;
 }
 
 /** Finishes an earlier day's run first. A failure here is a warning and never fails today's run. */
@@ -76,17 +77,17 @@ async function finishDay(
   begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
-  const left = (more = '') =>
-    `To finish it, run the same command with --date ${date}${more}; to give it up, remove ${directory}.`;
+  const left = (more: Said = '') =>
+    say`To finish it, run the same command with ${set('date', date)}${more}; to give it up, remove ${directory}.`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
     // If a daily or monthly budget is used up, the stop has the time at which to come back. Without this
     // time, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
-    const toDo = left(usedUp ? ' and a higher --max-credits' : '');
-    io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${toDo}`}`);
+    const toDo = left(usedUp ? say` and a higher ${set('maxCredits')}` : '');
+    io.warn(say`The run of ${date}: ${message}${stop === undefined ? '' : say` ${toDo}`}`);
   } catch (error) {
-    io.warn(`The run of ${date}: ${stopFor(error).message} ${left()}`);
+    io.warn(say`The run of ${date}: ${stopFor(error).message} ${left()}`);
   }
 }
 

@@ -7,6 +7,7 @@ import type {Job} from '../job/job.ts';
 import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
+import {say, set} from '../sentence.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
 import {openBill} from './end/bills.ts';
@@ -186,7 +187,7 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
   if (store.trouble === undefined) return;
   throw new OutputError(
     'store_unusable',
-    `The answer store can't be used (${store.trouble.cause}), and this job requires it (require_store). Nothing was sent. Fix the cause, then run the same command again.`,
+    say`The answer store can't be used (${store.trouble.cause}), and this job requires it (${set('requireStore', true)}). Nothing was sent. Fix the cause, then run the same command again.`,
   );
 }
 

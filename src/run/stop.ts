@@ -12,6 +12,7 @@ import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
+import {type Said, say, set} from '../sentence.ts';
 import type {RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
 import type {RunIdentity} from './state/count.ts';
@@ -22,13 +23,13 @@ export interface Counted {
 }
 
 /** Why a run ends before its input does. */
-export interface Stop {
+export interface Stop<Message extends Said = Said> {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
   readonly reason: ErrorCode;
   readonly exitCode: ExitCode;
   /** One sentence for the user. */
-  readonly message: string;
+  readonly message: Message;
   /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
   /** True if failures are not the values' fault: the next session looks these values up again. */
@@ -144,13 +145,13 @@ function keyVariableOf(endpoint: Endpoint): string | undefined {
   return endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
 }
 
-function budgetMessage(ledger: Ledger): string {
+function budgetMessage(ledger: Ledger): Said {
   const {exhausted} = ledger.budget;
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const {sessions = 1} = ledger.getMeta<RunIdentity>('run') ?? {};
-  const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
+  const reached = say`The credit limit (${set('maxCredits')}) is reached: nothing more was sent.`;
   return sessions > 1
-    ? `${reached} Earlier sessions of this run count, too. Raise it; or, to begin a new count, add --restart to the command once.`
+    ? say`${reached} Earlier sessions of this run count, too. Raise it; or, to begin a new count, add ${set('restart', true)} to the command once.`
     : reached;
 }
 
@@ -159,14 +160,14 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
   if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
     return undefined;
   const {reason: code, exitCode, message, error} = reason;
-  return new BulkEnrichError(code, exitCode, `${message} Nothing was sent.`, {cause: error});
+  return new BulkEnrichError(code, exitCode, say`${message} Nothing was sent.`, {cause: error});
 }
 
 /** The stop of a run that ends with an error. */
 export function stopFor(thrown: unknown): Stop {
   const error = foreseen(thrown);
   if (error instanceof BulkEnrichError) {
-    const {code: reason, exitCode, message} = error;
+    const {code: reason, exitCode, said: message} = error;
     return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};
   }
   const message = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
@@ -191,7 +192,7 @@ function refused(
     return {...stop, reason: 'credentials', exitCode: exitCodes.credentials, message};
   }
   const check = isKnownToAnswer
-    ? `Check the account: its credits, quota and plan. ${again} If the values really are that bad, add --max-errors 100%.`
+    ? say`Check the account: its credits, quota and plan. ${again} If the values really are that bad, add ${set('maxErrors', '100%')}.`
     : `Check BULK_ENRICH_BASE_URL, the account and the columns. ${again}`;
   return {...stop, reason: 'refused', exitCode: exitCodes.usage, message: `${all} ${check}`};
 }
@@ -214,13 +215,14 @@ export function unansweredWarning(operation: Operation, count: number): string {
   return `The service rejected ${many(count, `${operation} value`)}, and answered no call that was sent later. ${PERHAPS_ACCOUNT}`;
 }
 
-function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kind: 'outage'}>): string {
+function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kind: 'outage'}>): Said {
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
-    return `The service asks to come back at ${at} (${cause}), which exceeds --max-outage.`;
+    return say`The service asks to come back at ${at} (${cause}), which exceeds ${set('maxOutage')}.`;
   const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
-  if (why === 'too long') return `${silent}, which is longer than --max-outage. Try again at ${at}.`;
-  return `${silent}, and all values that are left were sent as often as --resends allows. Try again at ${at} with a higher --resends; otherwise these values fail.`;
+  if (why === 'too long')
+    return say`${silent}, which is longer than ${set('maxOutage')}. Try again at ${at}.`;
+  return say`${silent}, and all values that are left were sent as often as ${set('resends')} allows. Try again at ${at} with a higher ${set('resends')}; otherwise these values fail.`;
 }
 
 function sentence(text: string): string {
@@ -249,8 +251,8 @@ export function refusedStop(
 }
 
 /** The sentence for a limit that ends the calls but not the run. */
-export function publishedInstead({message}: Stop): string {
-  return `${message} The run makes no more calls and writes the output.`;
+export function publishedInstead({message}: Stop): Said {
+  return say`${message} The run makes no more calls and writes the output.`;
 }
 
 export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
@@ -260,7 +262,7 @@ export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
     status: 'interrupted',
     reason: 'deadline',
     exitCode: exitCodes.temporary,
-    message: `The time limit (--until, ${limit}) is reached.`,
+    message: say`The time limit (${set('until')}, ${limit}) is reached.`,
   };
 }
 
@@ -273,7 +275,7 @@ export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted)
         forgetsFailures: true,
         exitCode: exitCodes.limit,
         counted,
-        message: `${many(counted.count, 'lookup')} failed, more than --max-errors allows. The next run of the same command looks these values up again.`,
+        message: say`${many(counted.count, 'lookup')} failed, more than ${set('maxErrors')} allows. The next run of the same command looks these values up again.`,
       };
     case 'max-rejects':
       return {
@@ -281,7 +283,7 @@ export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted)
         reason: 'max_rejects',
         exitCode: exitCodes.input,
         counted,
-        message: `${many(counted.count, 'row')} could not be read, more than --max-rejects allows. Check the file, its delimiter and its encoding.`,
+        message: say`${many(counted.count, 'row')} could not be read, more than ${set('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
       };
     default:
       return limit satisfies never;

@@ -6,6 +6,7 @@ import {didYouMean, misspelt} from '../job/closest.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
+import {say, set} from '../sentence.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
 import {type Given, readLists} from './given.ts';
 
@@ -126,7 +127,7 @@ export function withBase(
   if (all.length === 0)
     throw new UsageError(
       'score_rules',
-      `${placeOf(['rules'])}: expected at least one rule, such as ${RULE}; for no score at all: --score none.`,
+      say`${placeOf(['rules'])}: expected at least one rule, such as ${RULE}; for no score at all: ${set('score', 'none')}.`,
     );
   refuseSharedReasons(all, shared);
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};

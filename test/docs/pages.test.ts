@@ -3,9 +3,9 @@ import {dirname, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
-import {spelled} from '../../src/job/setting-names.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {throttlingStatuses} from '../../src/operations/operation.ts';
+import {spelled} from '../../src/sentence.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 

@@ -1,8 +1,8 @@
 import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {spelled} from '../../src/job/setting-names.ts';
 import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings} from '../../src/job/settings.ts';
+import {spelled} from '../../src/sentence.ts';
 import {root, textOf} from './blocks.ts';
 
 const page = 'docs/settings.md';

@@ -22,7 +22,7 @@ function watch(redis: object, refused: () => string | undefined = () => undefine
     refused,
     maxOutageMs: 20_000,
     now: Date.now,
-    warn: sentence => warnings.push(sentence),
+    warn: sentence => warnings.push(String(sentence)),
     onCapacity: calls => capacities.push(calls),
     onOutage: reason => outages.push(reason),
   });

@@ -32,7 +32,7 @@ export async function readAll(
   const records: InputRecord[] = [];
   for await (const batch of source.batches()) records.push(...batch);
   const {format, sample, blankLines, bytesTotal, position, notes} = source;
-  return {format, sample, records, blankLines, bytesTotal, position, notes};
+  return {format, sample, records, blankLines, bytesTotal, position, notes: notes.map(String)};
 }
 
 /** Reads bytes as stdin, in chunks of the given size. */

@@ -1,7 +1,7 @@
 import {z} from 'zod';
-import {spelled} from '../../src/job/setting-names.ts';
 import {accountFileSchema} from '../../src/job/settings/account-file.ts';
 import {jobSchema} from '../../src/job/settings.ts';
+import {spelled} from '../../src/sentence.ts';
 import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import {spelled} from '../../src/job/setting-names.ts';
 import {describeSettings, jobSchema} from '../../src/job/settings.ts';
+import {spelled} from '../../src/sentence.ts';
 import {describedSettings} from './described-settings.ts';
 import {writtenSchemas} from './json-schemas.ts';
 

@@ -443,7 +443,7 @@ it.each([
   [{ip: 'ip', output: 'out.csv'}, 'output: this setting does not apply to rows that a program gives.'],
   [{ip: 'ip', rejects: 'x'}, 'rejects: this setting does not apply to rows that a program gives.'],
   [{ip: 'ip', fields: 'ip.contry'}, /^fields: no answer has .* Did you mean "ip.country"\?$/],
-  [{ip: 'ip', requireStore: true}, /^requireStore \(requireStore: true\) needs .*store: false/],
+  [{ip: 'ip', requireStore: true}, /^requireStore: true needs .*store: false/],
 ])('a mistake in the settings %j is spoken of as they are written', async (given, message) => {
   await using program = await startProgram();
   const wrong = {store: false, ...given} as EnrichSettings<{ip: string}>;

@@ -10,7 +10,6 @@ import {
   type Summary,
   startService,
 } from '../../src/index.ts';
-import {spelled} from '../../src/job/setting-names.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {
   type Intelligence,
@@ -20,6 +19,7 @@ import {
   operations,
 } from '../../src/operations/table.ts';
 import {fieldsOf} from '../../src/output/columns.ts';
+import {spelled} from '../../src/sentence.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 

@@ -56,7 +56,7 @@ function playList(list: KnownList, played: Played): void {
   try {
     const {targets, planRow, doubts} = resolveMapping(jobOf(defaultCountry), format, sample, background());
     const at = targets.findIndex(target => target.column === column && target.operation === kind);
-    if (at < 0 && values > 0 && !doubts.some(doubt => doubt.includes(`"${column}"`)))
+    if (at < 0 && values > 0 && !doubts.some(doubt => String(doubt).includes(`"${column}"`)))
       played.unnamed.push(list.name);
     for (const [n, row] of sample.entries()) {
       const cell = at < 0 ? undefined : planRow(row)[at];

@@ -26,7 +26,7 @@ let io: World;
 
 beforeEach(() => {
   warnings = [];
-  const warn = (sentence: string) => void warnings.push(sentence);
+  const warn = (sentence: unknown) => void warnings.push(String(sentence));
   io = {env: {XDG_STATE_HOME: within()}, now: () => Date.parse('2026-01-06T00:00:00.000Z'), warn};
 });
 

@@ -173,9 +173,9 @@ async function attempt(
       now,
       random: Math.random,
       log: pino({level: 'silent'}),
-      warn: (sentence: string) => {
-        warnings.push(sentence);
-        warned?.(sentence);
+      warn: (sentence: unknown) => {
+        warnings.push(String(sentence));
+        warned?.(String(sentence));
       },
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
       ...(metricsEveryMs === undefined ? {} : {metricsEveryMs}),
@@ -187,7 +187,7 @@ async function attempt(
       return () => {};
     });
     const {exitCode: code, message, found} = outcome;
-    return {code, message, found, summary: summary()};
+    return {code, message: String(message), found, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
     return {code: error.exitCode, errorCode: error.code, message: error.message, summary: summary()};

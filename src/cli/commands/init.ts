@@ -14,6 +14,7 @@ import {isRowOfValues} from '../../layout/values-as-header.ts';
 import {type Headers, headersOf} from '../../lookup/columns/column.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
+import type {Said} from '../../sentence.ts';
 import {type Choices, choose} from '../init/choose.ts';
 import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
@@ -44,7 +45,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   if (seen.isHeadless) {
     reading = {...reading, header: false};
     seen = await look();
-    say('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
+    tell('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
   const choices = choose(seen);
   const cost = await costOfList(input, reading, choices);
@@ -69,8 +70,8 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
       cause: error,
     });
   }
-  for (const {column, why} of choices.chosen) say(`Column "${column}": ${why}.`);
-  for (const {column, why} of choices.leftOut) say(`Left out: "${column}", ${why}.`);
+  for (const {column, why} of choices.chosen) tell(`Column "${column}": ${why}.`);
+  for (const {column, why} of choices.leftOut) tell(`Left out: "${column}", ${why}.`);
   print(
     'stdout',
     `${path} is written: with the ${endpoint} service, a limit of ${many(facts.maxCredits, 'credit')} a run (max_credits).\n`,
@@ -127,7 +128,7 @@ async function costOfList(input: string, reading: RawSettings, choices: Choices)
   // Counting makes no calls.
   const flags = {...reading, ...cleaned(columnSettings(choices)), endpoint: 'embedded', store: false};
   const {job} = jobFrom([input], flags, '-', env);
-  const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
+  const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: tell});
   return credits.at_least;
 }
 
@@ -157,6 +158,6 @@ async function lookAt(
   return {columns: format.columns, rows, headers: headersOf(format), isHeadless};
 }
 
-function say(sentence: string): void {
+function tell(sentence: Said): void {
   print('stderr', `${sentence}\n`);
 }

@@ -2,6 +2,7 @@ import type {Job} from '../../job/job.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
+import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {countFirst, creditsNeeded} from '../count-first.ts';
 import {tellGitHub, withoutCommands} from '../github.ts';
@@ -24,8 +25,8 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
       now: Date.now,
       random: Math.random,
       log: console.log,
-      warn: (sentence: string) => {
-        if (!told.has(sentence)) console.warn(sentence);
+      warn: (sentence: Said) => {
+        if (!told.has(String(sentence))) console.warn(sentence);
       },
       phase: phasesOn(console),
     };
@@ -33,7 +34,7 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
     const watch = (session: Session) => startProgress(session, console, counted);
     const mayBegin = async (begun: Job) => {
       counted = await countFirst(begun, yes, console, stopper, sentence => {
-        told.add(sentence);
+        told.add(String(sentence));
         console.warn(sentence);
       });
     };

@@ -1,7 +1,7 @@
 import {stringify} from 'yaml';
 import type {RawSettings} from '../../job/parse.ts';
-import {spelled} from '../../job/setting-names.ts';
 import {intelligenceNames} from '../../operations/table.ts';
+import {spelled} from '../../sentence.ts';
 import {shellWord} from '../terminal/lines.ts';
 import type {Choice, Choices} from './choose.ts';
 

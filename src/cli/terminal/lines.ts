@@ -2,8 +2,8 @@ import stringWidth from 'string-width';
 import {count} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 
-export {shellWord} from '../../errors.ts';
 export {count, duration, many, moment} from '../../report/format.ts';
+export {shellWord} from '../../sentence.ts';
 
 /**
  * Width of a text in columns of a terminal. For plain ASCII, this is its length, without the slower string-width.

@@ -1,7 +1,7 @@
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
-import {spelled} from '../../job/setting-names.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
+import {spelled} from '../../sentence.ts';
 import {shellWord} from './lines.ts';
 
 /** By exit code: the condition to meet before the next try. Until then, the same command would stop again. */

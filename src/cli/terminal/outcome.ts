@@ -168,7 +168,12 @@ function logStopped(
   const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
   const next = toContinue(job, outcome.exitCode, stop, need);
   const command = next === undefined ? {} : {to_continue: next.command};
-  logEvent(log, 'run_stopped', {reason, exit_code: outcome.exitCode, ...comeBack, ...command}, stop.message);
+  logEvent(
+    log,
+    'run_stopped',
+    {reason, exit_code: outcome.exitCode, ...comeBack, ...command},
+    String(stop.message),
+  );
 }
 
 function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {

@@ -1,3 +1,4 @@
+import {say, set} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
 import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
@@ -25,7 +26,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   const shownAs = JSON.stringify(shown.delimiter);
   throw new InputError(
     'input_header',
-    `${name} has one column with --delimiter ${JSON.stringify(delimiter)}, and ${columns} with ${shownAs}. Leave --delimiter out.`,
+    say`${name} has one column with ${set('delimiter', delimiter)}, and ${columns} with ${shownAs}. Leave ${set('delimiter')} out.`,
   );
 }
 

@@ -181,7 +181,7 @@ export class CsvReader implements RecordReader {
     const {columns = [], header} = this.#layout ?? {};
     const fields = this.#fitted(given, columns.length);
     if (!sound && !isUtf8(bytes)) {
-      this.#reject('invalid_encoding', encodingDetail(this.#settings), bytes);
+      this.#reject('invalid_encoding', String(encodingDetail(this.#settings)), bytes);
     } else if (this.#below > 0) {
       this.#below -= 1;
     } else if (this.#mayBeFooter(bytes, fields)) {

@@ -1,5 +1,6 @@
 import {defaultOutput} from '../../job/job.ts';
 import {type NamedFormat, withoutCompression} from '../../job/name-endings.ts';
+import {type Said, say, set} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
 
 /** `json`: an array, or objects over several lines. */
@@ -27,7 +28,7 @@ export function refuseBinary(head: Buffer, name: string): void {
       : notText(
           name,
           `a binary file, or ${unicode} without a byte order mark`,
-          `Export it as CSV, or name its encoding: --encoding ${unicode}.`,
+          say`Export it as CSV, or name its encoding: ${set('encoding', unicode)}.`,
         );
   }
 }
@@ -81,6 +82,6 @@ const SIGNATURES: readonly (readonly [Buffer, string, string])[] = [
   [Buffer.from('fd377a585a00', 'hex'), 'compressed with xz', 'Decompress it first, or use gzip or zstd.'],
 ];
 
-function notText(name: string, what: string, advice: string): InputError {
-  return new InputError('input_binary', `${name} is not a text file: it looks like ${what}. ${advice}`);
+function notText(name: string, what: string, advice: Said): InputError {
+  return new InputError('input_binary', say`${name} is not a text file: it looks like ${what}. ${advice}`);
 }

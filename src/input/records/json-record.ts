@@ -12,7 +12,7 @@ export function jsonRecord(
 ): InputRecord | undefined {
   const rejected = (reason: RejectReason, detail: string) =>
     jsonReject(bytes, line, settings, reason, detail);
-  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', encodingDetail(settings));
+  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', String(encodingDetail(settings)));
   const raw = bytes.toString('utf8');
   if (raw.trim() === '') return undefined;
   let value: unknown;

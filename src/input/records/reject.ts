@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import {type Said, say, set} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
 import type {FilePlace, Reject, RejectReason} from '../row.ts';
 import type {ReaderSettings} from './record-reader.ts';
@@ -28,21 +29,21 @@ export function reject(place: FilePlace, reason: RejectReason, detail: string, b
 }
 
 /** The `detail` of a record with bytes that are invalid in the file's encoding. `perhaps`: the likely encoding. */
-export function encodingDetail({perhaps, among = [], isUtf8Else}: ReaderSettings): string {
+export function encodingDetail({perhaps, among = [], isUtf8Else}: ReaderSettings): Said {
   if (isUtf8Else === true)
     return 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings';
   if (among.length > 0)
-    return `the text is not valid in its encoding, and may be ${among.join(' or ')}: try one with --encoding, and compare some names`;
+    return say`the text is not valid in its encoding, and may be ${among.join(' or ')}: try one with ${set('encoding')}, and compare some names`;
   return perhaps === undefined
-    ? 'the text is not valid in its encoding; name the right one (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'
-    : `the text is not valid in its encoding, and looks like ${perhaps}: --encoding ${perhaps}`;
+    ? say`the text is not valid in its encoding; name the right one (${set('encoding')}), or save the list as UTF-8 (iconv -f NAME -t utf-8)`
+    : say`the text is not valid in its encoding, and looks like ${perhaps}: ${set('encoding', perhaps)}`;
 }
 
-export function headerError(file: string, line: number, detail: string, encoding?: string): InputError {
+export function headerError(file: string, line: number, detail: Said, encoding?: string): InputError {
   const remedy = encoding === undefined ? {} : {flags: ['--encoding', encoding]};
   return new InputError(
     'input_header',
-    `${file}, line ${line}: the header can't be read: ${detail}.`,
+    say`${file}, line ${line}: the header can't be read: ${detail}.`,
     remedy,
   );
 }

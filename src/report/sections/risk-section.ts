@@ -1,4 +1,4 @@
-import {shellWord} from '../../errors.ts';
+import {shellWord} from '../../sentence.ts';
 import {count, many, percent} from '../format.ts';
 import type {HistogramBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';

@@ -7,6 +7,7 @@ import {missingFile} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job, OutputOf} from '../../job/job.ts';
 import {FileSink} from '../../output/sink.ts';
+import {say, set} from '../../sentence.ts';
 import type {Destination} from './destination.ts';
 import {engineOf, pack} from './pack.ts';
 import {partialPath, writablePath} from './partial.ts';
@@ -63,7 +64,7 @@ function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
   if (owner !== undefined && owner !== basename(output.name))
     throw new UsageError(
       'summary_exists',
-      `${summary} is the summary of ${owner} and would be lost. Choose another file with --summary, and with --rejects.`,
+      say`${summary} is the summary of ${owner} and would be lost. Choose another file with ${set('summary')}, and with ${set('rejects')}.`,
     );
 }
 

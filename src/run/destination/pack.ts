@@ -6,6 +6,7 @@ import zlib from 'node:zlib';
 import {syncPath} from '../../disk/replace.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
+import {say, set} from '../../sentence.ts';
 
 /** Functions that create a compressor. Undefined for a compression that this version of Node lacks. */
 const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
@@ -20,7 +21,7 @@ export function engineOf(compression: Compression, path: string): () => Transfor
   const gzipped = `${withoutCompression(path)}.gz`;
   throw new UsageError(
     'output_compressed',
-    `${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (-o - | ${compression}); such a run can't be resumed.`,
+    say`${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (${set('output', '-')} | ${compression}); such a run can't be resumed.`,
     {flags: ['-o', gzipped]},
   );
 }

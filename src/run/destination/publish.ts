@@ -6,6 +6,7 @@ import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {fileText, isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
+import {say, set} from '../../sentence.ts';
 import {isOwnFile} from './own-files.ts';
 import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from './partial.ts';
 
@@ -100,7 +101,7 @@ export function unfinishedPublishing(
   if (output_path !== output)
     throw new StateError(
       'other_output',
-      `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
+      say`The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another ${set('state')}.`,
     );
   // The interrupted run may have used another path for rejects: with another --rejects, or through another
   // link to the output. Rejects can be put in place only at the path of this command.

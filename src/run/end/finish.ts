@@ -8,6 +8,7 @@ import {policyNumbers} from '../../lookup/policy.ts';
 import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
+import {say, set} from '../../sentence.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
@@ -140,7 +141,7 @@ function exceededThresholds({io, input: {layout}}: Session, summary: Summary): s
     const decision = threshold.exceeded(summary);
     if (decision === undefined)
       io.warn(
-        `fail_if "${threshold.text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
+        say`${set('failIf')} "${threshold.text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
       );
     return decision === true;
   });

@@ -24,7 +24,7 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
     if (exitCode === exitCodes.locked) return;
     const results = [await started, await ping(pingUrl, isSuccess(exitCode) ? '' : String(exitCode))];
     const failed = results.find(result => result !== undefined && result !== 'ok');
-    if (failed !== undefined) warn(`The health check (ping_url) could not be pinged (${failed}).`);
+    if (failed !== undefined) warn(`The health check could not be pinged (${failed}).`);
   };
   try {
     const outcome = await work(begun);

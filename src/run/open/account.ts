@@ -5,6 +5,7 @@ import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts
 import type {Env} from '../../job/endpoint.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
+import {say, set} from '../../sentence.ts';
 import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName} from '../identity.ts';
 
@@ -35,7 +36,7 @@ export function findAccount(scope: Scope, env: Env): Account | undefined {
   if (found === undefined && siblings.length > 0)
     throw new UsageError(
       'account_missing',
-      `The account "${label}" at ${endpoint} has no account file, so its limits are unknown. There are files for ${siblings.map(({account, path}) => `"${account}" (${path})`).join(', ')}. Use one of these labels (--account ${siblings[0]?.account}). For an account without limits, write a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
+      say`The account "${label}" at ${endpoint} has no account file, so its limits are unknown. There are files for ${siblings.map(({account, path}) => `"${account}" (${path})`).join(', ')}. Use one of these labels (${set('account', siblings[0]?.account)}). For an account without limits, write a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
     );
   return found;
 }

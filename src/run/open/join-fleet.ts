@@ -14,6 +14,7 @@ import {isKept, lookupOf} from '../../ledger/lookup.ts';
 import {nextKey} from '../../ledger/occurrences.ts';
 import {withoutInterrupted} from '../../ledger/value-history.ts';
 import {chargeOf, historyAfter, nextStep} from '../../lookup/policy.ts';
+import {say, set} from '../../sentence.ts';
 import type {AnswerStore} from '../../store/store.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -34,7 +35,7 @@ export async function joinFleet(
   if (account?.rate !== undefined && lanes.length > 1)
     throw new UsageError(
       'account_fleet',
-      `A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one --rate for all operations.`,
+      say`A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one ${set('rate')} for all operations.`,
     );
   const {Fleet} = await import('../../fleet/fleet.ts');
   const {sealingSecret} = await import('../../fleet/seal.ts');

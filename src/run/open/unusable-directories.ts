@@ -1,6 +1,7 @@
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {OutputError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {say, set} from '../../sentence.ts';
 import {isCompared} from '../end/history.ts';
 import type {World} from '../io.ts';
 
@@ -17,7 +18,7 @@ export function withoutUnusable(job: Job, {env, warn}: World): Job {
   if (cache !== undefined && settings.requireStore)
     throw new OutputError(
       'store_unusable',
-      `The answer store can't be used, and this job requires it (require_store): ${cache.why}. Nothing was sent. Set ${cache.variable} to a directory that lasts, or name one with --store.`,
+      say`The answer store can't be used, and this job requires it (${set('requireStore', true)}): ${cache.why}. Nothing was sent. Set ${cache.variable} to a directory that lasts, or name one with ${set('store')}.`,
     );
   const lacking = [
     ...(cache ? [{...cache, what: 'the answer store'}] : []),

@@ -7,6 +7,7 @@ import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+import {say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
 import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
 import {tellBills} from '../end/bills.ts';
@@ -49,7 +50,7 @@ export async function completeBefore(
     if (summary === undefined)
       throw new UsageError(
         'output_exists',
-        `${job.output.name} exists. Replace it with --force (known answers are not paid for again), or choose another output with -o.`,
+        say`${job.output.name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
       );
     const isCutOff = hasOtherRun(directory, summary.run_id);
     return end(job, io, state, doneBefore(job, summary, isCutOff), isCutOff);
@@ -141,9 +142,9 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
   const again = isCutOff
-    ? 'A later run of it was interrupted. To resume that one: --force.'
-    : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
-  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
+    ? say`A later run of it was interrupted. To resume that one: ${set('force', true)}.`
+    : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${set('force', true)}.`;
+  const message = say`${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
   return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found: 'complete'};
 }
 

@@ -12,6 +12,7 @@ import {thousandths} from '../../job/money.ts';
 import {Ledger} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
 import type {LedgerOptions} from '../../ledger/ledger-options.ts';
+import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
 import {partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
@@ -66,7 +67,7 @@ export function openState(job: Job, env: Env): RunState {
     if (error instanceof BulkEnrichError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${apart[locked.length] ?? directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
+      say`The state directory ${apart[locked.length] ?? directory} can't be written (${systemReason(error)}). Choose a place with ${set('output')} or ${set('state')}.`,
       {cause: error},
     );
   }
@@ -87,8 +88,8 @@ function hold(path: string, ours: boolean, files: readonly string[]): LockedDire
   return {path, lock, own: ours || lock.made !== undefined, files};
 }
 
-function busy(who: string): string {
-  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or choose another output (-o). If you use --state, choose another directory there, too.`;
+function busy(who: string): Said {
+  return say`Another run is writing this output: ${who}. Nothing was sent. Wait for it, or choose another output (${set('output')}). If you use ${set('state')}, choose another directory there, too.`;
 }
 
 /**
@@ -99,7 +100,7 @@ export function openLedger(
   {directory, written, temporary}: RunState,
   job: Job,
   options: Omit<LedgerOptions, 'scope'>,
-  warn: (sentence: string) => void,
+  warn: (sentence: Said) => void,
 ): Ledger {
   const path = ledgerPath(directory);
   const {maxCredits, restart} = job.settings;
@@ -121,7 +122,7 @@ export function openLedger(
     if (maxCredits !== undefined && !restart)
       throw new StateError(
         error.code,
-        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To begin with all of the limit, add --restart to the command once.`,
+        say`${what}, so it is not known what was spent, and ${set('maxCredits')} could be exceeded. To begin with all of the limit, add ${set('restart', true)} to the command once.`,
         {cause: error},
       );
     warn(
@@ -193,7 +194,7 @@ export function forgetLedger(directory: string): void {
 export function closeState(
   state: RunState,
   remove: 'all' | 'made' | 'nothing',
-  warn: (sentence: string) => void,
+  warn: (sentence: Said) => void,
 ): void {
   try {
     state.temporary?.remove();

@@ -108,9 +108,9 @@ async function planOf(
   const {job} = jobFrom([path], {...given, endpoint: 'embedded', score: 'none'}, '-', {});
   const source = await openSource({...job.settings, paths: job.inputs, decides: true});
   try {
-    said.push(...source.notes);
+    said.push(...source.notes.map(String));
     const {mapping} = layOut(job, source, 0);
-    said.push(...mapping.doubts);
+    said.push(...mapping.doubts.map(String));
     const values = new Set<string>();
     const codes = new Map<string, number>();
     const table: (readonly string[])[] = [];

@@ -64,7 +64,7 @@ export async function session(
 
 function saidBy({exitCode, message, stop, found, summary}: RunOutcome): Said {
   const end = stop === undefined ? (found ?? 'wrote') : 'stopped';
-  return {code: exitCode, message, end, reason: stop?.reason, summary};
+  return {code: exitCode, message: String(message), end, reason: stop?.reason, summary};
 }
 
 /** Gives rows to `enrich`, and takes them back. */

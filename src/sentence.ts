@@ -1,0 +1,96 @@
+/** `maxCredits` → `max-credits` with `-` (flags), `max_credits` with `_` (job files). */
+export function spelled(name: string, joiner: '-' | '_'): string {
+  return name.replace(/[A-Z]/g, letter => `${joiner}${letter.toLowerCase()}`);
+}
+
+/** `max-credits` (flags) or `max_credits` (job files) → `maxCredits` (code). */
+export function camelCase(key: string): string {
+  return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A setting in a {@link Sentence}, with its value if the sentence names one. */
+class SettingNamed {
+  readonly name: string;
+  readonly value: string | boolean | undefined;
+
+  constructor(name: string, value: string | boolean | undefined) {
+    this.name = name;
+    this.value = value;
+  }
+
+  asFlag(): string {
+    if (this.value === false) return `--no-${spelled(this.name, '-')}`;
+    const flag = this.name === 'output' ? '-o' : `--${spelled(this.name, '-')}`;
+    return typeof this.value === 'string' ? `${flag} ${shellWord(this.value)}` : flag;
+  }
+
+  inCode(): string {
+    const {name, value} = this;
+    if (value === undefined) return name;
+    const isPlaceholder = typeof value === 'string' && /^[A-Z]+$/.test(value) && value.length > 2;
+    return `${name}: ${isPlaceholder ? value : JSON.stringify(value)}`;
+  }
+}
+
+/**
+ * A sentence for the user, whose settings are apart from its words: the command tells them as flags, and the library
+ * as its caller writes them. As a string, it names flags.
+ */
+export class Sentence {
+  readonly #parts: readonly (string | SettingNamed)[];
+
+  constructor(parts: readonly (string | SettingNamed)[]) {
+    this.#parts = parts;
+  }
+
+  /** The parts of the sentence, to be parts of a longer one. */
+  get parts(): readonly (string | SettingNamed)[] {
+    return this.#parts;
+  }
+
+  toString(): string {
+    return this.#parts.map(part => (typeof part === 'string' ? part : part.asFlag())).join('');
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  inCode(): string {
+    return this.#parts.map(part => (typeof part === 'string' ? part : part.inCode())).join('');
+  }
+}
+
+/** A text for the user. A plain string names no setting. */
+export type Said = string | Sentence;
+
+/**
+ * A setting in a sentence. `value`: `true` for a switch, `false` for one that is turned off, else the value to give
+ * it, or a word for it in capitals (`COLUMN`).
+ */
+export function set(name: string, value?: string | boolean): SettingNamed {
+  return new SettingNamed(name, value);
+}
+
+/** Makes a sentence of a template. Its values are settings, other sentences, and texts. */
+export function say(texts: TemplateStringsArray, ...values: readonly unknown[]): Sentence {
+  const partsOf = (value: unknown) =>
+    value instanceof Sentence ? value.parts : [value instanceof SettingNamed ? value : String(value)];
+  return new Sentence(
+    texts.flatMap((text, at) => [text, ...(at < values.length ? partsOf(values[at]) : [])]),
+  );
+}
+
+/** The sentence as a caller of the library reads it. */
+export function inCode(said: Said): string {
+  return typeof said === 'string' ? said : said.inCode();
+}
+
+/**
+ * A word for a shell, quoted if needed. All words of others in a command or flag that is shown go through here, as
+ * users paste it: a column may be named `$(…)`. A dot at the end is quoted too, since a sentence may end there.
+ */
+export function shellWord(text: string): string {
+  const isPlain = /^(?!=)[\w@%+=:,./-]*[\w@%+=:,/-]$/.test(text);
+  return isPlain ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
