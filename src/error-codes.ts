@@ -178,7 +178,7 @@ export const outputCodes = {
     'the file that counts a day’s or month’s credits can’t be used',
     'fix the cause; nothing is sent without that count',
   ],
-  history_unusable: ['`runs.db` can’t be read', 'fix the cause; move it away only if it is damaged'],
+  history_unusable: ['the folder `runs` can’t be read', 'fix the cause that the message names'],
   no_directory: usageCodes.no_directory,
   output_unwritable: ['the output can’t be written', 'fix the cause, then run the same command again'],
   publish_failed: [

@@ -51,8 +51,15 @@ export function unwritable(path: string, cause: unknown): OutputError {
   return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
-/** Writes a file under the name `beside`, then renames it to `path`. Readers see the old file or the new one. */
-export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
+/**
+ * Writes a file under the name `beside`, then renames it to `path`. Readers see the old file or the new one.
+ * `isPrivate`: only its owner can read it.
+ */
+export function replaceFile(
+  path: string,
+  text: string,
+  {beside = besideOf(path), isPrivate = false}: {readonly beside?: string; readonly isPrivate?: boolean} = {},
+): void {
   if (isStream(path)) {
     writeStream(path, text);
     return;
@@ -61,7 +68,7 @@ export function replaceFile(path: string, text: string, beside = besideOf(path))
   replaceBy(beside, target, () =>
     withFile(beside, 'wx', file => {
       writeFileSync(file, text);
-      dress(file, target);
+      if (!isPrivate) dress(file, target);
       fsyncSync(file);
     }),
   );

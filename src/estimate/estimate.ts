@@ -16,10 +16,10 @@ import type {Guess} from '../lookup/columns/guess.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {mostSends} from '../lookup/policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
-import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
+import {exact, recordOf} from '../report/run-record.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPaths} from '../run/end/deliver-reports.ts';
-import {lastOverSameList} from '../run/end/history.ts';
+import {lastOfJob} from '../run/end/history.ts';
 import {answersKey, scopeOf} from '../run/identity.ts';
 import type {Reached, RunIo, World} from '../run/io.ts';
 import {type Account, findAccount} from '../run/open/account.ts';
@@ -96,19 +96,12 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
   return {share, rows: recordsRead};
 }
 
-/** Rows, calls and credits of the last complete run over the same list; null without such a run. */
+/** Rows, calls and credits of the job's last complete run; null without such a run. */
 function lastTime(job: Job, env: World['env']) {
-  const lines = lastOverSameList(job, env) ?? [];
-  const end = lines.findLast(isOwn);
-  if (end === undefined) return null;
-  const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
-  return {
-    ended_at: end.ended_at,
-    rows: end.rows ?? 0,
-    calls: sum(({calls}) => calls),
-    credits: sum(({credits}) => credits.spent + credits.maybe_spent),
-    hit_rate: end.hit_rate,
-  };
+  const last = lastOfJob(job, env);
+  if (last === undefined) return null;
+  const {ended_at, rows, calls, credits, hit_rate} = recordOf(last);
+  return {ended_at, rows, calls, credits: exact(credits.spent + credits.maybe_spent), hit_rate};
 }
 
 /** Lookups of some rows: `all` of them, and the `firm` ones, which have no condition. */

@@ -20,14 +20,13 @@ export function bookAttempt(
   booked: BookedAttempt,
   nthSent: number,
 ): void {
-  const {operation, attempt, charge, cost, outcome, isConfirmed = false} = booked;
+  const {operation, charge, cost, outcome, isConfirmed = false} = booked;
   const isCall = countBooked(tally, booked);
   spend(books, scope, operation, {
     calls: isCall ? 1 : 0,
     spent: charge === 'spent' ? cost : 0,
     maybeSpent: charge === 'maybe' ? cost : 0,
   });
-  books.bookedAt = attempt.boughtAt;
   entry.history = booked.history;
   entry.interrupted = undefined;
   // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.

@@ -33,8 +33,6 @@ export interface Books {
   answeredUpTo: number;
   /** Number of answers bought. Answers are numbered from 1, so it is also the number of the last answer. */
   bought: number;
-  /** Time of the last booking, in milliseconds since the epoch. */
-  bookedAt: number;
 }
 
 export function emptyBooks(): Books {
@@ -46,7 +44,6 @@ export function emptyBooks(): Books {
     lease: 0,
     answeredUpTo: 0,
     bought: 0,
-    bookedAt: 0,
   };
 }
 
@@ -56,15 +53,6 @@ export function nothingSpent(): SpendingBy {
 
 export function totalSpending(by: SpendingBy): Spending {
   return Object.values(by).reduce(sum);
-}
-
-/** Calls and credits booked since `before`, by operation. Negative if a booking was undone. */
-export function spentSince(now: SpendingBy, before: SpendingBy = nothingSpent()): SpendingBy {
-  return perOperation(name => ({
-    spent: now[name].spent - before[name].spent,
-    maybeSpent: now[name].maybeSpent - before[name].maybeSpent,
-    calls: now[name].calls - before[name].calls,
-  }));
 }
 
 function sum(one: Spending, other: Spending): Spending {

@@ -1,7 +1,6 @@
 import {Spare} from '../disk/spare.ts';
 import type {Sqlite} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
-import {Bills, type SavedBills} from './bills.ts';
 import {type Accounting, bookAttempt, bookLost, unbookLost} from './bookkeeping.ts';
 import {type Books, emptyBooks, nothingSpent, type SpendingBy, scopeIn} from './books.ts';
 import {attemptAll, Budget, type Holding} from './budget.ts';
@@ -37,7 +36,6 @@ export class Ledger {
   /** The counts of this session. */
   readonly tally: Tally;
   readonly budget: Budget;
-  readonly bills: Bills;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   /** True if the ledger had values when it was opened. */
@@ -77,8 +75,6 @@ export class Ledger {
       this.interrupted = guarded(() => recoverLeases(db, this.#accounts, this.#meta));
       this.isResumed = guarded(() => this.#sql.any.get()) !== undefined;
       this.#used = this.#unused();
-      const saveBills = (bills: SavedBills) => guarded(() => this.#meta.set('bills', bills));
-      this.bills = new Bills(books, this.#accounts.scope, this.#meta.get('bills'), saveBills);
       this.budget = new Budget(options, books, this.#accounts.scope);
       this.#writer = new LedgerWriter({db, sql: this.#sql, meta: this.#meta, books, spare: this.#spare});
       // Gives back unspent credits of a killed session, before this session takes its own.
@@ -100,6 +96,20 @@ export class Ledger {
   get spending(): SpendingBy {
     const {books, scope} = this.#accounts;
     return books.spending[scope] ?? nothingSpent();
+  }
+
+  /** Spending since the count began, of each endpoint and account by its number. */
+  get spendingByScope(): readonly (readonly [scope: number, SpendingBy])[] {
+    const {scopes, spending} = this.#accounts.books;
+    return scopes.flatMap((_, scope) => {
+      const by = spending[scope];
+      return by ? [[scope, by] as const] : [];
+    });
+  }
+
+  /** The number of this session's endpoint and account. */
+  get scope(): number {
+    return this.#accounts.scope;
   }
 
   /** Number of answers that the run has bought. */
@@ -218,12 +228,10 @@ export class Ledger {
     const {books} = this.#accounts;
     guarded(() =>
       this.#db.transaction(() => {
-        this.bills.begin(undefined, () => {
-          Object.assign(books, {spending: [], draws: {}});
-          Object.assign(books.refusals, noRefusalsYet());
-          this.#sql.forgetFailures.run(1);
-          this.#sql.forgetDoubts.run();
-        });
+        Object.assign(books, {spending: [], draws: {}});
+        Object.assign(books.refusals, noRefusalsYet());
+        this.#sql.forgetFailures.run(1);
+        this.#sql.forgetDoubts.run();
         this.#meta.set('run', run);
         this.#meta.set('books', books);
         this.#saveHolding();

@@ -29,7 +29,7 @@ export interface Spend {
 const DAY_MS = 86_400_000;
 
 /**
- * Sums up credits by day (every day from the first to the last), or by job or operation (the highest sum first).
+ * Sums up the credits of runs, in the order of their ends, by day (every day from the first to the last), or by job or operation (the highest sum first).
  */
 export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
   const parts = new Map<string, Contribution[]>(by === 'day' ? daysOf(records).map(day => [day, []]) : []);
@@ -44,17 +44,16 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups, total: sumOf(records.map(wholeOf))};
 }
 
-/** The part of a session's record that counts in one group: in a day, a job or an operation. */
+/** The part of a run's record that counts in one group: in a day, a job or an operation. */
 interface Contribution {
-  readonly run_id: string;
   readonly price: RunRecord['price'];
   readonly calls: number;
   readonly spent: number;
   readonly maybe_spent: number;
 }
 
-function wholeOf({run_id, price, calls, credits: {spent, maybe_spent}}: RunRecord): Contribution {
-  return {run_id, price, calls, spent, maybe_spent};
+function wholeOf({price, calls, credits: {spent, maybe_spent}}: RunRecord): Contribution {
+  return {price, calls, spent, maybe_spent};
 }
 
 function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, part: Contribution])[] {
@@ -77,7 +76,7 @@ function sumOf(parts: readonly Contribution[]): Spent {
   const money: Record<string, number> = {};
   for (const {spent, price} of parts) if (price !== undefined) addMoney(money, spent, price);
   return {
-    runs: new Set(parts.map(({run_id}) => run_id)).size,
+    runs: parts.length,
     calls: sum('calls'),
     spent: sum('spent'),
     maybe_spent: sum('maybe_spent'),
@@ -90,12 +89,11 @@ function addMoney(money: Record<string, number>, credits: number, {per_credit: e
   money[currency] = Math.round(((money[currency] ?? 0) + credits * each) * 1e6) / 1e6;
 }
 
-/** All days from the first to the last. Sorts first: the record of a killed session is added late, out of order. */
+/** All days from the first to the last. */
 function daysOf(records: readonly RunRecord[]): string[] {
-  const ended = records.map(record => record.ended_at.slice(0, 10)).sort();
-  const last = Date.parse(ended.at(-1) ?? '');
+  const last = Date.parse(records.at(-1)?.ended_at ?? '');
   const days: string[] = [];
-  for (let day = Date.parse(ended[0] ?? ''); day <= last; day += DAY_MS)
+  for (let day = Date.parse(records[0]?.ended_at.slice(0, 10) ?? ''); day <= last; day += DAY_MS)
     days.push(new Date(day).toISOString().slice(0, 10));
   return days;
 }

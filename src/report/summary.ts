@@ -246,14 +246,6 @@ export function summaryOf(
       saved,
       by_operation: byOperation(() => spending),
     }),
-    session: z
-      .object({
-        id: z.string().describe('Identifier of the session in the history.'),
-        by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
-      })
-      .describe(
-        'Credits of this session, as in the history. Less than 0 if credits that were in doubt after an earlier session are not any more.',
-      ),
     store,
     pace,
     top: z.partialRecord(z.enum(topKinds), top),

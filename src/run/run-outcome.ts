@@ -5,8 +5,7 @@ import type {Stop} from './stop.ts';
 
 export interface RunOutcome<Message extends Said = Said> {
   readonly exitCode: ExitCode;
-  /** Undefined if the run did nothing, and no earlier session left a summary. */
-  readonly summary: Summary | undefined;
+  readonly summary: Summary;
   /** Set if the run ended before its input did. */
   readonly stop: Stop<Message> | undefined;
   /**

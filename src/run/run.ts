@@ -10,6 +10,8 @@ import {type Said, say, set} from '../sentence.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
+import {pruneHistory, rememberRun, unfinished} from './end/history.ts';
+import {summarize} from './end/summarize.ts';
 import {exceeds, isForbidden} from './exit.ts';
 import type {RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
@@ -30,6 +32,7 @@ export type RunWork = (session: Session) => Promise<void>;
 
 const KEEP_STORED_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
+const REMEMBER_EVERY_MS = 60_000;
 const ADMIT_AT_ONCE = 256;
 const READER_MS = 1_000;
 /** Maximum number of times that a list is read while another program writes to it. */
@@ -120,16 +123,19 @@ async function runOnce(
   }
 }
 
-/** Runs the work together with the log, the deadline and the timeline. */
+/** Runs the work together with the log, the deadline, the timeline, and the run's file in the history. */
 async function underWay(session: Session, watch: Watch, work: RunWork): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);
   const endDeadline = startDeadline(session);
   const notePause = pauseLog(session);
+  pruneHistory(session.io.env);
+  let rememberedAt = rememberSoFar(session, session.io.warn);
   const sampling = setInterval(() => {
     sampleTimeline(session);
     notePause();
+    if (session.clock() - rememberedAt >= REMEMBER_EVERY_MS) rememberedAt = rememberSoFar(session, () => {});
   }, SAMPLE_EVERY_MS);
   // In library use the timer must not keep the calling program alive.
   if (session.job.output.kind === 'rows') sampling.unref();
@@ -139,6 +145,12 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   notePause();
   sampleTimeline(session, true);
   unwatch();
+}
+
+/** Writes the summary so far to the history, where it stays if the run is killed. Returns the time. */
+function rememberSoFar(session: Session, warn: RunIo['warn']): number {
+  rememberRun(summarize(session, unfinished), {...session.io, warn});
+  return session.clock();
 }
 
 /**

@@ -10,7 +10,7 @@ import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {say, set} from '../sentence.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
-import {openBill} from './end/bills.ts';
+import {completeHistory} from './end/history.ts';
 import {answersKey, scopeOf} from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
 import {findAccount} from './open/account.ts';
@@ -81,8 +81,7 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
     const source = await openSourceOf(job, io, stopper);
     closes(() => source.close());
     const now = io.now();
-    const identity = beginSession(ledger, job, now, io.warn);
-    openBill(ledger, job, identity, account?.price, io);
+    const identity = beginSession(ledger, job, now, io.warn, others => completeHistory(others, io));
     const input = {source, layout: layOut(job, source, identity.startedAt)};
     for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
     const clock = steadyClock(now);

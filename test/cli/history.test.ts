@@ -1,13 +1,14 @@
-import {readFileSync} from 'node:fs';
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
-import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {PlanReport as Plan} from '../../src/estimate/estimate.ts';
-import {RunHistory} from '../../src/ledger/history.ts';
-import {type RunRecord, recordOfCutOff} from '../../src/report/run-record.ts';
+import {type RunRecord, UNFINISHED} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
+import type {Summary} from '../../src/report/summary.ts';
+import {rememberRun} from '../../src/run/end/history.ts';
 import {type Service, startService} from '../e2e/service.ts';
+import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -43,13 +44,18 @@ async function checked<T>(schema: string, ...args: string[]): Promise<T> {
   return found as T;
 }
 
+const filesOfHistory = ({home}: Sandbox) => {
+  const directory = join(home, 'state', 'bulk-enrich', 'runs');
+  return readdirSync(directory).map(name => join(directory, name));
+};
+
 const list = (rows: number) =>
   `ip,email\n${Array.from({length: rows}, (_, n) => `203.0.113.${n},person${n}@example.com\n`).join('')}`;
 
 test('before any run there is nothing to say, and nothing is made', async () => {
   // Another user, or another environment, has another history.
   expect((await here('runs')).stdout).toMatch(
-    /^No run has ended in the last 30d, by the history in \/.*bulk-enrich\.\n$/,
+    /^No run has ended in the last 30d, by the history in \/.*bulk-enrich\/runs\.\n$/,
   );
   expect((await here('spend', '--since', '7d')).stdout).toBe(
     'No run of a service that charges has ended in the last 7d.\n',
@@ -77,16 +83,14 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     service.setScript(undefined);
   });
 
-  test('runs has a line for each end, which add up to what the service counted', async () => {
+  test('runs has a line for each run, which add up to what the service counted', async () => {
     const {runs} = await checked<Runs>('runs', 'runs', '--json');
     expect(runs).toMatchObject([
-      {job: null, list: 'list.csv', reason: 'budget', exit_code: 7, calls: 20, saved: expect.any(Number)},
-      {job: null, list: 'list.csv', reason: 'done', exit_code: 0, rows: 30, calls: 40, hit_rate: 0},
+      {job: null, list: 'list.csv', reason: 'done', exit_code: 0, rows: 30, calls: 60, hit_rate: 0},
       {job: null, account: {endpoint: 'embedded'}, calls: 60},
       {job: 'nightly', reason: 'done', exit_code: 0, rows: 33, calls: 6, hit_rate: 0.909091},
     ]);
-    expect(runs[0]?.run_id).toBe(runs[1]?.run_id);
-    expect(runs[3]?.credits).toEqual({
+    expect(runs[2]?.credits).toEqual({
       spent: 4.1,
       maybe_spent: 1,
       by_operation: {ip: {calls: 3, spent: 2, maybe_spent: 1}, email: {calls: 3, spent: 2.1, maybe_spent: 0}},
@@ -98,7 +102,6 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
       /^run +ended \(UTC\) +job or list +why +exit +rows +calls +credits +maybe +saved +known$/,
     );
     expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +0 +33 +6 +4\.1 +1 +/);
-    expect(stdout).toMatch(/list\.csv +budget +7 +/);
     // The embedded service charges nothing.
     expect(stdout).toMatch(/list\.csv +done +0 +30 +60 +free +/);
     expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(
@@ -116,7 +119,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     });
     expect(await here('runs', 'nobody')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no summary'),
+      stderr: expect.stringContaining('There is no run "nobody"'),
     });
   });
 
@@ -136,20 +139,20 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     );
   });
 
-  test('plan shows the last cost of the same list', async () => {
+  test('plan shows the last cost of the job', async () => {
     const named = await checked<Plan>('plan', 'plan', '--job', 'night.yaml', '--json');
     expect(named.last).toMatchObject({rows: 33, calls: 6, credits: 5.1});
-    const unnamed = await checked<Plan>('plan', 'plan', 'secret-place/list.csv', '--json');
-    expect(unnamed.last).toMatchObject({rows: 30, calls: 60, credits: 60, hit_rate: 0});
-    expect((await here('plan', 'secret-place/list.csv')).stdout).toMatch(
-      /^Last time \(.*UTC\): 60 credits for 30 rows, 0% of the values known\.$/m,
+    expect((await here('plan', '--job', 'night.yaml')).stdout).toMatch(
+      /^Last time \(.*UTC\): 5\.1 credits for 33 rows, 91% of the values known\.$/m,
     );
-    sandbox.write('other.csv', list(2));
-    expect((await checked<Plan>('plan', 'plan', 'other.csv', '--json')).last).toBeNull();
+    // A list without a job's name may be another one.
+    expect((await checked<Plan>('plan', 'plan', 'secret-place/list.csv', '--json')).last).toBeNull();
   });
 
   test('nothing in the history is a value, a key or a directory', () => {
-    const kept = readFileSync(join(sandbox.home, 'state', 'bulk-enrich', 'runs.db'), 'latin1');
+    const kept = filesOfHistory(sandbox)
+      .map(path => readFileSync(path, 'utf8'))
+      .join();
     expect(kept).toContain('nightly');
     expect(kept).not.toMatch(/person|203\.0|secret-place|canary-key/);
   });
@@ -167,20 +170,13 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     await checked('lookup', 'lookup', 'ip', '203.0.113.7', '--json');
   });
 
-  test('a damaged line is skipped; a damaged summary is an error with advice', async () => {
+  test('a damaged file is named, and left out', async () => {
     const {length} = (await checked<Runs>('runs', 'runs', '--json')).runs;
-    const db = new Sqlite(join(sandbox.home, 'state', 'bulk-enrich', 'runs.db'), {
-      synchronous: 'OFF',
-      busyTimeoutMs: 5_000,
-    });
-    const [run] = db.query(['run_id'], 'FROM run ORDER BY id LIMIT 1').all();
-    db.exec("UPDATE run SET summary = '{'; UPDATE run SET line = '{' WHERE id = 1");
-    expect((await checked<Runs>('runs', 'runs', '--json')).runs).toHaveLength(length - 1);
-    const unusable = {code: 9, stderr: expect.stringContaining('Move the file runs.db')};
-    expect(await here('runs', String(run?.run_id))).toMatchObject(unusable);
-    db.exec("UPDATE run SET line = CAST(x'ff' AS TEXT) WHERE id = 1");
-    db.close();
-    expect(await here('spend')).toMatchObject(unusable);
+    const [path = ''] = filesOfHistory(sandbox);
+    writeFileSync(path, '{');
+    const {code, stdout, stderr} = await here('runs', '--json');
+    expect([code, (JSON.parse(stdout) as Runs).runs.length]).toEqual([0, length - 1]);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`${path} is damaged, so that run is left out.`);
   });
 });
 
@@ -195,54 +191,63 @@ test('a run of a job without a name is known by its list, and not by a path', as
   expect(stdout).not.toContain(other.path(''));
 });
 
-test('sessions of two years and two accounts are told apart, and a killed one has no exit code', async () => {
+test('runs of two years and two accounts are told apart, and a killed one has no exit code', async () => {
   using other = createSandbox();
-  const facts = {
-    ...{run_id: 'aaaaaaaa-1', started_at: '2025-12-31T22:00:00.000Z', job: 'nightly', list: 'list.csv'},
-    ...{account: {endpoint: 'https://api.example.com', label: 'default'}},
-    price: {per_credit: 0.5, currency: 'EUR'},
+  const env = {XDG_STATE_HOME: join(other.home, 'state')};
+  const keep = (more: Partial<Summary>, label: string, [spent, maybe_spent, saved]: readonly number[]) => {
+    const of = (spent: number, maybe_spent: number) => ({spent, maybe_spent});
+    const summary = fullSummary({
+      ...{started_at: '2025-12-31T22:00:00.000Z', job: 'nightly', drift: []},
+      endpoint: {kind: 'live', base_url: 'https://api.example.com'},
+      ...more,
+    });
+    const {lookups, calls, credits} = summary;
+    const known = {distinct: 4, from_store: 1};
+    rememberRun(
+      {
+        ...summary,
+        rows: {...summary.rows, written: 7},
+        lookups: {ip: {...lookups.ip, ...known, calls: 5}} as typeof lookups,
+        calls: {...calls, total: 7},
+        credits: {
+          ...credits,
+          ...of(spent ?? 0, maybe_spent ?? 0),
+          account: {label, price: {per_credit: 0.5, currency: 'EUR'}},
+          saved: {dedupe: saved ?? 0, store: 0, prefilter: 0, by_condition: 9},
+          by_operation: {ip: of(spent ?? 0, maybe_spent ?? 0)},
+        },
+      },
+      {env, now: Date.now, warn: sentence => expect.fail(sentence)},
+    );
   };
-  const spent = {
-    ip: {calls: 5, spent: 5, maybe_spent: 0},
-    email: {calls: 2, spent: 1.4, maybe_spent: 0.7},
-  };
-  const own: RunRecord = {
-    ...recordOfCutOff(facts, '2025-12-31T23:00:00.000Z', spent),
-    ...({
-      status: 'partial',
-      reason: 'lookups_failed',
-      exit_code: 3,
-      rows: 7,
-      saved: 4,
-      hit_rate: 0.25,
-    } as const),
-    ...{store_trouble: true, drift: ['rows', 'failed']},
-  };
-  const account = {...facts.account, label: 'shop'};
-  const doubtful = {ip: {calls: 3, spent: 2, maybe_spent: 0.5}};
-  const killed = recordOfCutOff(
-    {...facts, run_id: 'bbbbbbbb-2', account},
-    '2026-01-01T02:00:00.000Z',
-    doubtful,
+  keep(
+    {
+      ...{run_id: 'aaaaaaaa-1', finished_at: '2025-12-31T23:00:00.000Z', exit_code: 3},
+      ...({status: 'partial', reason: 'lookups_failed'} as const),
+      store: {trouble: 'ENOSPC', not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
+      drift: ['rows', 'failed'].map(what => ({what, now: 1, usual: 2, runs: 3})),
+    },
+    'default',
+    [6.4, 0.7, 4],
   );
-  const history = new RunHistory(join(other.home, 'state', 'bulk-enrich'));
-  history.add(
-    [own, killed].map(record => ({
-      ...{bill: record.run_id, runId: record.run_id, endedAt: Date.parse(record.ended_at), job: 'nightly'},
-      ...{list: null, isComplete: false, line: JSON.stringify(record), summary: null},
-    })),
+  keep(
+    {
+      ...{run_id: 'bbbbbbbb-2', finished_at: '2026-01-01T02:00:00.000Z', exit_code: 130},
+      ...({status: 'interrupted', reason: UNFINISHED} as const),
+    },
+    'shop',
+    [2, 0.5, 0],
   );
-  history.close();
   const listed = async (...args: string[]) =>
     (await runHere(other, [...args, '--since', '36500d'])).stdout.trimEnd().split('\n');
   expect((await listed('runs')).map(line => line.replaceAll(/ {2,}/g, '|'))).toEqual([
     'run|ended (UTC)|job or list|why|account|exit|rows|calls|credits|money|maybe|saved|known',
     'aaaaaaaa|2025-12-31 23:00|nightly|lookups failed; without the store; unlike: rows, failed|default|3|7|7|6.4|3.20 EUR|0.7|4|25%',
-    'bbbbbbbb|2026-01-01 02:00|nightly|cut off|shop|–|–|3|2|1.00 EUR|0.5|–|–',
+    'bbbbbbbb|2026-01-01 02:00|nightly|unfinished|shop|–|7|7|2|1.00 EUR|0.5|0|25%',
   ]);
   expect((await listed('runs', '--csv')).slice(1)).toEqual([
-    'aaaaaaaa-1,2025-12-31T22:00:00.000Z,2025-12-31T23:00:00.000Z,nightly,list.csv,https://api.example.com,default,partial,lookups_failed,3,7,7,6.4,0.7,4,0.25,true,rows failed,2.1,5',
-    'bbbbbbbb-2,2025-12-31T22:00:00.000Z,2026-01-01T02:00:00.000Z,nightly,list.csv,https://api.example.com,shop,interrupted,cut_off,,,3,2,0.5,,,false,,0,2.5',
+    'aaaaaaaa-1,2025-12-31T22:00:00.000Z,2025-12-31T23:00:00.000Z,nightly,signups-2026-01-05.csv,https://api.example.com,default,partial,lookups_failed,3,7,7,6.4,0.7,4,0.25,true,rows failed,7.1',
+    'bbbbbbbb-2,2025-12-31T22:00:00.000Z,2026-01-01T02:00:00.000Z,nightly,signups-2026-01-05.csv,https://api.example.com,shop,interrupted,unfinished,,7,7,2,0.5,0,0.25,false,,2.5',
   ]);
-  expect((await listed('spend', '--by', 'job', '--csv')).slice(1)).toEqual(['nightly,2,10,8.4,1.2,4.20 EUR']);
+  expect((await listed('spend', '--by', 'job', '--csv')).slice(1)).toEqual(['nightly,2,14,8.4,1.2,4.20 EUR']);
 });

@@ -1,4 +1,5 @@
 import {mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import Database from 'libsql';
 import {vi} from 'vitest';
 import {enrich, runJob} from '../../src/index.ts';
@@ -177,7 +178,7 @@ export const diskCases: readonly Case[] = [
       }
     },
   ],
-  ['history_unusable', 9, spoilt('runs.db', 'runs')],
+  ['history_unusable', 9, noDirectory('runs', 'runs')],
   ['daily_budget', 9, spoilt('daily-credits.db', RUN, 'endpoint: URL\nmax_credits_per_day: 9\n')],
 ];
 
@@ -187,6 +188,15 @@ function spoilt(file: string, line: string, account?: string): Case[2] {
   return place => {
     if (account !== undefined) accountFile(place, account);
     spoilState(place, file);
+    return place.command(line);
+  };
+}
+
+/** A command for which a file is in the place of a directory of the state. */
+function noDirectory(name: string, line: string): Case[2] {
+  return place => {
+    spoilState(place, '');
+    writeFileSync(join(place.sandbox.home, 'state/bulk-enrich', name), '');
     return place.command(line);
   };
 }

@@ -1,4 +1,4 @@
-import {existsSync, mkdirSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {beforeEach, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -62,7 +62,7 @@ test.skipIf(readOnlyBy === undefined)(
     expect(await started(line)).toMatchObject(SILENT_SUCCESS);
     expect(site.summary('signups.enriched.summary.json').rows.written).toBe(ROWS);
     expect(existsSync(`${site.root}/cache/bulk-enrich/answers.db`)).toBe(true);
-    expect(existsSync(`${site.root}/state/bulk-enrich/runs.db`)).toBe(true);
+    expect(readdirSync(`${site.root}/state/bulk-enrich/runs`)).toHaveLength(1);
   },
 );
 
@@ -83,7 +83,7 @@ test('github-actions.yaml: the step, and the next one with the cache', async () 
   for (const name of site.files()) if (name.startsWith('signups.enriched')) rmSync(site.path(name));
   expect(await started(line)).toMatchObject({code: 0});
   expect(service.ledger.calls).toBe(calls);
-  expect(existsSync(site.path('.bulk-enrich/bulk-enrich/runs.db'))).toBe(true);
+  expect(readdirSync(site.path('.bulk-enrich/bulk-enrich/runs'))).toHaveLength(2);
 });
 
 test.skipIf(readOnlyBy === undefined || !canBeAnother)(
@@ -96,6 +96,6 @@ test.skipIf(readOnlyBy === undefined || !canBeAnother)(
     expect(site.summary('signups.enriched.summary.json').rows.written).toBe(ROWS);
     const kept = site.files().filter(name => name.startsWith('.'));
     expect(kept).toContain('.cache/bulk-enrich/answers.db');
-    expect(kept).toContain('.state/bulk-enrich/runs.db');
+    expect(kept).toContainEqual(expect.stringMatching(/^\.state\/bulk-enrich\/runs\/.*\.json$/));
   },
 );

@@ -623,53 +623,23 @@ test('damage beside all values is found when the ledger is opened', () => {
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
 });
 
-/** A session's bills as the next one finds them: of calls to `ip`. */
-const untold = (ledger: Ledger) => ledger.bills.untold.map(({about, by}) => [about, by.ip]);
-
-test('each session has its own bill, with the calls in flight at its end', async () => {
+test('each endpoint and account has its own spending, with the calls in flight at a kill; a new count has none', async () => {
   const killed = open();
-  killed.bills.begin('killed');
   killed.reserve([call('a'), call('b')]);
   await killed.record(answered('a'));
   killed.abandon();
-  // The next one is of another account: the bill stays with its own.
   const next = open({scope: 'there'});
-  expect(untold(next)).toEqual([['killed', {spent: 1, maybeSpent: 1, calls: 1}]]);
-  expect(next.bills.open.at).toBe(1_000);
-  next.bills.begin('next');
   next.reserve([call('c', 5)]);
   await next.record({...answered('c'), cost: 5});
-  next.close();
-  expect(untold(open({}, 'other.db'))).toEqual([]);
-  const ledger = open();
-  ledger.beginCount({});
-  expect(untold(ledger)).toEqual([
-    ['killed', {spent: 1, maybeSpent: 1, calls: 1}],
-    ['next', {spent: 5, maybeSpent: 0, calls: 1}],
+  const spent = () => next.spendingByScope.map(([scope, by]) => [scope, by.ip]);
+  expect([next.scope, spent()]).toEqual([
+    1,
+    [
+      [0, {spent: 1, maybeSpent: 1, calls: 1}],
+      [1, {spent: 5, maybeSpent: 0, calls: 1}],
+    ],
   ]);
-  ledger.close();
-});
-
-test('a bill is told until the history has it, and again where more came to it', async () => {
-  const first = open();
-  first.bills.begin('first');
-  const {id} = first.bills.open;
-  first.reserve([call('a'), call('b')]);
-  await first.record(answered('a'));
-  first.end();
-  // As a kill leaves it between its end and its being noted.
-  expect(first.bills.untold).toMatchObject([{id, by: {ip: {spent: 1, maybeSpent: 1}}}]);
-  first.bills.told(first.bills.untold);
-  first.close();
-  const second = open();
-  expect(untold(second)).toEqual([]);
-  await second.found(entryOf(second, 'b') ?? expect.fail(), answered('b'));
-  expect(second.bills.untold).toMatchObject([{id, by: {ip: {spent: 2, maybeSpent: 0, calls: 2}}}]);
-  second.bills.begin('second');
-  second.close();
-  const third = open();
-  expect(untold(third)).toEqual([['first', {spent: 2, maybeSpent: 0, calls: 2}]]);
-  third.bills.told(third.bills.untold);
-  third.close();
-  expect(untold(open())).toEqual([]);
+  next.beginCount({});
+  expect(spent()).toEqual([]);
+  next.close();
 });

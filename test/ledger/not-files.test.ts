@@ -3,7 +3,7 @@ import {closeSync, constants, existsSync, mkdirSync, openSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterEach, expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import {RunHistory} from '../../src/ledger/history.ts';
+import {earlierRuns} from '../../src/run/end/history.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();
@@ -23,14 +23,18 @@ test('a named pipe in the place of a database is refused, and not waited for', (
   closeSync(reader);
 });
 
-test('a named pipe or a directory among the lines that wait for the history is left alone', () => {
-  const waiting = within('runs.waiting');
-  const pipe = join(waiting, 'x.json');
-  mkdirSync(join(waiting, 'y.json'), {recursive: true});
+test('a named pipe or a directory among the files of the history is named, and not waited for', () => {
+  const runs = within('bulk-enrich', 'runs');
+  const pipe = join(runs, 'x.json');
+  mkdirSync(join(runs, 'y.json'), {recursive: true});
   execFileSync('mkfifo', [pipe]);
   // A writer, for the same reason.
   writer = spawn('sh', ['-c', 'printf "[]" > "$0"', pipe]);
-  const history = new RunHistory(within());
-  expect([history.lines(0), existsSync(pipe)]).toEqual([[], true]);
-  history.close();
+  const warnings: string[] = [];
+  const found = earlierRuns({env: {XDG_STATE_HOME: within()}, warn: each => void warnings.push(each)});
+  expect([found, warnings, existsSync(pipe)]).toEqual([
+    [],
+    ['x', 'y'].map(name => `${join(runs, name)}.json is damaged, so that run is left out.`),
+    true,
+  ]);
 });

@@ -1,7 +1,8 @@
 import {existsSync, mkdirSync, rmdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {RunHistory} from '../../src/ledger/history.ts';
+import {earlierRuns} from '../../src/run/end/history.ts';
+import {isComplete} from '../../src/run/exit.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -35,14 +36,11 @@ const env = (more: Record<string, string> = {}) => ({
 const run = (sandbox: Sandbox, args: readonly string[], more: Record<string, string> = {}) =>
   runHere(sandbox, ['run', 'in.csv', '--rate', 'unlimited', ...args], {env: env(more)});
 
-/** The summaries that are kept of a job's runs. */
+/** The complete runs of a job in the history, as text. */
 function historyOf(sandbox: Sandbox, job: string): string[] {
-  const history = new RunHistory(join(sandbox.home, 'state', 'bulk-enrich'));
-  try {
-    return history.summaries(job);
-  } finally {
-    history.close();
-  }
+  const env = {XDG_STATE_HOME: join(sandbox.home, 'state')};
+  const runs = earlierRuns({env, warn: sentence => expect.fail(sentence)});
+  return runs.filter(run => run.job === job && isComplete(run)).map(run => JSON.stringify(run));
 }
 
 const JOB = (name: string, more = '') => `name: ${name}

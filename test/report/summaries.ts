@@ -61,7 +61,6 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
-    session: {id: 'a1b2c3d4', by_operation: {}},
     credits: {
       account: {label: 'default'},
       spent: 53_130,
@@ -160,7 +159,6 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
-    session: {id: 'a1b2c3d4', by_operation: {}},
     credits: {
       account: {label: 'default'},
       spent: 0,

@@ -30,7 +30,6 @@ function books(changes: Partial<RunBooks> = {}): RunBooks {
     counters: emptyCounters(),
     tally: emptyTally(),
     spending: nothingSpent(),
-    bill: {id: 'bill', by: nothingSpent()},
     timeline: [],
     ...changes,
   };
@@ -107,21 +106,13 @@ test('what trouble with the store cost has the price of each operation', () => {
 });
 
 test.each(['calls', 'spent', 'maybeSpent'] as const)(
-  'an operation that is not looked up any more has its %s in the summary, of this session or an earlier one',
+  'an operation that is not looked up any more has its %s in the summary, of an earlier session',
   count => {
     expect(Object.keys(summaryOf().lookups)).toEqual(['ip']);
     const nothing = {spent: 0, maybeSpent: 0, calls: 0};
     const summary = summaryOf({spending: {...nothingSpent(), email: {...nothing, [count]: 4_000}}});
     expect(Object.keys(summary.lookups)).toEqual(['ip', 'email']);
     expect(Object.keys(summary.credits.by_operation)).toEqual(['ip', 'email']);
-    const by = {
-      ...nothingSpent(),
-      phone: {...nothing, [count]: 1_000},
-    };
-    expect(Object.keys(summaryOf({bill: {id: 'bill', by}}).session?.by_operation ?? {})).toEqual([
-      'ip',
-      'phone',
-    ]);
   },
 );
 

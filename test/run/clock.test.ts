@@ -1,6 +1,4 @@
-import {join} from 'node:path';
 import {expect, test, vi} from 'vitest';
-import {RunHistory} from '../../src/ledger/history.ts';
 import {ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
@@ -82,7 +80,5 @@ test("a run whose clock is far ahead leaves the day's credits counted, and the h
   expect(await stage.run(limited, inDays(70))).toMatchObject({code: 0, summary: {credits: {spent: 10}}});
   expect(await stage.run(limited)).toMatchObject({code: 7, summary: {calls: {total: 0}}});
   expect(stage.api.ledger.credits).toBe(20);
-  const history = new RunHistory(join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich'));
-  expect(history.lines(0)).toHaveLength(3);
-  history.close();
+  expect(stage.history()).toHaveLength(3);
 });

@@ -1,24 +1,22 @@
-import {resolve} from 'node:path';
+import {chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync} from 'node:fs';
 import {beforeEach, expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
-import {nothingSpent} from '../../src/ledger/books.ts';
-import {RunHistory} from '../../src/ledger/history.ts';
-import type {RunRecord} from '../../src/report/run-record.ts';
-import {tellBills} from '../../src/run/end/bills.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import {
+  earlierRuns,
   findDrift,
-  lastOverSameList,
-  listKey,
-  ownEntry,
-  remember,
+  historyDirectory,
+  lastOfJob,
+  pruneHistory,
   rememberRun,
 } from '../../src/run/end/history.ts';
 import type {World} from '../../src/run/io.ts';
 import {fullSummary} from '../report/summaries.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
-const HERE = {endpoint: 'https://api.example.com/v1', label: 'default'};
+const ENDPOINT = 'https://api.example.com/v1';
+const DAY = 86_400_000;
 
 const within = newDirectory();
 let warnings: string[];
@@ -30,9 +28,14 @@ beforeEach(() => {
   io = {env: {XDG_STATE_HOME: within()}, now: () => Date.parse('2026-01-06T00:00:00.000Z'), warn};
 });
 
-function jobOf(inputs: readonly string[], name?: string, url = HERE.endpoint) {
-  const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, {endpoint: 'live'});
-  const env = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: url};
+function jobOf(inputs: readonly string[], name?: string, account = 'default') {
+  const {
+    name: _,
+    input: __,
+    output: ___,
+    ...settings
+  } = checkSettings(undefined, {endpoint: 'live', account});
+  const env = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: ENDPOINT};
   const source = {name, inputs, output: 'out.csv', settings, fromFile: false};
   return resolveJob({...source, placeOf: placeIn(undefined, {})}, env, false);
 }
@@ -40,95 +43,109 @@ function jobOf(inputs: readonly string[], name?: string, url = HERE.endpoint) {
 const nightly = jobOf(['list.csv'], 'nightly');
 
 /** A run of which this share of the addresses are proxies. */
-function run(run_id: string, share: number) {
-  const summary = fullSummary({run_id, job: 'nightly', drift: []});
-  const {id: _, ...session} = summary.session ?? {id: ''};
-  return {
-    ...summary,
-    session: {...session, id: `bill of ${run_id}`} as typeof summary.session,
+function run(run_id: string, share: number, more: Partial<Summary> = {}) {
+  return fullSummary({
+    ...{run_id, job: 'nightly', drift: [], endpoint: {kind: 'live', base_url: ENDPOINT}},
+    finished_at: `2026-01-05T02:0${run_id.charCodeAt(0) - 96}:00.000Z`,
     fields: {ip: {is_vpn: {present: 1, true: share}}},
-  };
+    ...more,
+  });
 }
 
 const jumps = (run_id: string, share: number) =>
   findDrift(nightly, run(run_id, share), io).map(({what, usual, runs}) => ({what, usual, runs}));
+const ids = () => earlierRuns(io).map(({run_id}) => run_id);
+const path = (name: string) => within('bulk-enrich', 'runs', name);
 
-test('a run is compared with the other runs of its job, never with itself', () => {
+test('a run is compared with the other complete runs of its job, never with itself', () => {
   expect(jumps('a', 0.9)).toEqual([]);
-  rememberRun(nightly, run('a', 0.1), io);
+  rememberRun(run('a', 0.1), io);
   // Its publishing was cut off, and another session completes it.
   expect(jumps('a', 0.9)).toEqual([]);
-  rememberRun(nightly, run('b', 0.2), io);
+  rememberRun(run('b', 0.2), io);
+  rememberRun(run('d', 0.9, {status: 'interrupted'}), io);
+  rememberRun(run('e', 0.9, {job: 'another'}), io);
   expect(jumps('a', 0.9)).toEqual([{what: 'ip.is_vpn', usual: 0.2, runs: 1}]);
   expect(jumps('c', 0.9)).toEqual([{what: 'ip.is_vpn', usual: expect.closeTo(0.15), runs: 2}]);
   expect(warnings).toHaveLength(2);
 });
 
-test('a list is known by its job’s name, also on stdin, else by the paths of its files; each account has its own', () => {
-  const other = [
-    {...HERE, label: 'second'},
-    {...HERE, endpoint: 'https://api.example.org/v1'},
+test('what a job cost the last time is that of its last complete run with this account', () => {
+  rememberRun(run('a', 0.1), io);
+  rememberRun(run('b', 0.1, {status: 'interrupted'}), io);
+  rememberRun(run('c', 0.1, {endpoint: {kind: 'live', base_url: 'https://api.example.org/v1'}}), io);
+  const last = (job = nightly) => lastOfJob(job, io.env)?.run_id;
+  expect(last()).toBe('a');
+  rememberRun(run('b', 0.1), io);
+  expect(last()).toBe('b');
+  const others = [
+    jobOf(['list.csv']),
+    jobOf(['list.csv'], 'weekly'),
+    jobOf(['list.csv'], 'nightly', 'second'),
   ];
-  const keys = [HERE, ...other].flatMap(scope => [
-    listKey(jobOf(['-'], 'nightly'), scope),
-    listKey(jobOf(['a.csv']), scope),
-    listKey(jobOf(['b.csv']), scope),
-    listKey(jobOf(['a.csv', 'b.csv']), scope),
-    listKey(jobOf(['a.csv'], 'weekly'), scope),
-  ]);
-  expect(keys).not.toContain(undefined);
-  expect(new Set(keys).size).toBe(keys.length);
-  expect(listKey(jobOf(['-'], 'nightly'), HERE)).toBe(listKey(jobOf(['/data/monday.csv'], 'nightly'), HERE));
-  expect(listKey(jobOf(['a.csv']), HERE)).toBe(listKey(jobOf([resolve('a.csv')]), HERE));
-  expect(listKey(jobOf(['-']), HERE)).toBeUndefined();
+  expect(others.map(last)).toEqual([undefined, undefined, undefined]);
 });
 
-test('who completes the publishing of another account’s run tells it as that account’s', () => {
-  const elsewhere = jobOf(['list.csv'], 'nightly', 'https://api.example.org/v1');
-  const summary = run('a', 0.1);
-  const {list, line} = ownEntry(elsewhere, summary);
-  expect(list).toBe(listKey(nightly, HERE));
-  expect((JSON.parse(line) as RunRecord).account).toEqual(HERE);
-  // A run that could not start does not know the service's address.
-  const unknown = {...summary, endpoint: {kind: 'live' as const, base_url: null}};
-  expect(ownEntry(elsewhere, unknown).list).toBe(
-    listKey(nightly, {...HERE, endpoint: 'https://api.example.org/v1'}),
+test('a run has one file, which only its owner can read, and which it replaces', () => {
+  for (const reason of ['unfinished', 'done']) expect(rememberRun(run('a', 0.1, {reason}), io)).toBe(true);
+  expect(readdirSync(historyDirectory(io.env))).toEqual(['a.json']);
+  expect(JSON.parse(readFileSync(path('a.json'), 'utf8'))).toMatchObject({run_id: 'a', reason: 'done'});
+  expect((statSync(path('a.json')).mode & 0o777).toString(8)).toBe('600');
+});
+
+test('a damaged file is named and left out, and so is a file with the name of another run', () => {
+  for (const id of ['a', 'b', 'c']) rememberRun(run(id, 0.1), io);
+  const whole = readFileSync(path('a.json'));
+  writeFileSync(path('a.json'), whole.subarray(0, 100));
+  writeFileSync(path('b.json'), '{}');
+  writeFileSync(path('x.json'), readFileSync(path('c.json')));
+  // What a kill leaves of a file that was to be replaced is no run.
+  writeFileSync(path('c.json.new'), '{');
+  expect(ids()).toEqual(['c']);
+  expect(warnings).toEqual(
+    ['a', 'b', 'x'].map(id => `${path(`${id}.json`)} is damaged, so that run is left out.`),
   );
 });
 
-test('what a list cost the last time is that of its last complete run, with all its sessions', () => {
-  rememberRun(nightly, run('a', 0.1), io);
-  const stopped = {...run('b', 0.1), status: 'interrupted' as const};
-  rememberRun(nightly, stopped, io);
-  const ids = () => lastOverSameList(nightly, io.env)?.map(({run_id}) => run_id);
-  expect(ids()).toEqual(['a']);
-  const session = {...stopped.session, id: 'the next bill'} as typeof stopped.session;
-  rememberRun(nightly, {...run('b', 0.1), session}, io);
-  expect(ids()).toEqual(['b', 'b']);
-  expect(lastOverSameList(jobOf(['-']), io.env)).toBeUndefined();
-});
-
-test('a killed session is no last time of its list; its credits count once its run is complete', () => {
-  rememberRun(nightly, run('a', 0.1), io);
-  const about = {
-    ...{run_id: 'b', started_at: '2026-01-05T02:00:00.000Z', job: 'nightly', list: 'list.csv'},
-    ...{account: HERE, list_key: listKey(nightly, HERE), opened_at: Date.parse('2026-01-05T03:00:00.000Z')},
-  };
-  const by = {...nothingSpent(), ip: {spent: 2_500, maybeSpent: 0, calls: 1}};
-  tellBills([{id: 'killed', about, at: 0, by}], io);
-  const last = () => lastOverSameList(nightly, io.env)?.map(({run_id, reason}) => [run_id, reason]);
-  expect(last()).toEqual([['a', 'lookups_failed']]);
-  rememberRun(nightly, run('b', 0.1), io);
-  expect(last()).toEqual([
-    ['b', 'cut_off'],
-    ['b', 'lookups_failed'],
+test('a run whose name leads out of the directory is not written', () => {
+  expect(rememberRun(run('../../a', 0.1), io)).toBe(false);
+  expect(warnings).toEqual([
+    expect.stringContaining("The history can't keep this run (the name of the run is damaged)"),
   ]);
+  expect(readdirSync(within())).toEqual(['bulk-enrich']);
 });
 
-test('a line that is damaged gives way to the one of the same session', () => {
-  const entry = ownEntry(nightly, run('a', 0.1));
-  for (const line of ['damaged', entry.line]) remember(io, () => [{...entry, line}]);
-  const history = new RunHistory(within('bulk-enrich'));
-  expect(history.lines(0)).toEqual([entry.line]);
-  history.close();
+test('runs are kept for a year, also what a kill left of them', () => {
+  pruneHistory(io.env);
+  for (const id of ['a', 'b', 'c']) rememberRun(run(id, 0.1), io);
+  writeFileSync(path('a.json.new'), '{');
+  const ago = (days: number) => new Date(Date.now() - days * DAY);
+  for (const [name, days] of [
+    ['a.json', 367],
+    ['a.json.new', 367],
+    ['b.json', 365],
+  ] as const)
+    utimesSync(path(name), ago(days), ago(days));
+  pruneHistory(io.env);
+  expect(readdirSync(historyDirectory(io.env)).sort()).toEqual(['b.json', 'c.json']);
 });
+
+test('of more than 10,000 runs the latest are kept', () => {
+  rememberRun(run('a', 0.1), io);
+  utimesSync(path('a.json'), 1e9, Date.now() / 1_000 - 9);
+  for (let n = 0; n < 10_000; n++) writeFileSync(path(`n${n}.json`), '');
+  pruneHistory(io.env);
+  const kept = readdirSync(historyDirectory(io.env));
+  expect([kept.length, kept.includes('a.json')]).toEqual([10_000, false]);
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  'a directory that can not be read is a warning, and compares nothing',
+  () => {
+    rememberRun(run('a', 0.1), io);
+    chmodSync(path(''), 0);
+    expect([jumps('b', 0.9), lastOfJob(nightly, io.env)]).toEqual([[], undefined]);
+    chmodSync(path(''), 0o700);
+    expect(warnings).toEqual([expect.stringContaining('not compared with them (EACCES')]);
+  },
+);

@@ -245,7 +245,7 @@ test('publishing may be completed as often as one likes', async () => {
     output: await digest('output'),
     rejects: await digest('rejects'),
     obsolete: false,
-    summary: null,
+    summary: '',
     exitCode: 0,
     rowsWritten: 1,
   };

@@ -75,7 +75,7 @@ const KEPT_ELSEWHERE =
   'Unfinished runs keep answers in OUT.run and bring them back when they resume. Finish them first, or delete OUT.run.';
 
 const IN_HISTORY =
-  'The history of runs (runs.db) is not searched. It has counts, codes, e-mail domains that occur in at least five rows, and the names of jobs and lists.';
+  'The history of runs (the folder runs) is not searched. It has counts, codes, e-mail domains that occur in at least five rows, and the names of jobs and lists.';
 
 /** `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. */
 export async function storePurge(

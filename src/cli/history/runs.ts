@@ -1,16 +1,16 @@
-import {userDirectory} from '../../disk/user-directory.ts';
 import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
 import {moneyOf} from '../../report/money.ts';
 import {exact, type RunRecord} from '../../report/run-record.ts';
+import {historyDirectory} from '../../run/end/history.ts';
 import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
-import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
+import {keptRuns, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /**
- * `bulk-enrich runs`: prints a line per session (a start or resume of a run). `runs RUN`: prints a run's summary.
+ * `bulk-enrich runs`: prints a line for each run. `runs RUN`: prints a run's summary.
  */
 export async function runsCommand(
   run: string | undefined,
@@ -29,21 +29,18 @@ export async function runsCommand(
 }
 
 function summaryOf(run: string): string {
-  const text = fromHistory(history => {
-    const summary = history.summaryOf(run);
-    return summary === undefined ? undefined : JSON.stringify(JSON.parse(summary), null, 2);
-  }, undefined);
-  if (text === undefined)
+  const summary = keptRuns().findLast(({run_id: id}) => id.startsWith(run));
+  if (summary === undefined)
     throw new UsageError(
       'unknown_run',
-      `There is no summary of a run "${run}". A run that could not begin has none, and the last 30 of each job are kept. To list runs: bulk-enrich runs.`,
+      `There is no run "${run}" in the history. To list runs: bulk-enrich runs.`,
     );
-  return text;
+  return JSON.stringify(summary, null, 2);
 }
 
 function render(runs: readonly RunRecord[], since: string): string {
   if (runs.length === 0)
-    return `No run has ended in the last ${since}, by the history in ${userDirectory('state', process.env)}.\n`;
+    return `No run has ended in the last ${since}, by the history in ${historyDirectory(process.env)}.\n`;
   const year = new Set(runs.map(({ended_at: ended}) => ended.slice(0, 4)));
   const column = columnIn(runs);
   const columns = [
@@ -55,13 +52,13 @@ function render(runs: readonly RunRecord[], since: string): string {
     column('why', whyOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
     column('exit', ({exit_code: code}) => (code === null ? '–' : String(code))),
-    column('rows', run => orUnknown(run.rows, count)),
+    column('rows', run => count(run.rows)),
     column('calls', run => count(run.calls)),
     column('credits', creditsOf),
     column('money', costOf, {leavesAs: 4}),
     column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
-    column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
-    column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
+    column('saved', run => count(run.saved), {leavesAs: 0}),
+    column('known', ({hit_rate: share}) => (share === null ? '–' : percent(share, 1)), {leavesAs: 3}),
   ];
   const isTold = ({head, cells}: TableColumn) =>
     !(head === 'account' && cells.every(cell => cell === 'default')) &&
@@ -70,7 +67,7 @@ function render(runs: readonly RunRecord[], since: string): string {
   return `${fitted(columns.filter(isTold), widthOf('stdout'))}\n`;
 }
 
-/** The credits of a session; `free` with the embedded service, which charges nothing. */
+/** The credits of a run; `free` with the embedded service, which charges nothing. */
 function creditsOf(run: RunRecord): string {
   return isFree(run) ? 'free' : count(run.credits.spent);
 }
@@ -81,10 +78,6 @@ function costOf(run: RunRecord): string {
 
 function isFree({account}: RunRecord): boolean {
   return account.endpoint === 'embedded';
-}
-
-function orUnknown(value: number | null, shown: (value: number) => string): string {
-  return value === null ? '–' : shown(value);
 }
 
 function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {

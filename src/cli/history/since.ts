@@ -1,8 +1,9 @@
-import {repairOf} from '../../disk/sqlite.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {millisecondsOf} from '../../job/values.ts';
-import {type RunRecord, runRecordSchema} from '../../report/run-record.ts';
-import {hasHistory, withHistory} from '../../run/end/history.ts';
+import {type RunRecord, recordOf} from '../../report/run-record.ts';
+import type {Summary} from '../../report/summary.ts';
+import {earlierRuns, historyDirectory} from '../../run/end/history.ts';
+import {createConsole} from '../console.ts';
 
 export interface ListingFlags {
   readonly since: string;
@@ -18,41 +19,25 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/**
- * Records of the sessions that ended at `since` (ms since the epoch) or later. Skips lines of the history that are
- * damaged, or that a later version of this program wrote in another form.
- */
+/** Records of the runs that ended at `since` (milliseconds since the epoch) or later, in the order of their ends. */
 export function recordsSince(since: number): RunRecord[] {
-  return fromHistory(history => history.lines(since), []).flatMap(line => {
-    const record = runRecordSchema.safeParse(jsonIn(line));
-    return record.success ? [record.data] : [];
-  });
+  return keptRuns()
+    .map(recordOf)
+    .filter(({ended_at: ended}) => Date.parse(ended) >= since);
 }
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const REMOVE =
-  "Move the file runs.db out of the user's state directory. The next run then begins a new history, without the earlier runs";
 
 /**
- * Does `work` with the history of runs. Returns `otherwise` if there is no history.
+ * The summaries of all runs in the history.
  *
  * @throws {OutputError} if the history can't be read.
  */
-export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {
-  if (!hasHistory(process.env)) return otherwise;
+export function keptRuns(): Summary[] {
   try {
-    return withHistory(process.env, work);
+    return earlierRuns({env: process.env, warn: createConsole({quiet: false}).warn});
   } catch (error) {
     throw new OutputError(
       'history_unusable',
-      `The history of runs can't be read (${systemReason(error)}). ${repairOf(error, REMOVE)}.`,
+      `The history of runs, ${historyDirectory(process.env)}, can't be read (${systemReason(error)}).`,
       {cause: error},
     );
   }

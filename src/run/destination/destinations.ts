@@ -45,7 +45,7 @@ function besideRows(name: string, sinkFor: (stdout: NodeJS.WritableStream) => Si
       if (obsolete) removeObsolete(written);
       if (rejects !== null && written.rejects !== undefined)
         moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
-      if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
+      if (written.summary !== undefined) writeAtomically(written.summary, summary);
     },
     // A run with this destination records no publishing. If there is a record, it is another job's,
     // and this throws.

@@ -28,7 +28,7 @@ const publishRecord = z.object({
   rejects: digest.nullable(),
   /** True if the last run's rejects are to be removed, since this run has none. */
   obsolete: z.boolean(),
-  summary: z.string().nullable(),
+  summary: z.string(),
   /** Random part of the files' temporary names while they are moved. */
   token: z.string().regex(/^[0-9a-f]+$/),
   exitCode: z.number(),
@@ -79,7 +79,7 @@ export function publish(files: RunFiles, output: string, facts: PublishFacts, wr
     const waiting = placed(files, output, record, written);
     for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
     const path = join(files.directory, RECORD);
-    replaceFile(path, JSON.stringify(record), `${path}.new`);
+    replaceFile(path, JSON.stringify(record), {beside: `${path}.new`});
     putInPlace(files, record, waiting);
   });
 }
@@ -172,8 +172,7 @@ export function forgetPublishing(directory: string, output: string): void {
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);
-  if (summary !== undefined && record.summary !== null)
-    replaceFile(summary, record.summary, besideOf(summary, record.token));
+  if (summary !== undefined) replaceFile(summary, record.summary, {beside: besideOf(summary, record.token)});
   for (const {name, to} of waiting) {
     // Rejects must be durable before the output is visible.
     if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));

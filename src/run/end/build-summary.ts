@@ -7,7 +7,6 @@ import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {priceOf} from '../../layout/prices.ts';
-import type {Bill} from '../../ledger/bills.ts';
 import {type Spending, type SpendingBy, totalSpending} from '../../ledger/books.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
@@ -42,8 +41,6 @@ export interface RunBooks {
   /** Calls and credits of all sessions of the run. */
   readonly spending: SpendingBy;
   readonly sessionStartedAt: number;
-  /** This session's spending. By its `id`, the history recognizes a bill that it already has. */
-  readonly bill: Pick<Bill, 'id' | 'by'>;
   readonly timeline: readonly TimelinePoint[];
 }
 
@@ -105,7 +102,6 @@ export function buildSummary(given: SummaryFacts): Summary {
       ...creditSummary(facts, names),
       by_operation: byOperation(name => spendingSummary(books.spending[name])),
     },
-    session: {id: books.bill.id, by_operation: byOperation(name => billSummary(books.bill.by[name]))},
     store: job.settings.store === false ? null : storeSummary(facts),
     pace: paceSummary(facts),
     top: topSummary(counters.top),
@@ -179,9 +175,9 @@ export function summaryText(summary: Summary): string {
 }
 
 /** The operations that this run looked up or has in its books. The others would only show zeros. */
-function mapped({counters, spending, bill}: RunBooks, operations: readonly Operation[]): Operation[] {
+function mapped({counters, spending}: RunBooks, operations: readonly Operation[]): Operation[] {
   return operationNames.filter(name => {
-    const counts = [spending[name], bill.by[name], counters.lookups[name]];
+    const counts = [spending[name], counters.lookups[name]];
     return operations.includes(name) || counts.some(some => Object.values(some).some(count => count !== 0));
   });
 }
@@ -253,8 +249,22 @@ function spendingSummary({spent, maybeSpent}: Spending) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 
-export function billSummary(spending: Spending) {
-  return {calls: spending.calls, ...spendingSummary(spending)};
+/** The summary of a killed session, with the run's spending as the ledger has it. */
+export function withSpending(summary: Summary, spending: SpendingBy): Summary {
+  const total = totalSpending(spending);
+  const names = operationNames.filter(name => summary.lookups[name] !== undefined);
+  const lookups = names.map(name => [name, {...summary.lookups[name], calls: spending[name].calls}]);
+  const byOperation = names.map(name => [name, spendingSummary(spending[name])]);
+  return {
+    ...summary,
+    lookups: Object.fromEntries(lookups),
+    calls: {...summary.calls, total: total.calls},
+    credits: {
+      ...summary.credits,
+      ...spendingSummary(total),
+      by_operation: Object.fromEntries(byOperation),
+    },
+  };
 }
 
 /** Costs of trouble with the answer store: credits that may have been paid again, and answers that are lost. */

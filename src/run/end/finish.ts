@@ -3,7 +3,6 @@ import {dirname} from 'node:path';
 import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import type {Bill} from '../../ledger/bills.ts';
 import {policyNumbers} from '../../lookup/policy.ts';
 import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
@@ -19,7 +18,6 @@ import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/complete.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor, unansweredStop, unansweredWarning} from '../stop.ts';
-import {tellEnd} from './bills.ts';
 import {type Published, summaryText} from './build-summary.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
@@ -30,7 +28,7 @@ import {summarize, summarizeFailure} from './summarize.ts';
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finish(session: Session): Promise<RunOutcome> {
   const outcome = await ended(session);
-  const wrongTypes = wrongTypesSentence(outcome.summary?.calls.wrong_types ?? {});
+  const wrongTypes = wrongTypesSentence(outcome.summary.calls.wrong_types);
   if (wrongTypes !== undefined) session.io.warn(wrongTypes);
   return outcome;
 }
@@ -86,14 +84,14 @@ async function complete(session: Session): Promise<RunOutcome> {
     settings_sha256: summary.settings_sha256,
     input: input.source.position,
     obsolete: published.rejects === null && hasEarlierRejects(job),
-    summary: job.paths.summary === undefined ? null : summaryText(summary),
+    summary: summaryText(summary),
     exitCode,
     rowsWritten: output.writer.counters.rows.written,
   });
   ledger.close();
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
-  const isTold = tellEnd(job, summary, ledger.bills.untold, io);
+  const isTold = rememberRun(summary, io);
   // After a kill before this point, the next session finds the record of the publishing, and does these steps again.
   deliver(job, summary, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
@@ -189,8 +187,8 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const lostAnswers = !ledger.isReadable;
   const summary = summarize(session, stop);
   writeStopped(job, io, summary);
-  const {untold} = ledger.bills;
-  closeLedger(session, tellEnd(job, summary, untold, io) ? untold : []);
+  rememberRun(summary, io);
+  closeLedger(session);
   deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
@@ -214,13 +212,8 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/**
- * Notes in the ledger which bills the history has. If that fails, the next session adds them again, and the
- * history still has one line for each.
- */
-function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
+function closeLedger({asking: {ledger}}: Session): void {
   try {
-    if (told.length > 0) ledger.bills.told(told);
     ledger.close();
   } catch {
     ledger.abandon();
@@ -259,6 +252,6 @@ export async function reportFailure(
     return deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
   const summary = await summarizeFailure(job, io, state, stop);
   writeStopped(job, io, summary);
-  rememberRun(job, summary, io);
+  rememberRun(summary, io);
   deliver(job, summary, io);
 }

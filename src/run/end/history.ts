@@ -1,20 +1,144 @@
-import {createHash} from 'node:crypto';
-import {existsSync} from 'node:fs';
-import {join, resolve} from 'node:path';
-import {isBusy} from '../../disk/sqlite.ts';
+import {readdirSync, rmSync, statSync} from 'node:fs';
+import {basename, join} from 'node:path';
+import {makeDirectory} from '../../disk/directory.ts';
+import {fileText} from '../../disk/path.ts';
+import {replaceFile} from '../../disk/replace.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
-import {systemReason} from '../../errors.ts';
+import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {type HistoryEntry, leaveForHistory, RunHistory} from '../../ledger/history.ts';
-import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
-import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
+import type {SpendingBy} from '../../ledger/books.ts';
+import {compareRuns, profileOf} from '../../report/drift.ts';
+import {accountIn, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
-import type {Drift, Summary} from '../../report/summary.ts';
-import {type Scope, scopeKey} from '../../store/store-file.ts';
-import {isComplete} from '../exit.ts';
-import {endpointName, scopeOf} from '../identity.ts';
+import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
+import {type End, isComplete} from '../exit.ts';
+import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
+import {withSpending} from './build-summary.ts';
+
+/*
+ * The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at
+ * its end. After a kill it lacks a minute at most, and the next session of the ledger completes it.
+ */
+
+const DAY_MS = 86_400_000;
+/** Runs are kept for a year, and never more than this number of them. */
+const KEPT = {ms: 366 * DAY_MS, runs: 10_000} as const;
+
+/** The end, as far as known, of a run under way. It stays in the file of a killed run. */
+export const unfinished: End = {
+  status: 'interrupted',
+  reason: UNFINISHED,
+  exitCode: exitCodes.interrupted,
+};
+
+/** The directory of the history. Throws if there is no home directory. */
+export function historyDirectory(env: Env): string {
+  return join(userDirectory('state', env), 'runs');
+}
+
+/**
+ * Writes the run's file in the history, which later runs, `runs` and `spend` read. Returns false, with a warning, if
+ * that failed. Without a state directory there is no history, and this returns true: a job that compares its runs has
+ * been warned already.
+ */
+export function rememberRun(summary: Summary, {env, warn}: World): boolean {
+  if (userDirectoryTrouble('state', env) !== undefined) return true;
+  try {
+    const directory = historyDirectory(env);
+    makeDirectory(directory);
+    writeRun(directory, withoutPaths(summary));
+    return true;
+  } catch (error) {
+    warn(
+      `The history can't keep this run (${systemReason(error)}), so runs, spend and later comparisons lack it. The next run of this output adds it, once the cause is fixed.`,
+    );
+    return false;
+  }
+}
+
+function writeRun(directory: string, summary: Summary): void {
+  const {run_id: id} = summary;
+  // The identifier may come from a file that another program changed.
+  if (!/^[\w-]+$/.test(id)) throw new Error('the name of the run is damaged');
+  const path = join(directory, `${id}.json`);
+  replaceFile(path, JSON.stringify(summary), {beside: `${path}.new`, isPrivate: true});
+}
+
+/** Removes the files of old or excess runs. An error is ignored: the next run does it again. */
+export function pruneHistory(env: Env): void {
+  try {
+    const directory = historyDirectory(env);
+    const files = readdirSync(directory).map(name => {
+      const path = join(directory, name);
+      return {path, at: statSync(path).mtimeMs};
+    });
+    const newest = files.sort((a, b) => b.at - a.at);
+    const old = newest.filter(({at}, index) => index >= KEPT.runs || at < Date.now() - KEPT.ms);
+    for (const {path} of old) rmSync(path);
+  } catch {
+    // There is no history yet, or another run removes the same files.
+  }
+}
+
+/** Completes the files of earlier runs with what their ledger has booked: a killed session could not. */
+export function completeHistory(
+  runs: readonly (readonly [runId: string, spending: SpendingBy])[],
+  {env, warn}: World,
+): void {
+  if (userDirectoryTrouble('state', env) !== undefined) return;
+  for (const [id, spending] of runs) {
+    const directory = historyDirectory(env);
+    const path = join(directory, `${id}.json`);
+    try {
+      const known = summaryIn(path);
+      const complete = withSpending(known, spending);
+      if (JSON.stringify(complete) !== JSON.stringify(known)) writeRun(directory, complete);
+    } catch (error) {
+      warn(
+        `${path} can't be completed (${systemReason(error)}), so runs and spend may lack credits of a run of this output.`,
+      );
+    }
+  }
+}
+
+/**
+ * The summaries of all runs, in the order of their ends. Names each damaged file to the user, and leaves it out.
+ *
+ * @throws the system's error if the directory can't be read.
+ */
+export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[] {
+  const directory = historyDirectory(env);
+  const found = namesIn(directory).flatMap(name => {
+    const path = join(directory, name);
+    try {
+      return [summaryIn(path)];
+    } catch (error) {
+      // Another run may have removed an old file meanwhile.
+      if (systemCode(error) !== 'ENOENT') warn(`${path} is damaged, so that run is left out.`);
+      return [];
+    }
+  });
+  return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter(name => name.endsWith('.json'));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** @throws an error if the file is no summary. */
+function summaryIn(path: string): Summary {
+  const found: unknown = JSON.parse(fileText(path));
+  const {run_id: id} = summarySchema.parse(found);
+  if (basename(path) !== `${id}.json`) throw new Error('it is the file of another run');
+  return found as Summary;
+}
 
 /** True if the job's runs are compared with each other. The job needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {
@@ -22,145 +146,37 @@ export function isCompared({name, settings}: Job): boolean {
 }
 
 /** Warns of figures that differ much from the job's last runs, and returns them. A history error is a warning. */
-export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift[] {
+export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
-  const drift = compareRuns(profileOf(summary), earlierRuns(job, summary, env, warn), setting.share);
-  if (drift.length > 0)
-    warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
-  return drift;
-}
-
-/** Adds the session to the history, which later runs, `runs` and `spend` read. Returns false if that failed. */
-export function rememberRun(job: Job, summary: Summary, io: World): boolean {
-  return remember(io, () => [ownEntry(job, summary)]);
-}
-
-/** The session's line in the history, from its own summary. */
-export function ownEntry(job: Job, summary: Summary): HistoryEntry {
-  const account = accountIn(summary, job);
-  const endedAt = Date.parse(summary.finished_at);
-  return {
-    bill: summary.session.id,
-    runId: summary.run_id,
-    endedAt,
-    job: summary.job,
-    list: listKey(job, account) ?? null,
-    isComplete: isComplete(summary),
-    line: JSON.stringify(recordOf(summary, account.endpoint)),
-    summary: JSON.stringify(withoutPaths(summary)),
-  };
-}
-
-/** The account that paid. It may not be the job's, if this session completes another session's publishing. */
-function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): Scope {
-  const {label} = credits.account;
-  if (kind === 'embedded') return {endpoint: kind, label};
-  // If the summary lacks the base URL, the job's endpoint is used.
-  const endpoint = endpointName(baseUrl === null ? job.endpoint : {kind: 'live', baseUrl});
-  return {endpoint, label};
-}
-
-/**
- * Adds lines to the history. If another process has the history locked, leaves the lines in a file; the next
- * process that opens the history adds them. Returns false if neither worked.
- *
- * Without a state directory there is no history, and this returns true: a job that compares its runs has
- * been warned already.
- */
-export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
-  const {env, warn} = io;
-  if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
-    const entries = entriesOf();
-    try {
-      withHistory(env, history => history.add(entries, io.now()), 'adding');
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      leaveForHistory(userDirectory('state', env), entries);
-    }
-    return true;
-  } catch (error) {
-    warn(
-      `This run could not be added to the history (${systemReason(error)}), so runs, spend and later comparisons lack it. The next run of this output adds it, once the cause is fixed.`,
+    const others = earlierRuns(io).filter(
+      run => run.job === job.name && run.run_id !== summary.run_id && isComplete(run),
     );
-    return false;
-  }
-}
-
-/**
- * The lines of the last complete run over the job's list. A run has a line for each bill, so its cost is the
- * sum of all its lines. Undefined if the history has no such run, or can't be read.
- */
-export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
-  const list = listKey(job, scopeOf(job.endpoint, job.settings));
-  if (list === undefined || !hasHistory(env)) return undefined;
-  try {
-    const records = withHistory(env, history => history.lastOver(list)).map(
-      line => JSON.parse(line) as RunRecord,
-    );
-    return records.length === 0 ? undefined : records;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Runs `work` with the history, creating it if needed. */
-export function withHistory<T>(
-  env: Env,
-  work: (history: RunHistory) => T,
-  purpose: 'adding' | 'reading' = 'reading',
-): T {
-  const history = new RunHistory(userDirectory('state', env), mergedLines, purpose);
-  try {
-    return work(history);
-  } finally {
-    history.close();
-  }
-}
-
-/**
- * Merges a bill's line in the history (`known`) with a new line of it. A bill is the spending of one session.
- * If a line is damaged, returns the new one.
- */
-function mergedLines(known: string, told: string): string {
-  try {
-    return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));
-  } catch {
-    return told;
-  }
-}
-
-export function hasHistory(env: Env): boolean {
-  try {
-    return existsSync(join(userDirectory('state', env), 'runs.db'));
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Identifies a list at an account, since its cost differs by account. A job with a name has one list, whatever its
- * input is called. Without a name the input paths identify the list, as a hash, since paths are private. Undefined
- * for stdin without a name.
- */
-export function listKey({name, inputs}: Job, scope: Scope): string | undefined {
-  if (name === undefined && inputs.includes('-')) return undefined;
-  return createHash('sha256')
-    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), scopeKey(scope)]))
-    .digest('hex')
-    .slice(0, 32);
-}
-
-function earlierRuns(job: Job, summary: Summary, env: Env, warn: World['warn']): RunProfile[] {
-  try {
-    const kept = hasHistory(env) ? withHistory(env, history => history.summaries(job.name ?? '')) : [];
-    const runs = kept.map(text => profileOf(JSON.parse(text) as Summary));
-    return runs.filter(run => run.run_id !== summary.run_id);
+    const drift = compareRuns(profileOf(summary), others.map(profileOf), setting.share);
+    if (drift.length > 0)
+      io.warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
+    return drift;
   } catch (error) {
-    warn(
+    io.warn(
       `The job's earlier runs could not be read, so this one was not compared with them (${systemReason(error)}).`,
     );
     return [];
+  }
+}
+
+/** The job's last complete run of the same account; undefined if there is none, or if the history can't be read. */
+export function lastOfJob({name, endpoint, settings}: Job, env: Env): Summary | undefined {
+  if (name === undefined) return undefined;
+  const account = scopeOf(endpoint, settings);
+  const isSame = (run: Summary) => {
+    const its = accountIn(run);
+    return its.endpoint === account.endpoint && its.label === account.label;
+  };
+  try {
+    const runs = earlierRuns({env, warn: () => {}});
+    return runs.findLast(run => run.job === name && isComplete(run) && isSame(run));
+  } catch {
+    return undefined;
   }
 }

@@ -8,7 +8,7 @@ import type {Summary} from '../../report/summary.ts';
 import type {End} from '../exit.ts';
 import type {RunIo} from '../io.ts';
 import type {Session} from '../session.ts';
-import type {RunIdentity} from '../state/count.ts';
+import {runOf} from '../state/count.ts';
 import {type RunState, withLedger} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
 import {buildSummary, type Published, type RunBooks} from './build-summary.ts';
@@ -22,7 +22,7 @@ export function summarize(
   const {job, io, identity, input, asking, output} = session;
   const {source, layout} = input;
   const {account, ledger, gate, connection, store} = asking;
-  const {tally, spending, bills} = ledger;
+  const {tally, spending} = ledger;
   return buildSummary({
     job,
     end,
@@ -37,7 +37,6 @@ export function summarize(
       counters: output.writer.counters,
       tally,
       spending,
-      bill: bills.open,
       timeline: output.timeline.points,
     },
     session: {
@@ -82,9 +81,6 @@ async function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): 
   return {
     tally: emptyTally(),
     spending,
-    // This session spent nothing, so its bill is empty. The next session that opens adds earlier bills
-    // to the history.
-    bill: {id: randomUUID(), by: nothingSpent()},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),
     sessionStartedAt: now(),
@@ -101,7 +97,7 @@ async function ledgerSoFar(job: Job, state: RunState | undefined) {
     const read = () =>
       state &&
       withLedger(state, job, ledger => ({
-        identity: ledger.getMeta<RunIdentity>('run'),
+        identity: runOf(ledger),
         spending: ledger.spending,
       }));
     return (await read()) ?? nothing;

@@ -10,14 +10,14 @@ import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
 import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
-import {tellBills} from '../end/bills.ts';
 import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
-import {rememberRun} from '../end/history.ts';
+import {completeHistory, rememberRun} from '../end/history.ts';
 import {failureSentence, isComplete} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
+import {otherRuns} from './count.ts';
 import {closeState, forgetLedger, hasOtherRun, type RunState, withLedger} from './run-state.ts';
 
 /**
@@ -74,16 +74,15 @@ async function end(
 }
 
 /** Delivers the end of a complete run. Returns false if the history lacks it. */
-async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary | undefined): Promise<boolean> {
-  const isTold = summary === undefined || rememberRun(job, summary, io);
+async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary): Promise<boolean> {
+  const isTold = rememberRun(summary, io);
   try {
-    // The history may lack a killed session's bill.
-    const untold = isTold ? ((await withLedger(state, job, ({bills}) => bills.untold)) ?? []) : [];
-    if (untold.length > 0) tellBills(untold, io);
+    // The ledger may be that of a later run, which was killed.
+    await withLedger(state, job, ledger => completeHistory(otherRuns(ledger, summary.run_id), io));
   } catch {
-    // The bills in an unreadable ledger are not added.
+    // An unreadable ledger completes no file.
   }
-  if (summary !== undefined) await deliver(job, summary, io);
+  deliver(job, summary, io);
   return isTold;
 }
 
@@ -130,7 +129,7 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   const message = `The last run wrote its ${many(rowsWritten, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
   return {
     exitCode: exitCode as ExitCode,
-    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
+    summary: JSON.parse(summary) as Summary,
     stop: undefined,
     message,
     found: 'unpublished',

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
+import type {SpendingBy} from '../../ledger/books.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 
 /** A run: all sessions whose spending counts together against `max_credits`. */
@@ -15,30 +16,55 @@ export interface RunIdentity {
   readonly sessions: number;
 }
 
+export type RunSpending = readonly [runId: string, spending: SpendingBy];
+
+/** Each endpoint and account has a count of its own, and so a run of its own: named by its number in the ledger. */
+function runIdAt({runId}: RunIdentity, scope: number): string {
+  return scope === 0 ? runId : `${runId}-${scope}`;
+}
+
+/** The ledger's runs, at all endpoints and accounts, with their spending; without the run `own`. */
+export function otherRuns(ledger: Ledger, own?: string): RunSpending[] {
+  const run = ledger.getMeta<RunIdentity>('run');
+  if (run === undefined) return [];
+  return ledger.spendingByScope
+    .map(([scope, spending]) => [runIdAt(run, scope), spending] as const)
+    .filter(([id]) => id !== own);
+}
+
+/** The ledger's run, at the endpoint and account of this session; undefined if none has begun. */
+export function runOf(ledger: Ledger): RunIdentity | undefined {
+  const run = ledger.getMeta<RunIdentity>('run');
+  return run && {...run, runId: runIdAt(run, ledger.scope)};
+}
+
 /**
  * Begins a session of the run in the ledger. Begins a new run, which counts its credits anew, if there is none, if the
  * user demands it (`--restart`), or if a job has another list than at its last session: that is another night.
+ * `complete` gets the ledger's other runs.
  */
 export function beginSession(
   ledger: Ledger,
   job: Job,
   now: number,
   warn: (sentence: string) => void,
+  complete: (others: readonly RunSpending[]) => void,
 ): RunIdentity {
   const last = ledger.getMeta<RunIdentity>('run');
   const list = listOf(job.inputs);
   const isOther = job.fromFile && last?.list !== undefined && list !== undefined && !isSame(last.list, list);
-  if (last !== undefined && !isOther && !job.settings.restart) {
-    const run = {...last, list, sessions: last.sessions + 1};
-    ledger.setMeta('run', run);
-    return run;
-  }
+  const goesOn = last !== undefined && !isOther && !job.settings.restart;
+  // Before a new count begins: afterwards no file has the spending of a killed session.
+  complete(otherRuns(ledger, goesOn ? runOf(ledger)?.runId : undefined));
   if (isOther && ledger.isResumed)
     warn('The unfinished run had another list, so this run counts its credits anew.');
   const fleetId = last?.fleetId ?? randomUUID();
-  const run = {runId: randomUUID(), fleetId, startedAt: now, list, sessions: 1};
-  ledger.beginCount(run);
-  return run;
+  const run = goesOn
+    ? {...last, list, sessions: last.sessions + 1}
+    : {runId: randomUUID(), fleetId, startedAt: now, list, sessions: 1};
+  if (goesOn) ledger.setMeta('run', run);
+  else ledger.beginCount(run);
+  return {...run, runId: runIdAt(run, ledger.scope)};
 }
 
 /** State of each input as a job compares it; undefined if one can be read only once. */

@@ -165,7 +165,7 @@ export function hasOtherRun(directory: string, runId: string): boolean {
   if (!existsSync(path)) return false;
   try {
     const {run, hasCalls} = peek<RunIdentity>(path);
-    return hasCalls && run?.runId !== runId;
+    return hasCalls && (run === undefined || !runId.startsWith(run.runId));
   } catch {
     return true;
   }
