@@ -2,6 +2,7 @@ import {existsSync, readdirSync, renameSync, rmSync, writeFileSync} from 'node:f
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {RunRecord} from '../../src/report/run-record.ts';
+import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
@@ -64,6 +65,19 @@ test('a killed run has its file from the start; the run that resumes it complete
   expect(runs.map(told)).toEqual([{label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 1}]);
   expect(runs[0]?.run_id).toBe(killed?.run_id);
   expect(stage.api.ledger.credits).toBe(11);
+});
+
+test('its file is replaced every minute', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  const hurried = (session: Session) => {
+    const {clock, startedAt} = session;
+    // A quarter of a second is four minutes.
+    Object.assign(session, {clock: () => startedAt + 1_000 * (clock() - startedAt)});
+  };
+  await stage.killAt(6, {...one, rate: '5/s'}, {watch: hurried});
+  const [killed] = stage.history();
+  expect(killed).toMatchObject({reason: 'unfinished', calls: expect.toSatisfy((calls: number) => calls > 0)});
 });
 
 test('the spending of a killed run stays with its account, whatever account the restart has', async () => {
