@@ -217,7 +217,7 @@ test('runs of two years and two accounts are told apart, and a killed one has no
           by_operation: {ip: of(spent ?? 0, maybe_spent ?? 0)},
         },
       },
-      {env, now: Date.now, warn: sentence => expect.fail(sentence)},
+      {env, now: Date.now, warn: sentence => expect.fail(String(sentence))},
     );
   };
   keep(

@@ -31,7 +31,10 @@ test('a named pipe or a directory among the files of the history is named, and n
   // A writer, for the same reason.
   writer = spawn('sh', ['-c', 'printf "[]" > "$0"', pipe]);
   const warnings: string[] = [];
-  const found = earlierRuns({env: {XDG_STATE_HOME: within()}, warn: each => void warnings.push(each)});
+  const found = earlierRuns({
+    env: {XDG_STATE_HOME: within()},
+    warn: each => void warnings.push(String(each)),
+  });
   expect([found, warnings, existsSync(pipe)]).toEqual([
     [],
     ['x', 'y'].map(name => `${join(runs, name)}.json is damaged, so that run is left out.`),

@@ -39,7 +39,7 @@ const run = (sandbox: Sandbox, args: readonly string[], more: Record<string, str
 /** The complete runs of a job in the history, as text. */
 function historyOf(sandbox: Sandbox, job: string): string[] {
   const env = {XDG_STATE_HOME: join(sandbox.home, 'state')};
-  const runs = earlierRuns({env, warn: sentence => expect.fail(sentence)});
+  const runs = earlierRuns({env, warn: sentence => expect.fail(String(sentence))});
   return runs.filter(run => run.job === job && isComplete(run)).map(run => JSON.stringify(run));
 }
 

@@ -111,7 +111,7 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
       renameSync(copy, root);
     },
     history() {
-      const warn = (sentence: string) => expect.fail(sentence);
+      const warn: RunIo['warn'] = sentence => expect.fail(String(sentence));
       return earlierRuns({env, warn}).map(recordOf);
     },
     async [Symbol.asyncDispose]() {

@@ -3,6 +3,7 @@ import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {SpendingBy} from '../../ledger/books.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
+import type {World} from '../io.ts';
 
 /** A run: all sessions whose spending counts together against `max_credits`. */
 export interface RunIdentity {
@@ -47,7 +48,7 @@ export function beginSession(
   ledger: Ledger,
   job: Job,
   now: number,
-  warn: (sentence: string) => void,
+  warn: World['warn'],
   complete: (others: readonly RunSpending[]) => void,
 ): RunIdentity {
   const last = ledger.getMeta<RunIdentity>('run');
