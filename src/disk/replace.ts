@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {dirname, join} from 'node:path';
-import {OutputError, systemCode, systemReason, UsageError} from '../errors.ts';
+import {BulkEnrichError, OutputError, systemCode, systemReason} from '../errors.ts';
 import {isStream, notFile, writePath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
@@ -24,9 +24,9 @@ import {writeStream} from './pipe.ts';
  * They create a temporary file only if its name is free: so they never follow a link that an attacker put there.
  */
 
-/** @throws {OutputError} if the file at `path` can't be replaced by `text`. */
-export function writeAtomically(path: string, text: string): void {
-  orUnwritable(path, () => replaceFile(path, text));
+/** @throws {OutputError} if the file at `path` can't be replaced by `text`. `token`: see {@link besideOf}. */
+export function writeAtomically(path: string, text: string, token?: string): void {
+  orUnwritable(path, () => replaceFile(path, text, {beside: besideOf(path, token)}));
 }
 
 /** @throws {OutputError} if the file at `from` can't be moved to `to`. */
@@ -38,12 +38,12 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-/** @throws {OutputError} that names `path` if `work`, a write to that path, fails. Passes a `UsageError` on. */
+/** @throws {OutputError} that names `path` if `work`, a write to that path, fails. Passes a `BulkEnrichError` on. */
 export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof UsageError ? error : unwritable(path, error);
+    throw error instanceof BulkEnrichError ? error : unwritable(path, error);
   }
 }
 
@@ -88,8 +88,9 @@ function replaceBy(beside: string, target: string, write: () => void): void {
 }
 
 /**
- * A path for a temporary file in the directory of the real file. Other users can't guess its name. Its length does
- * not depend on the file's name, which may be as long as the system allows.
+ * A path for a temporary file in the directory of the real file. Its length does not depend on the file's name, which
+ * may be as long as the system allows. `token`: the same in each run with a lock, which so removes what the last one
+ * left; else no other user can guess the name.
  */
 export function besideOf(path: string, token = randomBytes(8).toString('hex')): string {
   return join(dirname(writePath(path)), `.bulk-enrich.${token}`);

@@ -4,11 +4,11 @@ import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {TextRow} from '../input/row.ts';
 import {compressionOf} from '../job/name-endings.ts';
-import {writeWhole} from '../output/whole-file.ts';
 import type {Changes} from '../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, openEnriched} from './enriched-file.ts';
 import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
+import {writeWhole} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {

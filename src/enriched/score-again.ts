@@ -4,7 +4,6 @@ import {jsonMembers} from '../input/records/json-members.ts';
 import type {TextRow} from '../input/row.ts';
 import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
-import {writeWhole} from '../output/whole-file.ts';
 import type {ScoreChanges} from '../report/changes.ts';
 import {backgroundOf} from '../score/given.ts';
 import type {Risk} from '../score/risk.ts';
@@ -16,6 +15,7 @@ import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
 import {rowReaderOf, targetsIn} from './read-answers.ts';
 import {type ResultColumns, riskFrom} from './result-columns.ts';
 import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
+import {writeWhole} from './whole-file.ts';
 
 export interface ScoreAgain {
   readonly path: string;

@@ -1,10 +1,10 @@
-import {readdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {PassThrough, Writable} from 'node:stream';
 import {afterEach, describe, expect, test, vi} from 'vitest';
+import {writeWhole} from '../../src/enriched/whole-file.ts';
 import {headerLine} from '../../src/output/rejects.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
-import {writeWhole} from '../../src/output/whole-file.ts';
 import {newDirectory} from '../support/new-directory.ts';
 import {csvInput, ndjsonInput} from './formats.ts';
 
@@ -126,12 +126,31 @@ describe('a whole file', () => {
     expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'before\n']);
   });
 
+  test('is written in the directory of a run, so the next one removes what a kill left, and two at once are refused', async () => {
+    mkdirSync(at('changes.csv.run'), {mode: 0o700});
+    writeFileSync(at('changes.csv.run/output.partial'), 'left by a kill');
+    async function* texts() {
+      yield 'a\n';
+      await expect(writeWhole(at('changes.csv'), [])).rejects.toMatchObject({code: 'locked'});
+    }
+    await writeWhole(at('changes.csv'), texts());
+    expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'a\n']);
+  });
+
+  test('leaves the state of an unfinished run', async () => {
+    mkdirSync(at('changes.csv.run'), {mode: 0o700});
+    writeFileSync(at('changes.csv.run/ledger.db'), '');
+    await writeWhole(at('changes.csv'), ['a\n']);
+    expect(readdirSync(at('changes.csv.run'))).toContain('ledger.db');
+  });
+
   test('that can’t be written is named as the user named it', async () => {
     const path = at('missing/changes.csv');
     await expect(writeWhole(path, ['a\n'])).rejects.toMatchObject({
       code: 'output_unwritable',
       message: expect.stringContaining(`${path} can't be written`),
     });
+    expect(readdirSync(within())).toEqual([]);
   });
 });
 

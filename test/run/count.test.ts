@@ -154,7 +154,7 @@ test('a completed run that was not cleaned up after leaves the next one nothing:
   renameSync(from, to);
   const record: PublishRecord = {
     ...{output_path: to, settings_sha256: '', input: {bytes: 0, sha256: 'another'}},
-    ...{output: await digestFiles([to]), rejects: null, obsolete: false, summary: '{}', token: 'ab'},
+    ...{output: await digestFiles([to]), rejects: null, obsolete: false, summary: '{}'},
     ...{exitCode: 0, rowsWritten: PART},
   };
   writeFileSync(stage.path('out.csv.run/publish.json'), JSON.stringify(record));

@@ -19,6 +19,7 @@ import {
 } from '../../src/run/destination/publish.ts';
 import type {Phase, Reached} from '../../src/run/io.ts';
 import {Stopper} from '../../src/run/stop.ts';
+import {startPingServer} from '../support/ping-server.ts';
 import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 import {withFs} from '../support/with-fs.ts';
 
@@ -41,7 +42,6 @@ async function cutShort(stage: Stage, renames: number, limit?: number): Promise<
     rejects: limit === undefined ? await digestFiles([stage.path('out.rejects.ndjson')]) : null,
     obsolete: false,
     summary: stage.read('out.summary.json'),
-    token: 'abcd',
     exitCode: 3,
     rowsWritten: 20,
   };
@@ -116,8 +116,12 @@ test('the steps after publishing are done by the next start if a kill hit them, 
   await using stage = await openStage();
   const output = await cutShort(stage, 2);
   const {calls} = stage.api.ledger;
+  await using health = await startPingServer();
   const reported = {...settings, report: stage.path('report.html'), metrics: stage.path('m.prom')};
-  expect(await stage.run(reported)).toMatchObject({code: 3, found: 'unpublished'});
+  const ended = await stage.run({...reported, pingUrl: health.url});
+  expect(ended).toMatchObject({code: 3, found: 'unpublished'});
+  const {pathname} = new URL(health.url);
+  expect(health.pings).toEqual(['/start', ''].map(told => `GET ${pathname}${told}`));
   expect([existsSync(stage.path('report.html')), existsSync(stage.path('m.prom'))]).toEqual([true, true]);
   expect([stage.read('out.csv'), stage.api.ledger.calls]).toEqual([output, calls]);
 });
@@ -403,4 +407,32 @@ test('rejected rows in a file that the job names, changed by its user since, are
   expect(await night('192.0.2.2\n')).toMatchObject({code: 3});
   expect(await night('')).toMatchObject({code: 0});
   expect(existsSync(stage.path('rej.ndjson'))).toBe(false);
+});
+
+test('what a kill leaves beside the summary, the report and the metrics, the next run of this output removes', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  for (const folder of ['reports', 'metrics']) mkdirSync(stage.path(folder));
+  const elsewhere = {...settings, report: stage.path('reports/r.md'), metrics: stage.path('metrics/m.prom')};
+  const left = () =>
+    ['.', 'reports', 'metrics'].map(
+      folder => readdirSync(stage.path(folder)).filter(name => name.startsWith('.bulk-enrich.')).length,
+    );
+  // As a kill leaves them before each rename: none of the files is in its place, and none is removed.
+  const isLeft = (path: unknown) => String(path).includes('/.bulk-enrich.');
+  await withFs(
+    real => ({
+      renameSync: (from, to) => {
+        if (isLeft(from)) throw Object.assign(new Error('killed'), {code: 'EIO'});
+        real.renameSync(from, to);
+      },
+      rmSync: (path, options) => {
+        if (!isLeft(path)) real.rmSync(path, options);
+      },
+    }),
+    () => stage.run({...elsewhere, maxCredits: 1}),
+  );
+  expect(left()).toEqual([1, 1, 1]);
+  expect(await stage.run({...elsewhere, maxCredits: 1})).toMatchObject({code: 7});
+  expect(left()).toEqual([0, 0, 0]);
 });

@@ -4,6 +4,7 @@ import {join, resolve} from 'node:path';
 import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {writePath} from '../../disk/path.ts';
 import {besideOf, orUnwritable} from '../../disk/replace.ts';
+import type {Job} from '../../job/job.ts';
 
 /** Places of a run's files until they are published. */
 export interface RunFiles {
@@ -43,14 +44,24 @@ export function partialPath({directory, locked}: RunFiles, name: PartialName, ta
 
 /** Name of an unpublished file in the output's own directory, unique to the state in `directory`. */
 export function partialApart(name: PartialName, directory: string): string {
-  return `${name}.${createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16)}.partial`;
+  return `${name}.${tokenOf(directory)}.partial`;
+}
+
+/** Part of the names of temporary files outside of the state's directory, unique to it: see {@link besideOf}. */
+export function tokenOf(directory: string): string {
+  return createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
+}
+
+/** The same for the job's state; undefined for a job without one. */
+export function stateToken({paths: {state}}: Job): string | undefined {
+  return state === undefined ? undefined : tokenOf(state);
 }
 
 /** Name of an empty file. The run renames it, to find out if a rename works. */
 export const PROBE = 'probe';
 
 function canRename(directory: string, target: string): boolean {
-  const to = besideOf(target);
+  const to = besideOf(target, tokenOf(directory));
   const from = join(directory, PROBE);
   rmSync(from, {force: true});
   try {

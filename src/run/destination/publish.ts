@@ -1,4 +1,3 @@
-import {randomBytes} from 'node:crypto';
 import {existsSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {z} from 'zod';
@@ -8,7 +7,7 @@ import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/r
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {say, set} from '../../sentence.ts';
 import {isOwnFile} from './own-files.ts';
-import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from './partial.ts';
+import {type PartialName, partialPath, type RunFiles, tokenOf, type WrittenPaths} from './partial.ts';
 
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
@@ -29,15 +28,13 @@ const publishRecord = z.object({
   /** True if the last run's rejects are to be removed, since this run has none. */
   obsolete: z.boolean(),
   summary: z.string(),
-  /** Random part of the files' temporary names while they are moved. */
-  token: z.string().regex(/^[0-9a-f]+$/),
   exitCode: z.number(),
   rowsWritten: z.number(),
 });
 
 export type PublishRecord = z.infer<typeof publishRecord>;
 
-export type PublishFacts = Omit<PublishRecord, 'output_path' | 'rejects_path' | 'token'>;
+export type PublishFacts = Omit<PublishRecord, 'output_path' | 'rejects_path'>;
 
 /** Name of the unpublished file that becomes the output: `packed` if it is compressed, else `output`. */
 type OutputPart = Exclude<PartialName, 'rejects'>;
@@ -73,8 +70,7 @@ function placed(
  * @throws {OutputError} if a file or its directory can't be written.
  */
 export function publish(files: RunFiles, output: string, facts: PublishFacts, written: OutputPart): void {
-  const token = randomBytes(8).toString('hex');
-  const record = {...facts, output_path: output, rejects_path: files.written.rejects, token};
+  const record = {...facts, output_path: output, rejects_path: files.written.rejects};
   orFailed(() => {
     const waiting = placed(files, output, record, written);
     for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
@@ -172,11 +168,12 @@ export function forgetPublishing(directory: string, output: string): void {
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);
-  if (summary !== undefined) replaceFile(summary, record.summary, {beside: besideOf(summary, record.token)});
+  if (summary !== undefined)
+    replaceFile(summary, record.summary, {beside: besideOf(summary, tokenOf(files.directory))});
   for (const {name, to} of waiting) {
     // Rejects must be durable before the output is visible.
     if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
-    moveFile(partialPath(files, name, to), to, besideOf(to, record.token));
+    moveFile(partialPath(files, name, to), to, besideOf(to, tokenOf(files.directory)));
   }
   syncPath(dirname(record.output_path));
 }

@@ -41,11 +41,16 @@ export function deliverUnresolved(
 }
 
 /** Writes metrics if their job asks for them. `render` gets the file's previous text. Failures are warnings. */
-export function deliverMetrics(to: string | undefined, render: (before: string) => string, io: World): void {
+export function deliverMetrics(
+  to: string | undefined,
+  render: (before: string) => string,
+  io: World,
+  token?: string,
+): void {
   if (to === undefined) return;
   try {
     refuseOthersFile('metrics', to);
-    writeAtomically(to, render(textOf(to) ?? ''));
+    writeAtomically(to, render(textOf(to) ?? ''), token);
   } catch (error) {
     io.warn(error instanceof Error ? error.message : systemCode(error));
   }

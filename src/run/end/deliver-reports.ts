@@ -11,6 +11,7 @@ import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
+import {stateToken} from '../destination/partial.ts';
 import type {World} from '../io.ts';
 import {deliverMetrics} from './deliver-metrics.ts';
 
@@ -58,11 +59,12 @@ export function deliver(job: Job, summary: Summary, io: World): void {
         /\.(md|markdown)$/i.test(report)
           ? `<!-- bulk-enrich report -->\n${renderMarkdown(built)}`
           : renderHtml(built),
+        stateToken(job),
       );
     } catch (error) {
       io.warn(error instanceof Error ? error.message : systemCode(error));
     }
   }
   const render = (before: string) => renderMetrics(summary, before);
-  deliverMetrics(job.settings.metrics, render, io);
+  deliverMetrics(job.settings.metrics, render, io, stateToken(job));
 }

@@ -9,7 +9,7 @@ import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
-import {digestRejects} from '../destination/partial.ts';
+import {digestRejects, stateToken} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
@@ -226,7 +226,7 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
     // If the directory is missing, the run has already stopped for that reason. No summary is written then.
     if (path === undefined || !existsSync(dirname(path))) return;
     refuseOthersFile('summary', path);
-    writeAtomically(path, summaryText(summary));
+    writeAtomically(path, summaryText(summary), stateToken(job));
   } catch (error) {
     io.warn(stopFor(error).message);
   }

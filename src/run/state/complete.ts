@@ -18,6 +18,7 @@ import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
 import {otherRuns} from './count.ts';
+import {removeLeft} from './job-files.ts';
 import {closeState, forgetLedger, hasOtherRun, type RunState, withLedger} from './run-state.ts';
 
 /**
@@ -34,6 +35,7 @@ export async function completeBefore(
 ): Promise<RunOutcome | undefined> {
   checkReportPaths(job);
   const {destination, directory} = state;
+  removeLeft(job, destination);
   const {force, restart} = job.settings;
   const pipes = pipesOf(io, stopper);
   const record = restart ? undefined : await destination.complete(state);

@@ -1,8 +1,8 @@
-import {lstatSync} from 'node:fs';
+import {lstatSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
 import {type FileId, fileIdOf, isSameFile, isStream, notFile} from '../../disk/path.ts';
-import {besideOf, unwritable} from '../../disk/replace.ts';
+import {besideOf, orUnwritable, unwritable} from '../../disk/replace.ts';
 import {systemCode, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
@@ -10,7 +10,7 @@ import {SPARE} from '../../ledger/ledger-file.ts';
 import {filesOfRules} from '../../score/rules.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
-import {PROBE, partialNames, type WrittenPaths, writablePath} from '../destination/partial.ts';
+import {PROBE, partialNames, stateToken, type WrittenPaths, writablePath} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 import {accountFiles} from '../open/account.ts';
 
@@ -60,6 +60,18 @@ export function writtenPathsOf(job: Job, {writes, own}: Destination, env: Env): 
   for (const {path} of kept) refuseLongName(path);
   for (const {kind, path, setting} of written) if (kind !== undefined) refuseOthersFile(kind, path, setting);
   return {rejects: rejects && writablePath(rejects), summary: summary && writablePath(summary)};
+}
+
+/**
+ * Removes the temporary files that a killed run of this job left beside the files that it writes.
+ *
+ * @throws {OutputError} if one can't be removed: the run could not write there at its end.
+ */
+export function removeLeft(job: Job, {writes}: Destination): void {
+  const token = stateToken(job);
+  if (token === undefined) return;
+  for (const {path} of writtenFiles(job, writes))
+    orUnwritable(path, () => rmSync(besideOf(path, token), {force: true}));
 }
 
 function named(setting: string, path: string): NamedFile {
