@@ -60,6 +60,8 @@ export class PeriodBudget {
   readonly #inFlight = new Map<string, string>();
   #current: string;
   #warned = false;
+  /** Thousandths of a credit that the count lacked: see {@link raiseTo}. */
+  lacked = 0;
 
   constructor(options: PeriodBudgetOptions) {
     this.#options = options;
@@ -121,6 +123,23 @@ export class PeriodBudget {
   get used(): number {
     this.#turn();
     return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+  }
+
+  /** When the period began, in milliseconds since the epoch. */
+  get begunAt(): number {
+    return Date.parse(this.#period());
+  }
+
+  /** Raises the count to credits that certainly were taken: its file may be lost, or older than they are. */
+  raiseTo(known: number): void {
+    this.#turn();
+    this.lacked = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const missing = known - this.#used();
+        if (missing > 0) this.#sql.add.run(this.owner, this.#current, missing);
+        return Math.max(0, missing);
+      }),
+    );
   }
 
   /** When the next period begins, in milliseconds since the epoch. */

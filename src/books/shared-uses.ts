@@ -6,9 +6,9 @@ import type {PerPeriod} from '../report/summary.ts';
 /** Use and limit of each of the account's budgets. A period without a limit is left out. */
 export function usesOf(budgets: readonly PeriodUse[]): Partial<Record<`per_${Period}`, PerPeriod>> {
   return Object.fromEntries(
-    budgets.map(({period, limit, used}) => [
+    budgets.map(({period, limit, used, lacked}) => [
       `per_${period}`,
-      {limit: inCredits(limit), used: inCredits(used)},
+      {limit: inCredits(limit), used: inCredits(used), ...(lacked > 0 && {lacked: inCredits(lacked)})},
     ]),
   );
 }

@@ -15,6 +15,8 @@ export interface PeriodUse {
   readonly period: Period;
   readonly limit: number;
   readonly used: number;
+  /** Credits that the count lacked when the session opened it, and that were added. */
+  readonly lacked: number;
 }
 
 /** A session that takes credits of shared budgets, in blocks. */
@@ -137,7 +139,12 @@ export class Budget {
 
   get uses(): readonly PeriodUse[] {
     if (!this.#closed)
-      this.#uses = this.#shared.map(({period, maxCredits, used}) => ({period, limit: maxCredits, used}));
+      this.#uses = this.#shared.map(({period, maxCredits, used, lacked}) => ({
+        period,
+        limit: maxCredits,
+        used,
+        lacked,
+      }));
     return this.#uses;
   }
 

@@ -11,7 +11,15 @@ import {priceSchema} from './money.ts';
 const whole = z.int().min(0);
 const credits = z.number().min(0);
 const spending = z.object({spent: credits, maybe_spent: credits});
-const perPeriod = z.object({limit: credits, used: credits});
+const perPeriod = z.object({
+  limit: credits,
+  used: credits,
+  lacked: credits
+    .optional()
+    .describe(
+      'Credits that the count lacked at the start, by the history and the answer store: they were added.',
+    ),
+});
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);

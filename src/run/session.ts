@@ -19,6 +19,7 @@ import {giverBack, openBudgets} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
 import {type Means, type OpenedLookups, openLookups} from './open/open-lookups.ts';
+import {restoreCounts} from './open/restore-counts.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginSession, type RunIdentity} from './state/count.ts';
@@ -93,6 +94,7 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
     const store = openAnswerStore(job, answersKey(job), judge, io, own);
     closes(() => store.close());
     await readyStore(job, store);
+    restoreCounts(budgets.shared, job, store, io);
     const writer = await RowWriter.open(state, input.layout, io);
     closes(() => writer.close());
     const means = {...calling, store, judge};

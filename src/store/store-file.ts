@@ -31,6 +31,8 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES 
 export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
+/** Number of answers among which those of a day are counted: a whole file of millions takes too long. */
+const NEWEST = 10_000;
 
 /** Maximum difference between two clocks that count as correct, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
@@ -177,6 +179,15 @@ export class StoreFile {
   /** True if the file has an answer of this operation for its scope, of any age. */
   knows(operation: Operation): boolean {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
+  }
+
+  /** Numbers of answers bought since `sinceMs`, by operation, among the newest of the file. */
+  boughtSince(sinceMs: number): (readonly [Operation, number])[] {
+    const newest = `(SELECT * FROM answer ORDER BY id DESC LIMIT ${NEWEST})`;
+    const from = `FROM ${newest} WHERE scope = ? AND bought_at >= ? AND ${IS_ANSWER} GROUP BY operation`;
+    const query = this.#db.query(['operation', 'count(*) AS bought'], from);
+    const rows = this.#db.reading(() => query.all(this.#scope, sinceMs));
+    return rows.map(({operation, bought}) => [operation as Operation, Number(bought)] as const);
   }
 
   version(): number {

@@ -63,6 +63,8 @@ export interface AnswerStore {
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
   /** True if the store has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
+  /** Numbers of the newest stored answers that were bought since `sinceMs`, by operation. Few old ones are renewed. */
+  boughtSince(sinceMs: number): readonly (readonly [Operation, number])[];
   /** Takes an answer, to write it for other runs a moment later. */
   put(answer: KeptAnswer): void;
   /**
@@ -84,6 +86,7 @@ export const noStore: AnswerStore = {
   ready: () => undefined,
   find: () => new Map(),
   knows: () => false,
+  boughtSince: () => [],
   put() {},
   flush: async () => false,
   stored: undefined,
@@ -159,6 +162,10 @@ class SqliteStore implements AnswerStore {
 
   knows(operation: Operation): boolean {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
+  }
+
+  boughtSince(sinceMs: number) {
+    return this.#attempt(this.#reading, file => file.boughtSince(sinceMs)) ?? [];
   }
 
   put(answer: KeptAnswer): void {

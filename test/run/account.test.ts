@@ -1,3 +1,5 @@
+import {cpSync, renameSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {checkSettings} from '../../src/job/parse.ts';
 import {callWithinAccount, type SingleCall} from '../../src/run/open/single-call.ts';
@@ -5,8 +7,10 @@ import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {ips, openStage} from '../support/stage.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
+
+const DAY_MS = 86_400_000;
 
 test("an account's credits are for all its jobs, by day and by month, and a run warns when they run short", async () => {
   await using stage = await openStage();
@@ -204,4 +208,77 @@ test('an invalid account file is refused, and nothing is sent, whatever account 
   const {errorCode, message} = await stage.run({ip: 'ip', account: 'other'});
   expect([errorCode, message.includes(one), message.includes(two)]).toEqual(['account_twice', true, true]);
   expect(stage.api.ledger.requests).toBe(0);
+});
+
+describe("an account's count that is lost or older in the middle of a day", () => {
+  const count = (stage: Stage) => join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'daily-credits.db');
+  const open = async () => {
+    const stage = await openStage();
+    stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 50\n');
+    let from = 0;
+    return {
+      stage,
+      now: () => Date.parse('2031-05-06T09:00:00Z'),
+      async night(rows: number) {
+        stage.write('list.csv', ips(rows, from));
+        from += 100;
+        return stage.run({ip: 'ip', output: `${from}.csv`}, {now: this.now});
+      },
+    };
+  };
+
+  test.each([
+    ['lost', undefined, 30],
+    ['restored from a backup', 'a backup', 20],
+  ])('%s: what runs spent is added, told, and the limit holds', async (_, backup, lacked) => {
+    const day = await open();
+    await using stage = day.stage;
+    await day.night(10);
+    if (backup !== undefined) cpSync(count(stage), `${count(stage)}.backup`);
+    await day.night(20);
+    if (backup === undefined) rmSync(count(stage));
+    else renameSync(`${count(stage)}.backup`, count(stage));
+    const told = await day.night(5);
+    expect(told).toMatchObject({
+      code: 0,
+      message: expect.stringContaining(`lacked ${lacked} credits`),
+      summary: {credits: {account: {per_day: {limit: 50, used: 35, lacked}}}},
+    });
+    const after = await day.night(30);
+    expect(after).toMatchObject({code: 7, summary: {credits: {spent: 15}}});
+    expect(after.message).not.toContain('lacked');
+    expect(stage.api.ledger.credits).toBe(50);
+  });
+
+  test('with the history too: the answer store shows it; yesterday is not counted', async () => {
+    const day = await open();
+    await using stage = day.stage;
+    const {now} = day;
+    day.now = () => now() - DAY_MS;
+    await day.night(40);
+    day.now = now;
+    await day.night(30);
+    rmSync(join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich'), {recursive: true});
+    expect(await day.night(30)).toMatchObject({
+      code: 7,
+      message: expect.stringContaining('lacked 30 credits'),
+      summary: {credits: {spent: 20}},
+    });
+  });
+
+  test('is said in spite of --quiet, with the next step', async () => {
+    await using service = await startService();
+    using sandbox = createSandbox();
+    const account = `endpoint: ${service.url}\nmax_credits_per_month: 100\n`;
+    sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
+    const run = (rows: number, from: number) => {
+      sandbox.write('list.csv', ips(rows, from));
+      return runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', '--quiet', '--force'], service);
+    };
+    expect(await run(10, 0)).toMatchObject({code: 0, stderr: ''});
+    rmSync(join(sandbox.home, 'state/bulk-enrich/daily-credits.db'));
+    const {code, stderr} = await run(10, 50);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/lacked 10 credits.*XDG_STATE_HOME/s)]);
+    expect(await run(10, 90)).toMatchObject({code: 0, stderr: ''});
+  });
 });

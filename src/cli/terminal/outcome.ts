@@ -6,6 +6,7 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import {isComplete} from '../../run/exit.ts';
+import {lackedSentence} from '../../run/open/restore-counts.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
@@ -67,14 +68,17 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 }
 
 /**
- * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, or if answers
- * were not stored, so that they cost again.
+ * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, if answers
+ * were not stored, so that they cost again, or if the account's count lacked credits.
  */
 function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
   const colour = colourOf(exitCode);
   const gaps = summary === undefined ? '' : gapsSentence(summary);
   const said = broken(console.paint(colour, `${message}${gaps}`));
-  const isHeard = colour === 'red' || gaps !== '' || (summary !== undefined && storeSentence(summary) !== '');
+  const isHeard =
+    colour === 'red' ||
+    gaps !== '' ||
+    (summary !== undefined && storeSentence(summary) + lackedSentence(summary) !== '');
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
 }

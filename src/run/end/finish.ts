@@ -13,6 +13,7 @@ import {digestRejects, stateToken} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
+import {lackedSentence} from '../open/restore-counts.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/complete.ts';
@@ -152,7 +153,7 @@ function completedMessage(job: Job, summary: Summary): string {
     rejected === 0
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
-  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}`;
+  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
 }
 
 /** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */
@@ -192,7 +193,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
-  const message = `${stop.message}${space}`;
+  const message = `${stop.message}${space}${lackedSentence(summary)}`;
   return {exitCode: stop.exitCode, summary, stop, message, lostAnswers};
 }
 

@@ -7,11 +7,13 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
+import {thousandths} from '../../job/money.ts';
 import type {SpendingBy} from '../../ledger/books.ts';
 import {compareRuns, profileOf} from '../../report/drift.ts';
 import {accountIn, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
+import {scopeKey} from '../../store/store-file.ts';
 import {type End, isComplete} from '../exit.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -121,6 +123,18 @@ export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[]
     }
   });
   return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
+}
+
+/** Thousandths of a credit that runs of the job's account spent, if they began at `sinceMs` or later; 0 if unknown. */
+export function spentSince({endpoint, settings}: Job, sinceMs: number, {env}: World): number {
+  const key = scopeKey(scopeOf(endpoint, settings));
+  try {
+    return earlierRuns({env, warn() {}})
+      .filter(run => Date.parse(run.started_at) >= sinceMs && scopeKey(accountIn(run)) === key)
+      .reduce((sum, {credits}) => sum + thousandths(credits.spent + credits.maybe_spent), 0);
+  } catch {
+    return 0;
+  }
 }
 
 function namesIn(directory: string): string[] {
