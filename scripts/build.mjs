@@ -5,8 +5,7 @@ import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {bundle} from './bundle.mjs';
-import {notices} from './notices.mjs';
+import {bundle, bundleOne} from './bundle.mjs';
 import {sourcesDigest} from './sources-digest.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -31,16 +30,13 @@ const compiled = once(spawn(process.execPath, tsc, {stdio: 'inherit', env}), 'ex
 try {
   // What the code reads stands beside it there too.
   cpSync('src', made, {recursive: true, filter: path => !path.endsWith('.ts')});
-  await bundle(['service/data/pack'], made);
-  execFileSync(process.execPath, [`${made}/service/data/pack.js`, 'dist/service/data'], {stdio: 'inherit'});
-  for (const file of ['pack.js', 'pack-sets.csv']) rmSync(`${made}/service/data/${file}`);
-  const bundled = await bundle(['cli/bin', 'index', 'client'], made);
+  const pack = `${made}/chunks/pack.js`;
+  await bundleOne('scripts/data/pack', pack);
+  execFileSync(process.execPath, [pack, 'dist/service/data'], {stdio: 'inherit'});
+  rmSync(pack);
+  await bundle(['cli/bin', 'index', 'client'], made);
   // npx and npm link start the file itself. npm makes it executable only once, but each build writes a new one.
   chmodSync(`${made}/cli/bin.js`, 0o755);
-  // For the bill of materials.
-  writeFileSync(`${made}/bundled-packages.json`, JSON.stringify(bundled));
-  const licences = readFileSync(`${made}/service/data/licences.txt`, 'utf8');
-  writeFileSync(`${made}/third-party-notices.txt`, notices(bundled, licences));
   const [code] = await compiled;
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
   writeFileSync(`${made}/sources.sha256`, madeOf);

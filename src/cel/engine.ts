@@ -1,9 +1,12 @@
+import {createRequire} from 'node:module';
 import {type ASTNode, Environment} from '@marcbachmann/cel-js';
-import {RE2JS} from 're2js';
+import type {RE2JS} from 're2js';
 import {childrenOf} from './ast.ts';
 import {type Constants, checkConstants, constantText} from './constants.ts';
 import {convertible, finite} from './convertible.ts';
 import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
+
+const require = createRequire(import.meta.url);
 
 /** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
@@ -72,7 +75,7 @@ export class Engine {
 
 function compiled(pattern: string): RE2JS {
   try {
-    return RE2JS.compile(pattern);
+    return (require('re2js') as typeof import('re2js')).RE2JS.compile(pattern);
   } catch (error) {
     const reason = (error as Error).message.replace(/^error parsing regexp: /, '');
     throw new Error(`the pattern of matches() is not a regular expression of RE2: ${reason}`);

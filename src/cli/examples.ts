@@ -1,10 +1,11 @@
 import {readFileSync} from 'node:fs';
 import type {Command} from 'commander';
+import {sourceFile} from '../operations/package-files.ts';
 
 /** Examples at the end of a command's help, from `examples.txt`; empty for a command that only groups others. */
 export function examplesOf(command: Command): string {
   const name = nameOf(command);
-  const text = readFileSync(new URL('./examples.txt', import.meta.url), 'utf8');
+  const text = readFileSync(sourceFile('cli/examples.txt'), 'utf8');
   const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
   return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitted).join('\n');
 }

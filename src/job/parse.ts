@@ -1,12 +1,12 @@
 import {readFileSync} from 'node:fs';
-import {isNode, LineCounter, type YAMLError} from 'yaml';
+import type {YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemCode, systemReason, UsageError} from '../errors.ts';
 import {camelCase, spelled} from '../sentence.ts';
 import {closest, didYouMean} from './closest.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
-import {faultIn, readDocument, TooDeep} from './yaml.ts';
+import {faultIn, readDocument, TooDeep, yaml} from './yaml.ts';
 
 /** Settings as the user wrote them, not checked, by the names in the schema such as `maxCredits`. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
         : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
     throw new UsageError(`${code}_file`, why);
   }
-  const counter = new LineCounter();
+  const counter = new (yaml().LineCounter)();
   const guarded = <T>(work: () => T): T => {
     try {
       return work();
@@ -64,7 +64,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
-    const offset = isNode(node) ? node.range?.[0] : undefined;
+    const offset = yaml().isNode(node) ? node.range?.[0] : undefined;
     if (offset !== undefined) return counter.linePos(offset).line;
     return keys.length === 0 ? undefined : line(keys.slice(0, -1));
   };

@@ -1,8 +1,13 @@
 import {existsSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {isAbsolute, sep} from 'node:path';
-import {escapePath, globSync} from 'tinyglobby';
 import {fileIdOf} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded only for paths that are patterns. */
+const globs = (): typeof import('tinyglobby') => require('tinyglobby');
 
 const DATE = '{date}';
 
@@ -29,7 +34,9 @@ export function expandPatterns(
 ): string[] {
   return paths.flatMap(path => {
     if (path === '-' || !/[*?[{]/.test(path) || existsSync(path)) return [path];
-    const found = globSync(patternOf(path), {expandDirectories: false, absolute: isAbsolute(path)}).sort();
+    const found = globs()
+      .globSync(patternOf(path), {expandDirectories: false, absolute: isAbsolute(path)})
+      .sort();
     if (found.length === 0) return [path];
     const isOwn = ownAmong(found);
     const others = found.filter(name => !isOwn(name));
@@ -64,6 +71,7 @@ function anyDayPattern(path: string): string {
 /** Days before `date`, oldest first, for which `path` with that day in place of `{date}` exists. */
 export function earlierDays(path: string, date: string): string[] {
   const anyDay = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]';
+  const {escapePath, globSync} = globs();
   const pattern = escapePath(patternOf(path)).replaceAll(escapePath(DATE), anyDay);
   const found = globSync(pattern, {expandDirectories: false, onlyFiles: false, dot: true});
   const days = found.flatMap(name => name.match(/\d{4}-\d{2}-\d{2}/g) ?? []);

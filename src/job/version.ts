@@ -1,7 +1,7 @@
-import {createRequire} from 'node:module';
+import {readFileSync} from 'node:fs';
+import {packageFile} from '../operations/package-files.ts';
 
-/** The version in the package's package.json, which is two directories above this file in `src` and when built. */
+/** The version in the package's package.json. */
 export function packageVersion(): string {
-  const {version} = createRequire(import.meta.url)('../../package.json') as {version: string};
-  return version;
+  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {version: string}).version;
 }

@@ -1,5 +1,11 @@
-import {type Document, Lexer, LineCounter, Parser, parseDocument, type YAMLError} from 'yaml';
+import {createRequire} from 'node:module';
+import type {Document, LineCounter, YAMLError} from 'yaml';
 import {MOST_LEVELS} from './nesting.ts';
+
+const require = createRequire(import.meta.url);
+
+/** The YAML library. Loading it takes as long as Node's own start, so only those who read a file load it. */
+export const yaml = (): typeof import('yaml') => require('yaml');
 
 /** The error for a text that is nested deeper than any settings are. */
 export class TooDeep extends Error {
@@ -19,6 +25,7 @@ export class TooDeep extends Error {
  * @throws {TooDeep}
  */
 export function readDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
+  const {Lexer, LineCounter, Parser, parseDocument} = yaml();
   const lines = new LineCounter();
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);

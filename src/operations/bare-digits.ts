@@ -1,5 +1,6 @@
-import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/max';
+import type {PhoneNumber} from 'libphonenumber-js/max';
 import type {BareReading} from './cell.ts';
+import {phones} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
@@ -10,7 +11,7 @@ export function bareDigits(text: string): string | undefined {
 
 /** The number that bare digits form with a plus in front; undefined if that number is invalid. */
 function withPlus(digits: string): PhoneNumber | undefined {
-  const number = parsePhoneNumberFromString(`+${digits}`, {extract: false});
+  const number = phones().parsePhoneNumberFromString(`+${digits}`, {extract: false});
   return number !== undefined && isInPlan(number) ? number : undefined;
 }
 

@@ -1,12 +1,8 @@
 import {createRequire} from 'node:module';
-import {
-  type CountryCode,
-  getCountries,
-  getCountryCallingCode,
-  isSupportedCountry,
-} from 'libphonenumber-js/max';
+import type {CountryCode} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 import {once} from './once.ts';
+import {phones} from './phone-library.ts';
 import words from './words.json' with {type: 'json'};
 
 /** Country (or calling code) by which a phone number in national form is read. */
@@ -28,23 +24,24 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   const asIs = plain.toUpperCase();
   // Comes first, since most cells are country codes. And `NA` is Namibia here, but `readCell` would take it
   // for a placeholder.
-  if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
+  if (phones().isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
   if (given === '') return undefined;
   const code = given.toUpperCase();
-  if (isSupportedCountry(code)) return {defaultCountry: code};
+  if (phones().isSupportedCountry(code)) return {defaultCountry: code};
   const dialled = /^\(?(?:\+|00)\s*(\d[\d\s-]*)\)?$/.exec(given)?.[1]?.replace(/\D/g, '');
   if (dialled !== undefined) return callingCodes().has(dialled) ? {defaultCallingCode: dialled} : undefined;
   const named = countryNames().get(keyOf(given)) ?? namedTwice(given);
-  return named !== undefined && isSupportedCountry(named) ? {defaultCountry: named} : undefined;
+  return named !== undefined && phones().isSupportedCountry(named) ? {defaultCountry: named} : undefined;
 }
 
 /** The country of `DE - Germany` or `Deutschland (DE)`; undefined if the parts name different countries. */
 function namedTwice(given: string): string | undefined {
   const parts = given.split(/\s[-–—:|]\s|[(),/|]/).filter(part => part.trim() !== '');
   const [first, ...others] = parts.map(
-    part => countryNames().get(keyOf(part)) ?? (isSupportedCountry(part.trim()) ? part.trim() : undefined),
+    part =>
+      countryNames().get(keyOf(part)) ?? (phones().isSupportedCountry(part.trim()) ? part.trim() : undefined),
   );
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
@@ -77,7 +74,14 @@ export function areStates(texts: readonly string[]): boolean {
   return isMost && states.some(text => phoneCountry(text) === undefined);
 }
 
-const callingCodes = once(() => new Set<string>(getCountries().map(code => getCountryCallingCode(code))));
+const callingCodes = once(
+  () =>
+    new Set<string>(
+      phones()
+        .getCountries()
+        .map(code => phones().getCountryCallingCode(code)),
+    ),
+);
 
 const withoutUmlaut = (letter: string): string =>
   ({ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss'})[letter.toLowerCase()] ?? letter;
@@ -122,7 +126,7 @@ const countryNames = once((): ReadonlyMap<string, string> => {
   }
   for (const language of CLDR_LANGUAGES) {
     const short = new Intl.DisplayNames(language, {type: 'region', fallback: 'none'});
-    for (const code of getCountries()) {
+    for (const code of phones().getCountries()) {
       const name = short.of(code);
       for (const spelling of name === undefined ? [] : [name, name.replace(/[äöüß]/gi, withoutUmlaut)])
         if (!names.has(keyOf(spelling))) add(spelling, code);
@@ -139,7 +143,9 @@ const countryNames = once((): ReadonlyMap<string, string> => {
 /** English names of all countries, from which a message suggests one that is similar to an unknown name. */
 export function englishNames(): string[] {
   const names = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'});
-  return getCountries().flatMap(code => names.of(code) ?? []);
+  return phones()
+    .getCountries()
+    .flatMap(code => names.of(code) ?? []);
 }
 
 /**

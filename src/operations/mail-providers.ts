@@ -1,4 +1,5 @@
 import {readOwnList} from './own-list.ts';
+import {sourceFile} from './package-files.ts';
 
 /**
  * Kinds of listed domains. `mainstream`: one of the best-known mail providers. `provider`: any other mail provider.
@@ -19,7 +20,7 @@ export interface MailProvider {
 
 const lines = readOwnList<
   'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date'
->(new URL('./mail-providers.csv', import.meta.url));
+>(sourceFile('operations/mail-providers.csv'));
 
 /** Every operator with its domains, the source of the entry, and the day of its check. */
 export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 
-/** Reads one of this project's own lists: a CSV file beside the module that needs it, in `src` and in `dist`. */
-export function readOwnList<Column extends string>(url: URL): Record<Column, string>[] {
-  return parse(readFileSync(url), {columns: true});
+/** Reads one of this project's own lists, a CSV file. */
+export function readOwnList<Column extends string>(path: string): Record<Column, string>[] {
+  return parse(readFileSync(path), {columns: true});
 }

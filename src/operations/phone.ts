@@ -1,10 +1,12 @@
-import {type PhoneNumber, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/max';
+import {isIPv4} from 'node:net';
+import type {PhoneNumber} from 'libphonenumber-js/max';
 import {z} from 'zod';
 import {type BareEvidence, bareDigits, readBare, readingOf} from './bare-digits.ts';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, folded, type RepairCode, readCell} from './cell.ts';
 import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
+import {phones} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 import {isDate, isLikelyPhone} from './phone-shape.ts';
 
@@ -97,7 +99,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
 
 /** The E.164 form of a text with a plus; undefined if it is not a valid number. */
 function validNumber(text: string): string | undefined {
-  const number = parsePhoneNumberFromString(text, {extract: false});
+  const number = phones().parsePhoneNumberFromString(text, {extract: false});
   return number !== undefined && isInPlan(number) ? number.number : undefined;
 }
 
@@ -134,7 +136,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
   const judged = isUnclear ? canonicalPhone(text, country, {bare: 'international'}) : plain;
   if (judged.state !== 'value') return undefined;
-  const number = parsePhoneNumberFromString(judged.value);
+  const number = phones().parsePhoneNumberFromString(judged.value);
   return number !== undefined && isInPlan(number) ? judged.value : undefined;
 }
 
@@ -151,10 +153,10 @@ export function phoneHabits(
     const plain = folded(cell.text);
     const text = WHOLE.exec(plain)?.[1] ?? plain;
     const digits = bareDigits(text);
-    if (digits === undefined && !/\d{3}/.test(text)) continue;
-    const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
-    const national =
-      number?.isPossible() === true && phoneCountry(country) !== undefined ? number : undefined;
+    if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
+    const region = phoneCountry(country);
+    const number = region && phones().parsePhoneNumberFromString(text, {...region, extract: false});
+    const national = number?.isPossible() === true ? number : undefined;
     if (!text.startsWith('+')) numbers.push({digits, national});
     if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
   }
@@ -182,7 +184,7 @@ function judgePhone(
   if (glue !== undefined) return invalid(glue === '/' ? 'phone_list' : 'phone_in_text');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
   const number = mayBeNumber(text, country)
-    ? parsePhoneNumberFromString(text, {...country, extract: false})
+    ? phones().parsePhoneNumberFromString(text, {...country, extract: false})
     : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that
@@ -190,7 +192,7 @@ function judgePhone(
   const whole =
     number?.isPossible() === true &&
     // If the text is in E.164 form itself, `isPossible` has already checked its length.
-    (number.number === text || validatePhoneNumberLength(number.number) === undefined);
+    (number.number === text || phones().validatePhoneNumberLength(number.number) === undefined);
   if (whole && number.number === text) return valid(text, repairs);
   const digits = bareDigits(text);
   const isRead = country !== undefined || habits?.bare === 'international' || habits?.bare === 'header';
@@ -213,7 +215,11 @@ function isRange(text: string, number: PhoneNumber, country: PhoneCountry | unde
   const start = RANGE.exec(text)?.[1];
   const groupsOf = (some: string) => some.match(/\d+/g)?.join(' ');
   if (start === undefined || groupsOf(text) === groupsOf(number.formatNational())) return false;
-  return parsePhoneNumberFromString(start, {...country, extract: false})?.isValid() === true;
+  return (
+    phones()
+      .parsePhoneNumberFromString(start, {...country, extract: false})
+      ?.isValid() === true
+  );
 }
 
 /**
@@ -246,7 +252,9 @@ function planFault(
 /** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
 function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
   if (nationalNumber.startsWith('0')) return false;
-  const longer = parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {extract: false});
+  const longer = phones().parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {
+    extract: false,
+  });
   return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
 }
 
@@ -273,7 +281,9 @@ function judgeDecimal(
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, habits);
   if (judged.state !== 'value')
     return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalid('decimal_number');
-  return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
+  return phones().parsePhoneNumberFromString(judged.value)?.isValid() === true
+    ? judged
+    : invalid('decimal_number');
 }
 
 /** Quotes, and punctuation outside ASCII. With one of these, a number counts as part of a text. */
@@ -284,7 +294,7 @@ function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode 
   if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';
   if (country === undefined && !text.startsWith('+')) return 'country_unknown';
-  switch (validatePhoneNumberLength(text, country)) {
+  switch (phones().validatePhoneNumberLength(text, country)) {
     case 'TOO_SHORT':
     case undefined:
       return 'phone_too_short';

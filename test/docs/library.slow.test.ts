@@ -4,7 +4,6 @@ import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {shippedPackages} from '../../scripts/shipped-packages.mjs';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -41,7 +40,11 @@ function installed(): Sandbox {
   for (const part of ['package.json', 'dist']) link(part, `bulk-enrich/${part}`);
   // The types of Node are the user's own.
   const types = ['node_modules/@types/node', 'node_modules/undici-types'];
-  for (const path of [...Object.keys(shippedPackages([])), ...types]) {
+  const {packages} = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
+    packages: Record<string, {dev?: boolean}>;
+  };
+  const shipped = Object.keys(packages).filter(path => path !== '' && packages[path]?.dev !== true);
+  for (const path of [...shipped, ...types]) {
     // A package for another platform is not there, and one within another comes with that.
     if (!existsSync(`${root}${path}`) || path.lastIndexOf('node_modules/') > 0) continue;
     mkdirSync(dirname(sandbox.path(path)), {recursive: true});

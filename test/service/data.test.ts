@@ -1,10 +1,11 @@
 import {appendFileSync, cpSync, existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {licenceTexts} from '../../scripts/data/licence-texts.ts';
 import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
 import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
 import {dataVersion} from '../../src/service/data/data-version.ts';
-import {installedVersion, licenceTexts} from '../../src/service/data/installed-version.ts';
+import {installedVersion} from '../../src/service/data/installed-version.ts';
 import {readManifest} from '../../src/service/data/manifest.ts';
 import {
   hostingNetworks,

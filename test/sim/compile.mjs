@@ -10,7 +10,7 @@ const world = join(root, 'test/sim/world');
 /** Modules that src gets in place of packages, and of its own code, that reach real files and sockets. */
 const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
-  'libphonenumber-js/max': `export * from '${world}/phone-library.ts'`,
+  './phone-library.ts': `export * from '${world}/phone-library.ts'`,
   './http/transport.ts': `export {simulatedTransport as transport} from '${world}/install.ts'`,
   'node:zlib': `export * from 'node:zlib'; export {simulatedZlib as default} from '${world}/zlib.ts'`,
 };

@@ -1,6 +1,5 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {makePlan} from '../../estimate/estimate.ts';
 import type {Row} from '../../input/row.ts';
@@ -12,6 +11,7 @@ import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
 import {isRowOfValues} from '../../layout/values-as-header.ts';
 import {type Headers, headersOf} from '../../lookup/columns/column.ts';
+import {sourceFile} from '../../operations/package-files.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
 import type {Said} from '../../sentence.ts';
@@ -112,7 +112,7 @@ const EXAMPLE: JobFacts['account'] = {
 
 /** The shell words that start this program: Node and the program, by their full paths. */
 function programPath(): string {
-  const program = fileURLToPath(new URL('../bin.js', import.meta.url));
+  const program = sourceFile('cli/bin.js');
   return [process.execPath, program].map(shellWord).join(' ');
 }
 

@@ -1,5 +1,5 @@
-import {stringify} from 'yaml';
 import type {RawSettings} from '../../job/parse.ts';
+import {yaml} from '../../job/yaml.ts';
 import {intelligenceNames} from '../../operations/table.ts';
 import {spelled} from '../../sentence.ts';
 import {shellWord} from '../terminal/lines.ts';
@@ -41,13 +41,15 @@ function settingOf(wanted: Choice['operation'], chosen: readonly Choice[]): unkn
 
 /** A setting with its name in a job file, such as `skip_lines`, and a comment. */
 function line(name: string, value: unknown, comment: string): string {
-  const text = stringify({[spelled(name, '_')]: value}, {lineWidth: 0}).trimEnd();
+  const text = yaml()
+    .stringify({[spelled(name, '_')]: value}, {lineWidth: 0})
+    .trimEnd();
   return text.includes('\n') ? `# ${comment}\n${text}\n` : `${text.padEnd(40)} # ${comment}\n`;
 }
 
 /** The line of a setting that the user may want, as a comment. */
 function perhaps(name: string, value: unknown, comment: string): string {
-  const text = stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
+  const text = yaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
   return `# ${`${spelled(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
 }
 

@@ -1,15 +1,17 @@
-import stringWidth from 'string-width';
+import {createRequire} from 'node:module';
 import {count} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+
+const require = createRequire(import.meta.url);
 
 export {count, duration, many, moment} from '../../report/format.ts';
 export {shellWord} from '../../sentence.ts';
 
-/**
- * Width of a text in columns of a terminal. For plain ASCII, this is its length, without the slower string-width.
- */
+/** Width of a text in columns of a terminal. For plain ASCII, this is its length: string-width takes long to load. */
 export function shownWidth(text: string): number {
-  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+  return /^[ -~]*$/.test(text)
+    ? text.length
+    : (require('string-width') as typeof import('string-width')).default(text);
 }
 
 /** Breaks a text between words into lines of at most `width` characters. A longer word gets a line of its own. */

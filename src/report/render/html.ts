@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import {sourceFile} from '../../operations/package-files.ts';
 import {count, duration, percent} from '../format.ts';
 import type {
   Block,
@@ -52,7 +53,7 @@ ${sections.map(sectionHtml)}
 
 /** The page's style sheet. No meaning is shown by colour alone. Contrasts are 4.5:1 or more in both themes. */
 function style(): string {
-  return readFileSync(new URL('./style.css', import.meta.url), 'utf8');
+  return readFileSync(sourceFile('report/render/style.css'), 'utf8');
 }
 
 /** A section's anchor, from its title: `Where they come from` → `where-they-come-from`. */

@@ -1,10 +1,10 @@
 import {existsSync, readFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
+import {packageFile, sourceFile} from '../../operations/package-files.ts';
 
 /**
- * The packed files' names. `pack.ts` writes the files at build, and the service reads them. All but the last two
+ * The packed files' names. The build (`scripts/data/pack.ts`) writes the files, and the service reads them. All but the last two
  * files are gzipped.
  */
 export const files = {
@@ -28,8 +28,7 @@ export const files = {
  * @throws an error if the data was never packed.
  */
 export function dataDirectory(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const found = [here, join(here, '../../../dist/service/data')].find(each =>
+  const found = [sourceFile('service/data'), packageFile('dist/service/data')].find(each =>
     existsSync(join(each, files.manifest)),
   );
   if (found === undefined) throw new Error('the embedded service has no packed data: run `npm run build`');

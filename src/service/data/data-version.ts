@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {sourceFile} from '../../operations/package-files.ts';
 import {dataDirectory} from './data-dir.ts';
 import {cityPackage, installedVersion} from './installed-version.ts';
 import {readManifest} from './manifest.ts';
@@ -12,12 +12,11 @@ import {readManifest} from './manifest.ts';
  *
  * @param ownLists the folder with this project's lists, as CSV
  */
-export function dataVersion(ownLists = fileURLToPath(new URL('../../', import.meta.url))): string {
+export function dataVersion(ownLists = sourceFile('')): string {
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
-    // Leaves out pack-sets.csv: the manifest's fingerprint covers it, and the build removes it at its end.
-    .filter(file => file.endsWith('.csv') && !file.endsWith('pack-sets.csv'))
+    .filter(file => file.endsWith('.csv'))
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));
   return hash('sha256', JSON.stringify([fingerprint, ...installed, ...lists])).slice(0, 12);

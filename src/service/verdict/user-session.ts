@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {z} from 'zod';
+import {packageFile} from '../../operations/package-files.ts';
 import {type Body, checkBody} from '../http/request.ts';
 import {checked, ServiceSetupError} from '../setup-error.ts';
 
@@ -42,7 +42,7 @@ export function readSessions(path: string): UserSession[] {
 export const sampleSessions = (): ReadonlyMap<string, UserSession> =>
   new Map(readSessions(SAMPLES).map(session => [session.token, session]));
 
-const SAMPLES = fileURLToPath(new URL('../../../samples/sessions.ndjson', import.meta.url));
+const SAMPLES = packageFile('samples/sessions.ndjson');
 
 function readText(path: string): string {
   try {

@@ -1,4 +1,5 @@
 import {readOwnList} from '../../../operations/own-list.ts';
+import {sourceFile} from '../../../operations/package-files.ts';
 import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */
@@ -19,7 +20,7 @@ export interface NetworkFlags {
 }
 
 const lines = readOwnList<'list' | 'operator' | 'asns' | 'reason' | 'source'>(
-  new URL('./networks.csv', import.meta.url),
+  sourceFile('service/data/networks/networks.csv'),
 );
 
 const listOf = (name: string): readonly ListedNetwork[] =>

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
 import {readOwnList} from '../../../operations/own-list.ts';
+import {sourceFile} from '../../../operations/package-files.ts';
 import {cityPackage} from '../installed-version.ts';
 
 /** Estimated location of an IPv4 address. */
@@ -54,7 +55,7 @@ export class CityTable {
  */
 const cities = new Map(
   readOwnList<'country' | 'state' | 'districts' | 'city'>(
-    new URL('./city-districts.csv', import.meta.url),
+    sourceFile('service/data/tables/city-districts.csv'),
   ).flatMap(({country, state, districts, city}) =>
     districts.split(';').map(district => [[country, state, district].join(), city] as const),
   ),

@@ -1,18 +1,20 @@
 import {createHash} from 'node:crypto';
-import {copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {copyFileSync, existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
-import {buildOpenApi} from '../http/openapi.ts';
-import {files} from './data-dir.ts';
-import {installedVersion, licenceTexts} from './installed-version.ts';
-import {type Manifest, readManifest} from './manifest.ts';
-import {packedSets} from './pack-sets.ts';
+import {sourceFile} from '../../src/operations/package-files.ts';
+import {files} from '../../src/service/data/data-dir.ts';
+import {installedVersion} from '../../src/service/data/installed-version.ts';
+import {type Manifest, readManifest} from '../../src/service/data/manifest.ts';
+import {buildOpenApi} from '../../src/service/http/openapi.ts';
+import {licenceTexts} from './licence-texts.ts';
+import {LIST, packedSets} from './pack-sets.ts';
 
-// A step of the build. It packs the open data sets into small files beside this module, so that users need not
-// install the data sets' packages.
+// A step of the build, in the directory that it makes. It packs the open data sets into small files, so that users need
+// not install the data sets' packages.
 
-const out = dirname(fileURLToPath(import.meta.url));
+const out = sourceFile('service/data');
 
 function versionOf(name: string): string {
   const version = installedVersion(name);
@@ -26,9 +28,7 @@ const dayInVersion = (version: string): string | undefined =>
 
 function fingerprint(): string {
   const hash = createHash('sha256');
-  for (const file of readdirSync(out).sort()) {
-    if (/\.(js|csv)$/.test(file)) hash.update(readFileSync(join(out, file)));
-  }
+  for (const file of [fileURLToPath(import.meta.url), LIST]) hash.update(readFileSync(file));
   for (const {name} of packedSets) hash.update(`${name}@${versionOf(name)}\n`);
   return hash.digest('hex');
 }

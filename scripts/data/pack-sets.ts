@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
-import {readOwnList} from '../../operations/own-list.ts';
-import {files} from './data-dir.ts';
-import type {DataSet} from './manifest.ts';
+import {readOwnList} from '../../src/operations/own-list.ts';
+import {files} from '../../src/service/data/data-dir.ts';
+import type {DataSet} from '../../src/service/data/manifest.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
 import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';
 
@@ -25,13 +25,16 @@ const packs = {
   mailMainstream: () => packLines(require('email-providers/common.json')),
 } as const;
 
+/** Beside this file. The build works in the repository's root. */
+export const LIST = 'scripts/data/pack-sets.csv';
+
 /**
  * The data sets for `pack.ts`, as listed in `pack-sets.csv`. The CSV names each licence as in the package's
  * licence file, since `package.json` may lack it.
  */
 export const packedSets: PackedSet[] = readOwnList<
   'name' | 'licence' | 'attribution' | 'link' | 'fields' | 'file'
->(new URL('./pack-sets.csv', import.meta.url)).map(({fields, file, ...about}) => ({
+>(LIST).map(({fields, file, ...about}) => ({
   ...about,
   fields: fields.split('; '),
   file: files[file as keyof typeof packs],

@@ -1,1 +1,0 @@
-export declare function bundle(modules: readonly string[], directory: string): Promise<string[]>;
