@@ -102,9 +102,10 @@ test('an installed package is the locked version, under a licence that may be pa
 test('the bill of materials has every package that an installation brings, with its hash and licence', () => {
   const bom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], {cwd: root, encoding: 'utf8'})) as {
     bomFormat: string;
+    metadata: {component: {name: string}};
     components: {name: string; version: string; hashes?: unknown[]; licenses?: unknown[]}[];
   };
-  expect(bom.bomFormat).toBe('CycloneDX');
+  expect([bom.bomFormat, bom.metadata.component.name]).toEqual(['CycloneDX', 'bulk-enrich']);
   const named = bom.components.map(({name, version}) => `${name}@${version}`);
   expect(named.toSorted()).toEqual(shipped.map(({name, version}) => `${name}@${version}`).toSorted());
   for (const {name, hashes, licenses} of bom.components)
@@ -126,7 +127,7 @@ test('the packed package has the licences of the data in it', () => {
     expect(files).toContain(file);
   // Data comes in these formats: each file has its data set, whose terms are in the notices.
   const data = files.filter(file => /\.(gz|mmdb|bin|csv)$/.test(file) && file.startsWith('dist/'));
-  expect(data.filter(file => !/^dist\/service\/(data|intelligence)\//.test(file))).toEqual([]);
+  expect(data.filter(file => !/^dist\/(?:operations|service\/data)\//.test(file))).toEqual([]);
 });
 
 test('actions of workflows are pinned by commit, and only the job that publishes may write', () => {
