@@ -5,26 +5,9 @@
 import {spawn} from 'node:child_process';
 import {createServer} from 'node:net';
 import {fileURLToPath} from 'node:url';
+import {answer} from '../test/support/api-server-core.mjs';
 
-const ANSWER = JSON.stringify({
-  success: true,
-  data: {
-    is_vpn: false,
-    is_datacenter_proxy: false,
-    is_residential_proxy: false,
-    is_bogon: true,
-    is_tor_node: false,
-    is_threat: false,
-    city: 'Exampleville',
-    country: 'US',
-    continent: 'NA',
-    latitude: 12.5,
-    longitude: -122.4,
-    asn_number: 64496,
-    asn_organization: 'Example Networks',
-    isp: 'Example Networks',
-  },
-});
+const ANSWER = JSON.stringify(answer('ip', {ip: '203.0.113.7'}));
 
 /** Starts it in a process of its own; BENCH_SERVICE names another program that prints its base URL and has `/stats`. */
 export async function startService(latencyMs) {
@@ -78,7 +61,7 @@ class Calls {
   }
 }
 
-function answer(body, type = 'application/json') {
+function whole(body, type = 'application/json') {
   return `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
@@ -92,14 +75,14 @@ function requestLength(text) {
 
 function serve(latencyMs) {
   let calls = new Calls();
-  const whole = answer(ANSWER);
+  const text = whole(ANSWER);
   const reply = socket => {
     calls.ended();
-    socket.write(whole);
+    socket.write(text);
   };
   const request = (socket, head) => {
     if (head.startsWith('GET /stats')) {
-      socket.write(answer(JSON.stringify(calls.stats)));
+      socket.write(whole(JSON.stringify(calls.stats)));
       calls = new Calls();
       return;
     }

@@ -12,6 +12,9 @@ const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   './phone-library.ts': `export * from '${world}/phone-library.ts'`,
   './http/transport.ts': `export {simulatedTransport as transport} from '${world}/install.ts'`,
+  // Processes of the simulation share the memory of one, and each of them has one run.
+  './purchases.ts':
+    'export class Purchases { isOfOther() { return false; } begin() {} end() {} endAll() {} }',
   'node:zlib': `export * from 'node:zlib'; export {simulatedZlib as default} from '${world}/zlib.ts'`,
 };
 

@@ -1,10 +1,7 @@
 import type {Attempt} from '../../src/client/attempt.ts';
 import {networkCode, type RawResponse, withoutResponse} from '../../src/client/classify.ts';
-import type {RequestBody} from './api-server-core.mjs';
+import type {ServiceCore, Taken} from './api-core.ts';
 import type {Reply} from './api-server-reply.ts';
-
-/** A reply in memory. `refuse`: no connection is made. */
-export type MemoryReply = Reply | {readonly kind: 'refuse'};
 
 /** What a caller's socket gets for a reply: a raw response or an error, which `src` classifies itself. */
 export interface AtSocket {
@@ -13,21 +10,39 @@ export interface AtSocket {
   readonly result: (latencyMs: number) => RawResponse | Attempt;
 }
 
-/** The second door of the test service: what {@link Reply} does over loopback, without a socket. */
-export function atSocket(reply: MemoryReply, own: () => RequestBody, timeoutMs: number): AtSocket {
-  const error = (code: string, isConnected: boolean, afterMs: number | undefined): AtSocket => ({
-    afterMs,
-    result: latencyMs => withoutResponse(networkCode(code), isConnected, latencyMs),
-  });
+/** A call, as a client's transport gets it. */
+export interface Post {
+  readonly url: URL;
+  readonly text: string;
+  readonly timeoutMs: number;
+  readonly nowMs: number;
+}
+
+/** The test service in memory: a socket's end of a call that the core takes. */
+export function postTo(core: ServiceCore, {url, text, timeoutMs, nowMs}: Post): AtSocket {
+  const request = ++core.ledger.requests;
+  const headers = {'content-type': 'application/json'};
+  const head = {request, path: url.pathname, headers, connection: 1, onConnection: request};
+  const taken = core.take({head, method: 'POST', text, nowMs});
+  if (taken instanceof Promise) throw new Error('a call that is held needs a socket');
+  return atSocket(taken, timeoutMs);
+}
+
+/** No connection is made: the service hears nothing. */
+export const refusedConnection: AtSocket = failed('ECONNREFUSED', false, undefined);
+
+function failed(code: string, isConnected: boolean, afterMs: number | undefined): AtSocket {
+  return {afterMs, result: latencyMs => withoutResponse(networkCode(code), isConnected, latencyMs)};
+}
+
+function atSocket({reply, own}: Taken, timeoutMs: number): AtSocket {
   switch (reply.kind) {
-    case 'refuse':
-      return error('ECONNREFUSED', false, undefined);
     case 'drop':
-      return error('ECONNRESET', true, reply.delayMs);
+      return failed('ECONNRESET', true, reply.delayMs);
     case 'raw':
-      return error('HPE_INVALID_CONSTANT', true, undefined);
+      return failed('HPE_INVALID_CONSTANT', true, undefined);
     case 'stall':
-      return error('ETIMEDOUT', true, timeoutMs);
+      return failed('ETIMEDOUT', true, timeoutMs);
     case 'answer': {
       const headers = Object.entries(reply.headers ?? {}).map(
         ([name, value]) => [name.toLowerCase(), value] as const,
@@ -54,7 +69,7 @@ export function atSocket(reply: MemoryReply, own: () => RequestBody, timeoutMs: 
   }
 }
 
-function textOf({status, body}: Extract<Reply, {kind: 'answer'}>, own: () => RequestBody): string {
+function textOf({status, body}: Extract<Reply, {kind: 'answer'}>, own: Taken['own']): string {
   if (body === undefined)
     return JSON.stringify(status < 300 ? own() : {success: false, message: `status_${status}`});
   if (body.as === 'json') return JSON.stringify(body.value);

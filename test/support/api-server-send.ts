@@ -23,12 +23,6 @@ export function send(exchange: Exchange, reply: Reply): void {
   else reply.kind satisfies 'stall';
 }
 
-/** Sends a JSON text the shortest way. */
-export function sendJson(res: ServerResponse, status: number, text: string): void {
-  res.writeHead(status, {'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text)});
-  res.end(text);
-}
-
 /** Ends a connection; a reset over TLS is a plain close, as Node has no other. */
 export function end(socket: Socket | null, ending: Ending): void {
   if (!socket || socket.destroyed) return;
@@ -37,7 +31,7 @@ export function end(socket: Socket | null, ending: Ending): void {
 }
 
 /** Does `what` after `ms`, unless the response has been closed by then. */
-export function later(ms: number | undefined, res: ServerResponse, what: () => void): void {
+function later(ms: number | undefined, res: ServerResponse, what: () => void): void {
   if (!ms) {
     what();
     return;

@@ -10,9 +10,9 @@ import {install} from '../../sim/world/install.ts';
 import {ROOT, TEMPORARY} from '../../sim/world/patched-fs.ts';
 import {type Fate, Process} from '../../sim/world/process.ts';
 import {World} from '../../sim/world/world.ts';
-import {atSocket, type MemoryReply} from '../../support/api-memory.ts';
-import {answer, isCharged, price} from '../../support/api-server-core.mjs';
-import {reply} from '../../support/api-server-reply.ts';
+import {type Call, ServiceCore} from '../../support/api-core.ts';
+import {type AtSocket, postTo, refusedConnection} from '../../support/api-memory.ts';
+import {type Reply, reply} from '../../support/api-server-reply.ts';
 import type {Night, Session} from './table.ts';
 
 /** Plays nights in virtual time: real code behind `runJob`, a scripted service, a disk in memory. */
@@ -22,14 +22,13 @@ const HOME = join(ROOT, 'home');
 const KEY = 'key-of-the-night';
 const LATENCY_MS = 100;
 
-interface Call {
+interface Sent {
   readonly value: string;
   readonly atMs: number;
-  readonly charged: number;
 }
 
 /** What one word of a script stands for. */
-function replyTo(word: string): MemoryReply {
+function replyTo(word: string): Reply {
   const [kind = '', after] = word.split('/');
   if (kind === 'ok') return reply.ok(after === undefined ? {} : {delayMs: Number(after) * 1_000});
   const [, left] = /^quota(\d+)$/.exec(kind) ?? [];
@@ -37,26 +36,32 @@ function replyTo(word: string): MemoryReply {
     return reply.ok({headers: {'X-RateLimit-Remaining': String(left), 'X-RateLimit-Reset': String(after)}});
   if (kind === 'reset') return reply.drop();
   if (kind === 'late') return reply.stall();
-  if (kind === 'refuse') return {kind: 'refuse'};
   if (kind === 'stale') return reply.unauthorized();
   if (kind === 'garbled') return reply.json('no object');
   const headers = after === undefined ? {} : {headers: {'Retry-After': after}};
   return reply.error(Number(kind), `code_${kind}`, headers);
 }
 
+/** The test service with a script of one word a call. It hears of no call without a connection. */
 class Service {
-  readonly calls: Call[] = [];
+  readonly calls: Sent[] = [];
+  readonly core: ServiceCore;
   readonly #script: Map<string, string[]>;
   readonly #world: World;
-  readonly #seen = new Set<string>();
   #startMs = 0;
   #callsBefore = 0;
   #kill: Session['kill'];
 
-  constructor(script: string, world: World) {
+  constructor({script = '', limit}: Night, world: World) {
     this.#world = world;
     const lines = script.split(';').map(line => line.trim().split(/:? +/));
     this.#script = new Map(lines.map(([value = '', ...words]) => [value, words]));
+    this.core = new ServiceCore({
+      key: KEY,
+      latencyMs: LATENCY_MS,
+      script: call => this.#scripted(call),
+      ...(limit === undefined ? {} : {limit: {perSecond: limit}}),
+    });
   }
 
   begin({kill}: Session): void {
@@ -73,26 +78,32 @@ class Service {
       current.fate = {how: 'kill', step: current.steps + 1, moment};
   }
 
-  /** The n-th call for a value gets the n-th word of its line; later ones are answered. A star stands for all values. */
-  post(url: URL, body: string, timeoutMs: number) {
-    const sent = JSON.parse(body) as Record<string, string>;
-    const operation = url.pathname === '/verify' ? 'verify' : url.pathname.endsWith('email') ? 'email' : 'ip';
-    const value = nameOf(sent[operation === 'verify' ? 'token' : operation] ?? '');
-    const words = this.#script.get(value) ?? this.#script.get('*');
-    const said = replyTo(words?.shift() ?? 'ok');
-    const isRetry = said.kind === 'answer' && said.headers?.['Retry-After'] !== undefined;
-    const isFree = said.kind === 'refuse' || (said.kind === 'answer' && !isCharged(said.status, isRetry));
-    const redeemed = operation === 'verify' && this.#seen.has(value);
+  post(url: URL, text: string, timeoutMs: number) {
     this.#dieIfDue();
+    let said: AtSocket = refusedConnection;
     this.#world.step('ask', () => {
-      const atMs = this.#world.nowMs - this.#startMs;
-      this.calls.push({value, atMs, charged: isFree ? 0 : price(operation, sent)});
-      this.#seen.add(value);
+      const {nowMs} = this.#world;
+      const {ip, email, token} = JSON.parse(text) as Record<string, string>;
+      const value = nameOf(ip ?? token ?? email ?? '');
+      this.calls.push({value, atMs: nowMs - this.#startMs});
+      const words = this.#wordsFor(value);
+      if (words?.[0] === 'refuse') words.shift();
+      else said = postTo(this.core, {url, text, timeoutMs, nowMs});
     });
-    const {afterMs = LATENCY_MS, result} = atSocket(said, () => answer(operation, sent, redeemed), timeoutMs);
+    const {afterMs = LATENCY_MS, result} = said;
     return new Promise<ReturnType<typeof result>>(resolve => {
       this.#world.poll(afterMs, () => resolve(result(afterMs)));
     });
+  }
+
+  /** The n-th call for a value gets the n-th word of its line; later ones are answered. A star stands for all values. */
+  #wordsFor(value: string): string[] | undefined {
+    return this.#script.get(value) ?? this.#script.get('*');
+  }
+
+  #scripted({value}: Call): Reply | undefined {
+    const word = this.#wordsFor(nameOf(value))?.shift();
+    return word === undefined ? undefined : replyTo(word);
   }
 }
 
@@ -125,7 +136,7 @@ export class NightWorld {
   constructor(night: Night) {
     const {world, disk} = this;
     this.#night = night;
-    const service = new Service(night.script ?? '', world);
+    const service = new Service(night, world);
     this.service = service;
     const databases = new Databases(disk, world, {opened() {}, written() {}});
     for (const path of [WORK, HOME, TEMPORARY]) disk.makeDirectory(path);
@@ -186,17 +197,22 @@ export async function play(night: Night): Promise<string> {
   try {
     const told: string[] = [];
     for (const session of night.sessions ?? [{}]) told.push(await world.play(session));
-    const charged = world.service.calls.reduce((sum, call) => sum + call.charged, 0);
-    return `${told.join(' // ')} | ${charged}`;
+    return `${told.join(' // ')} | ${world.service.core.ledger.credits}`;
   } finally {
     world.close();
   }
 }
 
-function shown(calls: readonly Call[]): string {
-  return (
-    calls.map(({value, atMs}) => `${value}${(Math.round(atMs / 10) / 100).toString()}`).join(' ') || 'none'
-  );
+/** Long lists are told by their counts. */
+const LONG = 40;
+
+/** Each call with its second; of many, how many there were in each second. */
+function shown(calls: readonly Sent[]): string {
+  if (calls.length <= LONG)
+    return calls.map(({value, atMs}) => `${value}${Math.round(atMs / 10) / 100}`).join(' ') || 'none';
+  const counts = Array.from({length: Math.floor((calls.at(-1)?.atMs ?? 0) / 1_000) + 1}, () => 0);
+  for (const {atMs} of calls) counts[Math.floor(atMs / 1_000)] = (counts[Math.floor(atMs / 1_000)] ?? 0) + 1;
+  return `${calls.length} calls, in each second ${counts.join(' ')}`;
 }
 
 /** Spent and perhaps spent of the run, and the exit code. */
@@ -230,5 +246,6 @@ function statuses(output: string, column: string): string {
     const redeemed = cellOf(line, 'redeemed') === 'true' ? ' redeemed' : '';
     return `${cellOf(line, 'error') || cellOf(line, 'status')}${redeemed}`;
   });
-  return said.join(' ');
+  if (said.length <= LONG) return said.join(' ');
+  return [...new Set(said)].map(one => `${said.filter(other => other === one).length} ${one}`).join(', ');
 }

@@ -9,6 +9,8 @@ export interface Night {
    * `reset`, `late`, `refuse` (no connection), `garbled`, `stale` (401, `invalid_token`). Then all is `ok`.
    */
   readonly script?: string;
+  /** Calls that the service lets through in a second; it answers the others with 429 and `Retry-After: 1`. */
+  readonly limit?: number;
   readonly settings?: object;
   /** One session if left out. */
   readonly sessions?: readonly Session[];

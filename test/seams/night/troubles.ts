@@ -74,6 +74,11 @@ export const troubles: Readonly<Record<string, Night>> = {
   },
   'a 429 with a rate': {list: six, script: 'b: 429/2', settings: {rate: '4/s', concurrency: 4}},
   'a 429 among eight slots': {list: TWENTY, script: 'e: 429/1', settings: {concurrency: 8}},
+  'a service that takes 10 a second, for a rate of 100': {
+    list: Array.from({length: 400}, (_, n) => `198.18.${n >> 8}.${n & 255}`).join(' '),
+    limit: 10,
+    settings: {rate: '100/s', concurrency: 50, maxOutage: '2m'},
+  },
   // quotas
   'a quota that runs out is waited for': {list: 'a b c', script: 'a: quota3/5; b: quota0/5'},
   'a quota that always reads 0 is none': {list: 'a b c', script: 'a: quota0/5; b: quota0/5'},

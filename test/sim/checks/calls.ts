@@ -6,9 +6,11 @@ import {ageOf, type Check, earlier, isKnown, type Scene, SURELY_FRESH, show, UNT
 /** Promises about calls: which are sent, how often and when. */
 
 const named: Check = {
-  promise: "Every call goes to the endpoint, with the account's key.",
-  broken({run}) {
+  promise: "Every call goes to the endpoint, with the account's key, and says what the interface has.",
+  broken({run, simulation}) {
     if (run.calls.length === 0) return UNTRIED;
+    const [violation] = simulation.service.core.ledger.violations;
+    if (violation !== undefined) return violation;
     const stray = run.calls.find(({url, key}) => url.origin !== ENDPOINT || key !== keyOf(run.spec));
     return stray && `${show(stray)} went to ${stray.url}, with ${stray.key}`;
   },

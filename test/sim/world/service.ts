@@ -1,6 +1,7 @@
 import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
-import {atSocket, type MemoryReply} from '../../support/api-memory.ts';
-import {reply} from '../../support/api-server-reply.ts';
+import {ServiceCore} from '../../support/api-core.ts';
+import {type AtSocket, postTo, refusedConnection} from '../../support/api-memory.ts';
+import {type Reply, reply} from '../../support/api-server-reply.ts';
 import type {Course, Fault, RunSpec} from '../model/commands.ts';
 import {isRefused, type Operation, TIMEOUT_MS} from '../model/places.ts';
 import type {Inode} from './disk.ts';
@@ -53,7 +54,8 @@ interface Plan {
   readonly told: Told;
   readonly code?: string;
   readonly arrive: () => void;
-  readonly reply: MemoryReply;
+  /** Undefined if no connection is made. */
+  readonly reply: Reply | undefined;
 }
 
 const paths: Readonly<Record<string, readonly [Operation, string]>> = {
@@ -69,7 +71,10 @@ export const serialOf = ({number}: Pick<Call, 'number'>) => String(1_000_000 + n
 /** The simulated service. It keeps the true books. */
 export class Service {
   readonly calls: Call[] = [];
+  /** What the calls said is checked here; the replies are the simulation's. */
+  readonly core = new ServiceCore({key: '', script: () => this.#reply});
   readonly #world: World;
+  #reply: Reply | undefined;
   readonly #redeemed = new Set<string>();
   #order = 0;
 
@@ -91,10 +96,14 @@ export class Service {
     const call = this.#callOf(asker, url, JSON.parse(body));
     const fault = course.faults.find(({from, count}) => call.nth >= from && call.nth < from + count)?.kind;
     const plan = this.#plan(call, fault);
+    let socket: AtSocket = refusedConnection;
     const leave = () => {
       call.sentOrder = ++this.#order;
       this.calls.push(call);
       plan.arrive();
+      if (plan.reply === undefined) return;
+      this.#reply = plan.reply;
+      socket = postTo(this.core, {url, text: body, timeoutMs, nowMs: call.sentMs});
     };
     // At a kill in the middle, it may or may not have left.
     this.#world.step(
@@ -104,7 +113,7 @@ export class Service {
         if (this.#world.random() < 0.5) leave();
       },
     );
-    const {afterMs, result} = atSocket(plan.reply, () => answerTo(call), timeoutMs);
+    const {afterMs, result} = socket;
     const latencyMs = afterMs ?? course.latencyMs * (0.5 + this.#world.random());
     return new Promise(resolve => {
       this.#world.poll(latencyMs, () =>
@@ -171,7 +180,7 @@ export class Service {
       case 'slow':
         return this.#fine(call, TIMEOUT_MS * 0.9);
       case 'refused':
-        return {told: 'not sent', arrive: never, reply: {kind: 'refuse'}};
+        return {told: 'not sent', arrive: never, reply: undefined};
       case 'garbled':
         return {told: 'unreadable', code: 'bad_response', arrive: always, reply: reply.json('no object')};
       case 'no credits':
@@ -190,7 +199,7 @@ export class Service {
     }
   }
 
-  #refuse(call: Call, code: string, refusal: MemoryReply): Plan {
+  #refuse(call: Call, code: string, refusal: Reply): Plan {
     const {rejectedCharge} = call.spec;
     const arrive = () => {
       call.charged = rejectedCharge === 'spent' || (rejectedCharge === 'maybe' && this.#world.random() < 0.5);
@@ -201,7 +210,7 @@ export class Service {
   #fine(call: Call, delayMs?: number): Plan {
     if (isRefused(call.value)) return this.#refuse(call, REFUSED, reply.error(422, REFUSED));
     call.redeemed = this.#redeemed.has(call.value);
-    const ok = reply.ok(delayMs === undefined ? {} : {delayMs});
+    const ok = reply.json(answerTo(call), 200, delayMs === undefined ? {} : {delayMs});
     return {told: 'answered', arrive: () => this.#carryOut(call), reply: ok};
   }
 
