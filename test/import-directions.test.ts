@@ -17,11 +17,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   lookup: ['client', 'input/row.ts', 'job', 'ledger', 'operations', 'store'],
   score: [
     'cel',
-    'disk/path.ts',
+    'disk',
     'input/row.ts',
     'job',
     'ledger/lookup.ts',
     'lookup/codes.ts',
+    'lookup/plan-row.ts',
     'lookup/targets.ts',
     'operations',
   ],
@@ -39,7 +40,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'score/risk.ts',
   ],
   enriched: [
-    ...['disk', 'input', 'job', 'lookup/targets.ts', 'operations', 'output', 'score'],
+    ...['disk', 'input', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations', 'output', 'score'],
     'client/answer-fields.ts',
     'ledger/distinct-keys.ts',
     'ledger/ledger-file.ts',

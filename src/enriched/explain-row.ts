@@ -6,9 +6,10 @@ import {defaultLevels, defaultRules} from '../score/default-rules.ts';
 import {backgroundOf} from '../score/given.ts';
 import {compile} from '../score/language/condition.ts';
 import {reader} from '../score/language/read-facts.ts';
+import type {ListFacts} from '../score/list-facts.ts';
 import {chosen, combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
 import {type EnrichedFile, startOf} from './enriched-file.ts';
-import {parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
+import {listFactsIn, parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
 import {riskFrom} from './result-columns.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
@@ -23,23 +24,29 @@ export interface Explained {
 }
 
 /** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
-export function explainerOf(file: EnrichedFile): (row: TextRow, number: number) => Explained | undefined {
+export function explainerOf(
+  file: EnrichedFile,
+): (row: TextRow, number: number) => Promise<Explained | undefined> {
   const {summary, results} = file;
   const {risk: columns} = results;
   const first = riskFrom(file);
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
-  let usedBy: ((row: TextRow, cells: readonly string[]) => readonly (Used | undefined)[]) | undefined;
-  return (row, number) => {
+  let usedBy: ReturnType<typeof evaluator> | undefined;
+  return async (row, number) => {
     const cells = file.cellsOf(row);
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
     const points = parsedJson(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
     usedBy ??= evaluator(file, rules);
-    const used = usedBy(row, cells);
     const counted = points as Readonly<Record<string, number>>;
+    const used = await usedBy(row, cells, counted);
     const held = rules.flatMap((rule, at) => {
-      const isHeld = rule.shadow === true ? used[at] !== undefined : Object.hasOwn(counted, rule.reason);
+      const isUsed = used[at] !== undefined;
+      // Of rules with one reason, those that are known to hold gave the points.
+      const isKnown = rules.some(({reason}, other) => reason === rule.reason && used[other] !== undefined);
+      const isHeld =
+        rule.shadow === true ? isUsed : Object.hasOwn(counted, rule.reason) && (isUsed || !isKnown);
       return isHeld ? [{rule, used: used[at] ?? new Map<string, unknown>()}] : [];
     });
     const score = cell('score');
@@ -73,7 +80,8 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets);
   const read = rowReaderOf(file);
-  const background = backgroundOf(undefined, startOf(file) || 0);
+  let list: ListFacts | undefined;
+  const background = backgroundOf(undefined, startOf(file) || 0, row => list?.of(row));
   const check = subjectsChecker(subjects, file.own, background);
   const ready = rules.map(({when}) => {
     try {
@@ -83,9 +91,22 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
       return undefined;
     }
   });
+  const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
   const conditions = ready.flatMap(rule => rule?.condition ?? []);
-  const readFacts = factsReader(subjects, conditions, file.own.columns, background.facts);
-  return (row: TextRow, cells: readonly string[]) => {
+  const readFacts = factsReader(subjects, conditions, file.own.columns, background);
+  return async (row: TextRow, cells: readonly string[], points: object) => {
+    // Counts the whole output only for rows that such a rule gave points.
+    const isShared = ready.some(
+      (rule, at) =>
+        rule?.condition.references.some(({path}) => path[0] === 'shared') &&
+        (rules[at]?.shadow === true || Object.hasOwn(points, rules[at]?.reason ?? '')),
+    );
+    if (isShared)
+      list ??= await listFactsIn(
+        file,
+        conditions.flatMap(({references}) => references),
+        sameBy,
+      );
     const view = read(row, cells);
     const facts = readFacts(view);
     return ready.map((rule): Used | undefined => {

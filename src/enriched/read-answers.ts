@@ -1,13 +1,16 @@
 import {isObject, usedAnswer} from '../client/answer-fields.ts';
 import {UsageError} from '../errors.ts';
 import type {TextRow} from '../input/row.ts';
+import {createPlan} from '../lookup/plan-row.ts';
 import {cellReader, type Target} from '../lookup/targets.ts';
 import {type FieldType, fieldTypes} from '../operations/field-types.ts';
 import type {Operation} from '../operations/table.ts';
 import {type AnswerField, formulaSafe, putAt, valueAt} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
+import {type ListFacts, listFactsOf} from '../score/list-facts.ts';
+import type {Scorer} from '../score/scorer.ts';
 import type {LookupStatus, RowView} from '../score/subjects.ts';
-import type {EnrichedFile} from './enriched-file.ts';
+import {type EnrichedFile, openEnriched} from './enriched-file.ts';
 
 /** Reads a row's results and answers as rules see them. */
 export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
@@ -17,15 +20,39 @@ export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
  *
  * @throws {UsageError} if the names of a lookup's columns don't show its operation.
  */
-export function targetsIn({path, results}: EnrichedFile): Target[] {
+export function targetsIn({path, results, own, summary}: EnrichedFile): Target[] {
   return results.lookups.map(({operation, target: {prefix}}) => {
     if (operation === undefined)
       throw new UsageError(
         'unknown_operation',
         `${path}: the operation of the columns "${prefix}" is not clear. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
       );
-    return {operation, column: prefix, prefix, cell: cellReader(prefix, [])};
+    const told = summary?.columns?.find(one => one.prefix === prefix)?.column;
+    const column = told ?? prefix.replace(/_$/, '');
+    return {operation, column, prefix, cell: cellReader(column, own.columns)};
   });
+}
+
+/**
+ * Counts the facts of a whole output that rules read; undefined if they read none, or if the columns are not known,
+ * which the summary has.
+ */
+export async function listFactsIn(
+  file: EnrichedFile,
+  reads: Scorer['reads'],
+  sameBy?: string,
+): Promise<ListFacts | undefined> {
+  const targets = targetsIn(file);
+  const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
+  if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
+  const planOf = (some: readonly Target[]) => createPlan(some, {}, first);
+  const facts = listFactsOf(reads, {targets, planOf, format: file.own, sameBy});
+  if (facts === undefined) return undefined;
+  const again = await openEnriched(file.path);
+  for await (const rows of again.batches()) for (const row of rows) facts.add(row);
+  await again.close();
+  facts.count();
+  return facts;
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */

@@ -6,13 +6,14 @@ import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../outp
 import {ENRICHMENT} from '../output/encoder.ts';
 import type {ScoreChanges} from '../report/changes.ts';
 import {backgroundOf} from '../score/given.ts';
+import type {ListFacts} from '../score/list-facts.ts';
 import type {Risk} from '../score/risk.ts';
 import type {RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
 import {BadRowCounts} from './bad-rows.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
-import {rowReaderOf, targetsIn} from './read-answers.ts';
+import {listFactsIn, rowReaderOf, targetsIn} from './read-answers.ts';
 import {type ResultColumns, riskFrom} from './result-columns.ts';
 import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
 import {writeWhole} from './whole-file.ts';
@@ -36,6 +37,7 @@ export interface ScoreAgain {
  */
 export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promise<ScoreChanges> {
   const file = await openEnriched(path);
+  let facts: ListFacts | undefined;
   try {
     const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
@@ -47,9 +49,10 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
     const startedAt = now ?? startOf(file);
-    const background = backgroundOf(rules, startedAt || 0);
+    const background = backgroundOf(rules, startedAt || 0, row => facts?.of(row));
     const scorer = createScorer(rules, targets, file.own, background);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
+    facts = await listFactsIn(file, scorer.reads, rules.sameBy);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     const read = rowReaderOf(file);
     const answers = riskFrom(file);
@@ -84,6 +87,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     };
     return badRows === undefined ? changes : {...changes, bad_rows: badRows.result};
   } finally {
+    facts?.close();
     await file.close();
   }
 }

@@ -2,10 +2,10 @@ import {join} from 'node:path';
 import {type Counters, countError, countRepairs, listErrors} from '../books/counters.ts';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
-import {openSource, type Source} from '../input/source.ts';
+import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import {layOut, operationsOf} from '../layout/layout.ts';
+import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
 import type {Mapping} from '../layout/mapping.ts';
 import {costOf} from '../layout/prices.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
@@ -21,12 +21,12 @@ import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPaths} from '../run/end/deliver-reports.ts';
 import {lastOfJob} from '../run/end/history.ts';
 import {answersKey, scopeOf} from '../run/identity.ts';
-import type {Reached, RunIo, World} from '../run/io.ts';
+import type {RunIo, World} from '../run/io.ts';
 import {type Account, findAccount} from '../run/open/account.ts';
 import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
-import {limited} from '../run/rows/limited.ts';
+import {readFirst} from '../run/rows/first-pass.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
 
@@ -59,41 +59,38 @@ export async function makePlan(given: Job, io: PlanIo) {
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
   /** Counts only lookups without a condition, for the minimum cost. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
-  const counted = io.phase?.('counting', () => shareRead(source));
+  let counted: Layout['facts'];
   try {
     for (const note of source.notes) io.warn(note);
-    const {mapping, format} = layOut(job, source, now);
+    const {mapping, format, facts} = layOut(job, source, now);
+    counted = facts;
     for (const doubt of mapping.doubts) io.warn(doubt);
     const cells = new CellCount(mapping);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
-    for await (const records of limited(source, job.settings.limit)) {
-      if (io.isWanted?.() === false) break;
+    const see = async (records: readonly InputRecord[]) => {
       await store.ready();
       const asked: Asked = {all: [], firm: []};
       for (const record of records) cells.add(record, asked);
       calls.add(asked.all);
       if (isConditional) firm.add(asked.firm);
-    }
+    };
+    await readFirst(source, {limit: job.settings.limit, facts}, io, see);
     return {
       format: format.kind,
       ...columnsOf(mapping),
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      shared: facts?.shared ?? {},
       ...(account?.price && {price: account.price}),
       last: lastTime(job, io.env),
     };
   } finally {
-    counted?.();
+    counted?.close();
     calls.close();
     firm.close();
     store.close();
     await source.close();
     remove();
   }
-}
-
-function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
-  const share = bytesTotal === undefined ? undefined : position.bytes / Math.max(1, bytesTotal);
-  return {share, rows: recordsRead};
 }
 
 /** Rows, calls and credits of the job's last complete run; null without such a run. */

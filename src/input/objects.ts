@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {isObject, kindOf} from './records/json-record.ts';
-import type {InputRecord, ObjectRow, Reject} from './row.ts';
+import type {ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
@@ -11,8 +11,13 @@ export function objectRecord(given: unknown, record: number, maxBytes: number): 
   return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
 }
 
-/** The source for rows that come from a library caller. It reads no file. `sample`: the first rows, if known. */
-export function givenRows(sample: readonly InputRecord[]): Source {
+/**
+ * The source for rows that come from a library caller. It reads no file. `first`: the first rows, if known. `all`: the
+ * rows in an array, which can be read before the first call.
+ */
+export function givenRows(first: readonly unknown[], all?: readonly unknown[]): Source {
+  const recordOf = (row: unknown, index: number) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY);
+  const sample = first.map(recordOf);
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
   return {
@@ -24,8 +29,16 @@ export function givenRows(sample: readonly InputRecord[]): Source {
     blankLines: 0,
     paddedRows: 0,
     notes: [],
+    isOnce: all === undefined,
     isChanged: false,
-    async *batches() {},
+    async *batches() {
+      for (const [index, row] of (all ?? []).entries())
+        try {
+          yield [recordOf(row, index)];
+        } catch {
+          // A getter threw. The run reports it once it takes the row.
+        }
+    },
     close: async () => {},
   };
 }

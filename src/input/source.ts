@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {SettingsFor} from '../job/settings.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {type FileState, fileSize, fileState, type Pipes} from './bytes/raw.ts';
+import {type FileState, fileSize, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
@@ -33,6 +33,8 @@ export interface Source {
   readonly paddedRows: number;
   /** Notes for the user about how the inputs are read. */
   readonly notes: readonly Said[];
+  /** True if the records come once: from a pipe, or from a program. */
+  readonly isOnce: boolean;
   /** True if a program has written to a file, or replaced it, since this source opened it. */
   readonly isChanged: boolean;
   /**
@@ -135,6 +137,10 @@ class FileSource implements Source {
     }
     if (this.#first === undefined) throw noRows(this.#file?.name ?? '', this.#sample.records);
     this.#bytesTotal = await this.#checkOthers();
+  }
+
+  get isOnce(): boolean {
+    return this.#paths.some(isReadOnce);
   }
 
   get isChanged(): boolean {

@@ -15,6 +15,7 @@ import {headerLine} from '../output/rejects.ts';
 import {summaryOf} from '../report/summary.ts';
 import {createConditions, type Waterfall} from '../score/conditions.ts';
 import {backgroundOf} from '../score/given.ts';
+import {type ListFacts, listFactsOf} from '../score/list-facts.ts';
 import {loadRules, type RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
 import {createThresholds, type Threshold} from '../score/thresholds.ts';
@@ -33,6 +34,8 @@ export interface Layout {
   /** Judges the risk of rows; undefined if the job wants no score. */
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
+  /** Facts of the whole list that rules read; undefined if they read none. Rows have them once the list was counted. */
+  readonly facts: ListFacts | undefined;
   /** Decides whether each lookup with a condition (`when`) is made; undefined if no lookup has a condition. */
   readonly waterfall: Waterfall | undefined;
   readonly thresholds: readonly Threshold[];
@@ -41,7 +44,8 @@ export interface Layout {
 /** @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid. */
 export function layOut(job: Job, source: Source, startedAt: number): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
-  const background = backgroundOf(rules, startedAt);
+  let facts: ListFacts | undefined;
+  const background = backgroundOf(rules, startedAt, row => facts?.of(row));
   const mapping = resolveMapping(job, source.format, source.sample, background);
   const {fields, stale} = job.settings;
   const columns = planColumns(mapping.targets, fields, stale !== undefined);
@@ -59,6 +63,11 @@ export function layOut(job: Job, source: Source, startedAt: number): Layout {
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
+  facts = listFactsOf([...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])], {
+    ...mapping,
+    format: source.format,
+    sameBy: rules?.sameBy,
+  });
   const encoder = createEncoder(input, columns, format);
   const thresholds = thresholdsOf(job, mapping, rules);
   return {
@@ -70,6 +79,7 @@ export function layOut(job: Job, source: Source, startedAt: number): Layout {
     encoder,
     rules,
     scorer,
+    facts,
     waterfall,
     thresholds,
   };

@@ -42,6 +42,8 @@ export interface Mapping {
   /** The country column of each phone number column. */
   readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
+  /** Plans some of the targets, also in rows that `where` leaves out. */
+  readonly planOf: (targets: readonly Target[]) => PlanRow;
   /** Each column that a setting names, in a pair with the setting: `['--phone', 'mobile']`. */
   readonly mentioned: MentionedColumns['mentioned'];
   /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
@@ -90,7 +92,8 @@ export function resolveMapping(
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
   const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
   const cells = {...planCells(job, format, countries), rules};
-  const planAll = createPlan(targets, cells, rows);
+  const planOf = (some: readonly Target[]) => createPlan(some, cells, rows);
+  const planAll = planOf(targets);
   const isMentioned = ({column}: Guess) => named.mentioned.some(([, name]) => name === column);
   const isReported = !job.fromFile && !named.choices.has('verify');
   const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
@@ -111,6 +114,7 @@ export function resolveMapping(
     guesses,
     countries,
     planRow: filtered(planAll, job, format, background),
+    planOf,
     mentioned: named.mentioned,
     doubts,
     leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(guess =>

@@ -1,6 +1,7 @@
 import {Duplex} from 'node:stream';
 import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
-import {givenRows, objectRecord} from '../input/objects.ts';
+import {givenRows} from '../input/objects.ts';
+import type {Source} from '../input/source.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
 import {run} from '../run/run.ts';
@@ -91,7 +92,7 @@ async function* enrichAll(
     // If no setting names columns, they are searched for in the first rows.
     const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
     if (stopper.reason === NOT_WANTED) return;
-    begun = await begin(settings, options, first, stopper);
+    begun = await begin(settings, options, givenRows(first, Array.isArray(rows) ? rows : undefined), stopper);
     yield* begun.takeAll(all);
     if (stopper.reason === NOT_WANTED) return;
     begun.demandColumns();
@@ -111,21 +112,21 @@ async function* enrichAll(
 }
 
 /**
- * Begins a run that lasts until it is closed or stopped. `first`: rows in which it searches for columns.
+ * Begins a run that lasts until it is closed or stopped. `source`: its first rows, in which it searches
+ * for columns; all rows if they are an array.
  *
  * @throws {BulkEnrichError} if the run can't start.
  */
 async function begin(
   settings: object,
   options: RunJobOptions,
-  first: readonly unknown[],
+  source: Source,
   stopper: Stopper,
 ): Promise<RowsRun> {
   try {
     if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
     refuseOthers(settings);
-    const sample = first.map((row, index) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY));
-    const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, givenRows(sample));
+    const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, source);
     return await new Promise<RowsRun>((resolve, reject) => {
       const work = (session: Session) => {
         const begun = new RowsRun(session, () => outcome);

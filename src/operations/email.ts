@@ -48,6 +48,8 @@ export const email = intelligence('email', {
     {when: '!email.is_valid', add: 40, reason: 'email_not_valid'},
     {when: '!email.is_trusted', add: 25, reason: 'email_not_trusted'},
     {when: 'email.has_aliasing', add: 5, reason: 'email_alias'},
+    {when: 'shared.mailbox >= 3', add: 30, reason: 'mailbox_shared'},
+    {when: 'shared.mailbox >= 10', add: 30, reason: 'mailbox_shared'},
     {when: 'error.email == "email_malformed"', add: 40, reason: 'email_invalid'},
   ],
 });

@@ -29,6 +29,12 @@ export function normalize({local, domain}: {readonly local: string; readonly dom
   };
 }
 
+/** The mailbox of an address: its canonical spelling. */
+export function mailboxOf(address: string): string {
+  const at = address.lastIndexOf('@');
+  return normalize({local: address.slice(0, at), domain: address.slice(at + 1)}).address;
+}
+
 function withoutTag(local: string, tag: string): string {
   const at = tag === '' ? -1 : local.indexOf(tag);
   return at > 0 ? local.slice(0, at) : local;

@@ -59,6 +59,11 @@ const leftOut = z.object({
   flag: z.string().describe('Flags that look the column up.'),
 });
 
+const shared = z.object({
+  rows: whole.describe('Rows with a value that several have.'),
+  largest: z.array(whole).describe('How many have each of the ten most shared values.'),
+});
+
 /** The run's identity, time and files. */
 const about = {
   schema_version: z.literal(2),
@@ -262,6 +267,14 @@ export function summaryOf(
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
     errors: z.array(coded),
     repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),
+    columns: z
+      .array(z.object({operation: z.string(), column: z.string(), prefix: z.string()}))
+      .describe(
+        'Columns that are looked up, with the prefix of their results; and the column of persons, if rules name one.',
+      ),
+    shared: z
+      .record(z.string(), shared)
+      .describe('Facts of the whole list that rules read, such as mailbox.'),
     left_out: z
       .array(leftOut)
       .describe(

@@ -20,6 +20,7 @@ import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
 import {type Means, type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {restoreCounts} from './open/restore-counts.ts';
+import {readFirst} from './rows/first-pass.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginSession, type RunIdentity} from './state/count.ts';
@@ -57,6 +58,9 @@ export interface Session extends Running {
   readAgain(): Promise<void>;
 }
 
+const COUNTED_NOT =
+  'The list comes only once, so it was not counted who shares a mailbox: rules that read shared.… do not hold. To count it, give a file or an array.';
+
 const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came while the next call was on its way. Tell the operator of the service.';
 
@@ -84,7 +88,9 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
     const now = io.now();
     const identity = beginSession(ledger, job, now, io.warn, others => completeHistory(others, io));
     const input = {source, layout: layOut(job, source, identity.startedAt)};
+    closes(() => input.layout.facts?.close());
     for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
+    await countList(job, io, input, stopper);
     const clock = steadyClock(now);
     const running = {job, io, stopper, clock};
     const operations = operationsOf(input.layout.mapping.targets);
@@ -119,6 +125,7 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
         const again = await openSourceOf(job, io, stopper);
         const layout = layOut(job, again, identity.startedAt);
         session.input = {source: again, layout};
+        await countList(job, io, session.input, stopper);
         session.asking.lookups = lookups();
         const rewriter = await RowWriter.open(state, layout, io);
         output = {window: new InOrder(), writer: rewriter, timeline};
@@ -133,6 +140,17 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
 async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Source> {
   const {settings, inputs: paths, fromFile} = job;
   return io.source ?? (await openSource({...settings, paths, decides: !fromFile, ...pipesOf(io, stopper)}));
+}
+
+/** Reads the whole list once before the first call, if rules read facts of it. */
+async function countList(job: Job, io: RunIo, {source, layout}: Input, stopper: Stopper): Promise<void> {
+  const {facts} = layout;
+  if (facts === undefined) return;
+  if (source.isOnce) return io.warn(COUNTED_NOT);
+  const list = await openSourceOf(job, io, stopper);
+  const {limit} = job.settings;
+  const caller = {phase: io.phase, isWanted: () => stopper.reason === undefined};
+  await readFirst(list, {limit, facts}, caller).finally(() => list.close());
 }
 
 /** Returns a function that warns the user, the first time it is called, of answers without a call. */
@@ -199,7 +217,8 @@ export async function closeStages(session: Session): Promise<void> {
   await Promise.allSettled([closeReading(session), closeOutlet(), connection.close()]);
 }
 
-async function closeReading({input: {source}, output: {writer}}: Session): Promise<void> {
+async function closeReading({input: {source, layout}, output: {writer}}: Session): Promise<void> {
+  layout.facts?.close();
   await Promise.allSettled([source.close(), writer.close()]);
 }
 

@@ -4,7 +4,7 @@ import type {PlaceOf} from '../job/parse.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile} from './language/condition.ts';
-import {conditionChecker} from './language/expression.ts';
+import {conditionChecker, type Reference} from './language/expression.ts';
 import {riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
 import type {Scorer} from './scorer.ts';
 import {
@@ -42,6 +42,8 @@ export function createRowFilter(
  * it are answered.
  */
 export interface Waterfall {
+  /** All paths that the conditions read. */
+  readonly reads: readonly Reference[];
   /** Indexes of lookups by stage. The first stage follows the answers to lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
   /**
@@ -89,8 +91,9 @@ export function createConditions(
     return {condition, combinations: combinationsOf(condition, subjects) ?? [], after, place};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
-  const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
+  const readFacts = factsReader(subjects, conditions, format.columns, background);
   return {
+    reads: conditions.flatMap(({references}) => references),
     stages: stagesOf(ready, index => keyOf(targets, index)),
     asks: view => {
       const facts = {...readFacts(view), risk: scorer?.soFar(view)};

@@ -3,9 +3,10 @@ import ipaddr from 'ipaddr.js';
 import {ENGINE_NAMES} from '../cel/written.ts';
 import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
+import type {Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import type {RuleVocabulary, Type} from './language/vocabulary.ts';
+import type {RuleVocabulary, SharedBy, Type} from './language/vocabulary.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface Given {
@@ -16,6 +17,8 @@ export interface Given {
 /** Facts that are the same for all rows of a run. */
 export interface Background {
   readonly vocabulary: RuleVocabulary;
+  /** Reads the facts of the list that a row has: how many others share its values. */
+  readonly shared?: ((row: Row) => SharedBy | undefined) | undefined;
   readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
 }
 
@@ -88,11 +91,16 @@ function linesOf(path: string, place: string): string[] {
  * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
  * not change a row's result.
  */
-export function backgroundOf(given: Given | undefined, startedAt: number): Background {
+export function backgroundOf(
+  given: Given | undefined,
+  startedAt: number,
+  shared?: Background['shared'],
+): Background {
   const {constants = {}, lists = {}} = given ?? {};
   const constant = Object.entries(constants).map(([name, value]) => [name, constantType(value)] as const);
   const list = Object.keys(lists).map(name => [name, {kind: 'set'}] as const);
   return {
+    shared,
     vocabulary: {
       now: {kind: 'timestamp'},
       ...(constant.length === 0 ? {} : {constant: {kind: 'object', fields: Object.fromEntries(constant)}}),

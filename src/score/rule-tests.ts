@@ -5,6 +5,7 @@ import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {cellReader, type Target} from '../lookup/targets.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {backgroundOf} from './given.ts';
+import {sharedFacts} from './language/vocabulary.ts';
 import {type RuleSet, type RulesFile, withBase} from './rules.ts';
 import {createScorer} from './scorer.ts';
 import type {LookupStatus} from './subjects.ts';
@@ -68,21 +69,31 @@ function listed(reasons: readonly string[]): string {
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);
-  const given = tests.flatMap(test => [test.answers, test.status, test.error].flatMap(Object.keys));
-  return [...new Set([...operationNames, ...read, ...given])];
+  const facts: readonly string[] = Object.values(sharedFacts).flat();
+  const given = tests.flatMap(test =>
+    [test.answers, test.status, test.error, test.shared].flatMap(Object.keys),
+  );
+  return [...new Set([...operationNames, ...read, ...given.filter(name => !facts.includes(name))])];
 }
 
 function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, place: string) {
-  const {answers, status, error, row} = test;
+  const {answers, status, error, row, shared} = test;
   const targets = names.map(name => targetOf(name, place));
   for (const [name, answer] of Object.entries(answers)) checkFields(name, answer, place);
-  const background = backgroundOf(ruleSet, test.now === undefined ? 0 : Date.parse(test.now));
+  const facts = targets.map(({operation, column}) => {
+    const given = Object(operation === column ? shared : shared[column]) as Record<string, number>;
+    const known = sharedFacts[operation].filter(fact => given[fact] !== undefined);
+    return known.length === 0 ? undefined : Object.fromEntries(known.map(fact => [fact, given[fact] ?? 0]));
+  });
+  const startedAt = test.now === undefined ? 0 : Date.parse(test.now);
+  const background = backgroundOf(ruleSet, startedAt, () => facts);
   const value: Row = {type: 'object', record: 1, line: 1, value: row, bytes: 0};
   return createScorer(ruleSet, targets, FORMAT, background).score({
     row: value,
-    results: names.map((name): LookupStatus => {
+    results: names.map((name, index): LookupStatus => {
       const code = error[name];
-      const said = status[name] ?? (answers[name] === undefined ? 'empty' : 'ok');
+      const said =
+        status[name] ?? (answers[name] === undefined && facts[index] === undefined ? 'empty' : 'ok');
       return {status: said, ...(code !== undefined && {error: code})};
     }),
     answers: names.map(name => answers[name]),

@@ -20,6 +20,8 @@ export type PlacedRule = ScoreRules['rules'][number] & {
 export interface RuleSet extends Given {
   readonly levels: ScoreRules['levels'];
   readonly rules: readonly PlacedRule[];
+  /** The column of persons, by which values are shared. By default, a person is a mailbox. */
+  readonly sameBy?: string | undefined;
 }
 
 /** A rule, for messages. */
@@ -28,14 +30,14 @@ const RULE = '{when: ip.is_tor_node, add: 40, reason: tor}';
 /** The parts of the rules that can change a row of output, with a hash for each list; null without rules. */
 export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
-  const {levels, rules, constants, lists} = ruleSet;
+  const {levels, rules, constants, lists, sameBy} = ruleSet;
   const digests = Object.entries(lists).map(([name, list]) => {
     const digest = createHash('sha256');
     for (const text of list.keys()) digest.update(`${text}\n`);
     return [name, digest.digest('hex')];
   });
   const shaping = rules.map(({when, add, reason, shadow = false}) => [when, add, reason, shadow]);
-  return [levels, shaping, constants, digests];
+  return [levels, shaping, constants, digests, sameBy];
 }
 
 /**
@@ -119,7 +121,7 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
  * @throws {UsageError} if there are no rules, if two rules share a reason, or if a list can't be read.
  */
 export function withBase(
-  {base, levels, rules, constants, lists, shared_reasons: shared}: ScoreRules,
+  {base, levels, rules, constants, lists, shared_reasons: shared, same_by: sameBy}: ScoreRules,
   placeOf: PlaceOf,
 ): RuleSet {
   const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
@@ -130,7 +132,7 @@ export function withBase(
       say`${placeOf(['rules'])}: expected at least one rule, such as ${RULE}; for no score at all: ${set('score', 'none')}.`,
     );
   refuseSharedReasons(all, shared);
-  return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
+  return {levels, rules: all, constants, lists: readLists(lists, placeOf), sameBy};
 }
 
 /**
@@ -141,7 +143,7 @@ function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly stri
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {
     const other = seen.get(rule.reason);
-    if (other !== undefined && !shared.includes(rule.reason))
+    if (other !== undefined && rule.own && !shared.includes(rule.reason))
       throw new UsageError(
         'score_rules',
         `${rule.place}: ${other.own ? other.place : 'a default rule'} has the reason "${rule.reason}" too. Give each its own, or allow it with shared_reasons: [${rule.reason}].`,

@@ -5,6 +5,7 @@ import type {Background} from './given.ts';
 import {type Condition, compile, type Decision, type Lacking} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
 import {type Facts, SharedReads} from './language/read-facts.ts';
+import {subjectOf} from './language/vocabulary.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type Subjects,
   subjectsChecker,
   subjectsOf,
-  subjectsRead,
 } from './subjects.ts';
 
 /** Compiled rules. Pure: a row's risk depends on that row alone. */
@@ -58,7 +58,7 @@ export function createScorer(
   const subjects = subjectsOf(targets);
   const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
-  const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
+  const readFacts = factsReader(subjects, conditions, format.columns, background);
   const counting = ready.filter(({shadow}) => !shadow);
   const relevant = lookupsRead(
     counting.map(({condition}) => condition),
@@ -111,20 +111,25 @@ function compileRules(
   });
 }
 
+/** Indexes of the lookups without whose results the risk is not known. Facts of the list need no result. */
 function lookupsRead(conditions: readonly Condition[], subjects: Subjects): readonly number[] {
-  const names = conditions.flatMap(condition => [...subjectsRead(condition, subjects)]);
+  const references = conditions.flatMap(({references}) => references);
+  const names = references.filter(({path}) => path[0] !== 'shared').map(({path}) => subjectOf(path));
   return [...new Set(names.flatMap(name => subjects.get(name)?.targets ?? []))];
 }
 
 function signalNames(targets: readonly Target[], subjects: Subjects): NameSignal {
   const keys = targets.map((_, index) => keyOf(targets, index));
   return ({path, name}, {results}, combination) => {
-    const [root = '', inner = ''] = path;
-    const subject = root === 'status' || root === 'error' ? inner : root;
+    const [root = ''] = path;
+    const subject = subjectOf(path);
     const index = combination.get(subject) ?? subjects.get(subject)?.targets[0];
     const key = index === undefined ? undefined : keys[index];
     if (index === undefined || key === undefined) return name;
-    if (subject !== root || results[index]?.status !== 'ok') return key;
+    const status = results[index]?.status;
+    // A row without a value lacks the value; else the list was not counted.
+    if (root === 'shared') return status === 'empty' || status === 'invalid' ? key : name;
+    if (subject !== root || status !== 'ok') return key;
     return key === root ? name : key + name.slice(root.length);
   };
 }

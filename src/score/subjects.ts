@@ -1,12 +1,18 @@
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
-import {type Operation, operationNames} from '../operations/table.ts';
+import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import type {Condition} from './language/condition.ts';
 import {type CheckCondition, conditionChecker} from './language/expression.ts';
 import type {Facts} from './language/read-facts.ts';
-import {answerVocabulary, type RuleVocabulary} from './language/vocabulary.ts';
+import {
+  answerVocabulary,
+  type RuleVocabulary,
+  type SharedBy,
+  sharedFacts,
+  subjectOf,
+} from './language/vocabulary.ts';
 
 /**
  * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there
@@ -37,7 +43,7 @@ export interface RowView {
 
 /** Names with another meaning in expressions. A column with such a name is read by its operation's name only. */
 const RESERVED = new Set([
-  ...['status', 'error', 'row', 'risk', 'now', 'list', 'constant'],
+  ...['status', 'error', 'row', 'risk', 'shared', 'now', 'list', 'constant'],
   ...['has', 'size', 'in', 'true', 'false', 'null'],
 ]);
 
@@ -112,11 +118,9 @@ export function combinationsOf(condition: Condition, subjects: Subjects): readon
   return combinations;
 }
 
-/** Names of the subjects whose answer, status or error a condition reads. */
+/** Names of the subjects that a condition reads something of. */
 export function subjectsRead({references}: Condition, subjects: Subjects): Set<string> {
-  const names = references.flatMap(({path: [root, name]}) =>
-    root === 'status' || root === 'error' ? [name ?? ''] : [root ?? ''],
-  );
+  const names = references.map(({path}) => subjectOf(path));
   return new Set(names.filter(name => subjects.has(name)));
 }
 
@@ -129,20 +133,25 @@ export function factsReader(
   subjects: Subjects,
   conditions: readonly Condition[],
   columns: readonly string[],
-  background: Background['facts'],
+  {facts: background, shared: sharedBy}: Background,
 ): (view: RowView) => Facts {
   const readRow = rowReader(conditions, columns);
   const firsts = [...subjects].map(([name, {targets}]) => ({name, index: targets[0] ?? -1}));
   const {now, constant, list, list_} = background;
   const roots = new Set(conditions.flatMap(({references}) => references.map(({path}) => path[0] ?? '')));
+  const readShared = roots.has('shared') ? sharedBy : undefined;
   const reads = Object.keys(background).some(name => roots.has(name));
   return ({row, results, answers}) => {
     const status: Record<string, string> = {};
     const error: Record<string, string> = {};
-    const own = {status, error, row: readRow?.(row)};
+    const shared: Record<string, unknown> = {};
+    const by = readShared?.(row)?.map((counts, index) => (lacksValue(results[index]) ? undefined : counts));
+    const own = {status, error, row: readRow?.(row), shared, [SHARED_BY]: by};
     const facts: Record<string, unknown> = reads ? {...own, now, constant, list, list_} : own;
     for (const {name, index} of firsts) {
       facts[name] = answers[index];
+      if (isOperation(name)) Object.assign(shared, by?.[index]);
+      else shared[name] ??= by?.[index];
       const result = results[index];
       if (result === undefined) continue;
       status[name] = result.status;
@@ -152,16 +161,26 @@ export function factsReader(
   };
 }
 
+/** {@link SharedBy} among a row's facts, where no condition can read it. */
+const SHARED_BY = '#shared';
+
+function lacksValue(result: LookupStatus | undefined): boolean {
+  return result?.status === 'empty' || result?.status === 'invalid' || result?.error === 'footer';
+}
+
 /** Returns a copy of the facts, in which each subject has the answer, status and error of its chosen lookup. */
 export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
   const put: Record<string, unknown> = {...facts};
   const status = {...(facts['status'] as object)} as Record<string, string | undefined>;
   const error = {...(facts['error'] as object)} as Record<string, string | undefined>;
+  const shared = {...(facts['shared'] as object)} as Record<string, unknown>;
+  const by = facts[SHARED_BY] as SharedBy | undefined;
   for (const [name, index] of combination) {
     const result = view.results[index];
     put[name] = view.answers[index];
     status[name] = result?.status;
     error[name] = result && (result.error ?? '');
+    if (isOperation(name)) for (const fact of sharedFacts[name]) shared[fact] = by?.[index]?.[fact];
   }
-  return {...put, status, error};
+  return {...put, status, error, shared};
 }

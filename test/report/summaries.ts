@@ -21,6 +21,8 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       delimiter: ',',
     },
     rejects: null,
+    columns: [{operation: 'email', column: 'email', prefix: 'email_'}],
+    shared: {mailbox: {rows: 412, largest: [101, 30, 12]}},
     settings_sha256: 'ef'.repeat(32),
     rows: {
       read: 40_012,

@@ -49,6 +49,8 @@ const session: UnderWay = {
   price: undefined,
   rules: undefined,
   leftOut: [],
+  columns: [],
+  shared: {},
   operations: ['ip'],
   published: {output: null, rejects: null},
 };

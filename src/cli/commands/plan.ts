@@ -3,6 +3,7 @@ import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {mostSends} from '../../lookup/policy.ts';
 import {percent} from '../../report/format.ts';
+import {sharedRows} from '../../report/sections/risk-section.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
 import {envOfCounting, type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
@@ -106,6 +107,10 @@ function render(report: PlanReport, job: Job): string {
       ],
       ...lookups,
     ]),
+    ...sharedRows(report.shared).map(
+      ([fact, rows, largest]) =>
+        `\n${rows} rows share their ${fact} with others. The most shared: ${largest}.`,
+    ),
     ...troubleLines({...REPAIRED, settings}, report.repairs, width),
     ...troubleLines({...WRONG, settings}, report.errors, width),
     '',

@@ -69,7 +69,7 @@ async function explainRows(
   let found = 0;
   for await (const {row, number} of rowsOf(file)) {
     if (wanted !== undefined ? number !== wanted : filter?.(row) !== true) continue;
-    const explained = explain(row, number);
+    const explained = await explain(row, number);
     if (explained === undefined)
       throw new UsageError(
         'no_risk',
@@ -100,7 +100,7 @@ async function listLevel(file: EnrichedFile, level: string, json: boolean): Prom
     const cells = file.cellsOf(row);
     if (levelIn(cells) !== level) continue;
     found += 1;
-    if (json) printJsonLine(explain(row, number)?.explanation ?? null);
+    if (json) printJsonLine((await explain(row, number))?.explanation ?? null);
     else {
       if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
       print('stdout', lineOf(String(number), scoreIn(cells), listIn(reasonsIn(cells))));

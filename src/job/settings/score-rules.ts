@@ -50,6 +50,7 @@ const ruleTest = only({
     .record(z.string(), z.enum(['ok', 'empty', 'invalid', 'failed', 'unknown', 'skipped']))
     .default({}),
   error: z.record(z.string(), z.string()).default({}),
+  shared: z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])).default({}),
   now: z.iso.datetime({offset: true, error: 'expected a time such as 2026-01-31T02:00:00Z'}).optional(),
   score: z.int().min(0).max(100).nullable().optional(),
   level: z.enum(['low', 'medium', 'high', 'unknown']).optional(),
@@ -69,6 +70,7 @@ export const scoreRules = only({
   levels: only({medium: level.default(30), high: level.default(60)})
     .refine(({medium, high}) => medium <= high, 'expected medium to be no higher than high')
     .prefault({}),
+  same_by: z.string().min(1).optional(),
   rules: z.array(scoreRule).default([]),
   shared_reasons: z.array(reasonCode).default([]),
   tests: z.array(ruleTest).default([]),

@@ -21,6 +21,7 @@ export const reasonCodes: Readonly<Record<string, string>> = {
   email_not_valid: 'an address that can not receive mail',
   email_not_trusted: 'the domain of the address is not trusted',
   email_alias: 'an alias of another address',
+  mailbox_shared: 'one mailbox under three addresses or more',
   email_invalid: 'not a possible e-mail address',
   verdict_blocked: 'the service blocks the session',
   bot_score: 'the session is nearer to a bot than to a human',
@@ -32,7 +33,7 @@ export const reasonCodes: Readonly<Record<string, string>> = {
 /** Title of the section with the rows of high risk. */
 export const RISK = 'Risk';
 
-export function riskSection({risk, output}: Summary): Section | undefined {
+export function riskSection({risk, output, shared = {}}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
   const {scored, unknown, mean, warnings = []} = risk;
   const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
@@ -46,6 +47,7 @@ export function riskSection({risk, output}: Summary): Section | undefined {
       ...highRows(risk, output.path),
       ...rankingIfAny('Reasons, most often first', 'Reason', inWords(risk), scored),
       ...rankingIfAny('Signals that were missing', 'Signal', risk.missing, scored + unknown),
+      ...tableIfAny('Values that several have', ['Value', 'rows', 'had by, at most'], sharedRows(shared)),
       ...declaredRules(risk),
       ...tableIfAny(
         'Rules to look at',
@@ -54,6 +56,12 @@ export function riskSection({risk, output}: Summary): Section | undefined {
       ),
     ],
   };
+}
+
+/** The shared values of the list by kind, as counts: rows, and how many have each of the most shared ones. */
+export function sharedRows(shared: Summary['shared']): string[][] {
+  const some = Object.entries(shared).filter(([, {rows}]) => rows > 0);
+  return some.map(([fact, {rows, largest}]) => [fact, count(rows), largest.map(count).join(', ')]);
 }
 
 /** A table with the row numbers of high risk, and the command that lists all of these rows with their scores. */

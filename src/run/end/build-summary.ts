@@ -58,6 +58,8 @@ export interface UnderWay {
   readonly price: Price | undefined;
   readonly rules: RuleSet | undefined;
   readonly leftOut: Readonly<Summary['left_out']>;
+  readonly columns: Summary['columns'];
+  readonly shared: Summary['shared'];
   /** Operations of the columns that are looked up. The summary has others only if the books count them. */
   readonly operations: readonly Operation[];
   readonly published: Published;
@@ -110,6 +112,8 @@ export function buildSummary(given: SummaryFacts): Summary {
     fields: byOperation(name => fieldSummary(counters, name)),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
+    columns: session?.columns ?? [],
+    shared: session?.shared ?? {},
     left_out: [...(session?.leftOut ?? [])],
     drift: [],
     failed_if: [],

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {emptyCounters} from '../../books/counters.ts';
 import type {Job} from '../../job/job.ts';
-import {operationsOf} from '../../layout/layout.ts';
+import {type Layout, operationsOf} from '../../layout/layout.ts';
 import {nothingSpent} from '../../ledger/books.ts';
 import {emptyTally} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -52,8 +52,16 @@ export function summarize(
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
       leftOut: layout.mapping.leftOut,
+      columns: columnsIn(layout),
+      shared: layout.facts?.shared ?? {},
     },
   });
+}
+
+function columnsIn({mapping, rules}: Layout): Summary['columns'] {
+  const looked = mapping.targets.map(({operation, column, prefix}) => ({operation, column, prefix}));
+  const person = rules?.sameBy;
+  return person === undefined ? looked : [...looked, {operation: 'person', column: person, prefix: ''}];
 }
 
 /** The summary of a run that could not start: its earlier sessions' books, and why this one did nothing. */

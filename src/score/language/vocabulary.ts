@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {closest} from '../../job/closest.ts';
-import {type Operation, operations} from '../../operations/table.ts';
+import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
 import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 
@@ -44,6 +44,34 @@ export function typeOf(schema: z.ZodType): Type {
 
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 
+/** Facts of the whole list, by the operation whose columns have them. Rules read them as `shared.mailbox`. */
+export const sharedFacts = {
+  ip: ['ip', 'network'],
+  phone: ['phone'],
+  email: ['mailbox'],
+  verify: [],
+} as const satisfies Readonly<Record<Operation, readonly string[]>>;
+export type SharedFact = (typeof sharedFacts)[Operation][number];
+/** For each target of a row: how many in the list have its value, by fact. */
+export type SharedBy = readonly (Readonly<Partial<Record<SharedFact, number>>> | undefined)[];
+
+/** The lookup that a path is about: its root, but `ip` for `status.ip`, `error.ip`, `shared.ip` and `shared.network`. */
+export function subjectOf([root = '', name = '']: readonly string[]): string {
+  if (root !== 'shared') return root === 'status' || root === 'error' ? name : root;
+  return operationNames.find(operation => sharedFacts[operation].some(fact => fact === name)) ?? name;
+}
+
+/** `shared.network` for an operation's columns, `shared.signup_ip.network` for one with a name of its own. */
+function sharedType(subjects: readonly (readonly [name: string, operation: Operation])[]): Type {
+  const fields: Record<string, Type> = {};
+  for (const [name, operation] of [...subjects].reverse()) {
+    const counts = sharedFacts[operation].map(fact => [fact, {kind: 'double'}] as const);
+    if (isOperation(name)) Object.assign(fields, Object.fromEntries(counts));
+    else fields[name] = {kind: 'object', fields: Object.fromEntries(counts)};
+  }
+  return {kind: 'object', fields};
+}
+
 /** Names for rules and conditions: answers, each lookup's status and error code, the row's columns. */
 export function answerVocabulary(
   subjects: Readonly<Record<string, Operation>>,
@@ -60,6 +88,7 @@ export function answerVocabulary(
     ...Object.fromEntries(names.map(([name, operation]) => [name, typeOf(operations[operation].data)])),
     status: perSubject(() => statusCodes),
     error: perSubject(errorCodesOf),
+    shared: sharedType(names),
     ...rowVocabulary(columns),
   };
 }

@@ -1,0 +1,33 @@
+import type {InputRecord} from '../../input/row.ts';
+import type {Source} from '../../input/source.ts';
+import type {ListFacts} from '../../score/list-facts.ts';
+import type {RunIo} from '../io.ts';
+import {limited} from './limited.ts';
+
+/**
+ * Reads a whole list before the first call, and counts the facts that rules read of it. `see` counts what else `plan`
+ * and the question about the cost need. Once nobody wants the counts, reading ends and they are incomplete.
+ */
+export async function readFirst(
+  source: Source,
+  {limit, facts}: {readonly limit: number | undefined; readonly facts: ListFacts | undefined},
+  {
+    phase,
+    isWanted,
+  }: {readonly phase?: RunIo['phase'] | undefined; readonly isWanted?: (() => boolean) | undefined},
+  see?: (records: readonly InputRecord[]) => Promise<void>,
+): Promise<void> {
+  const {bytesTotal: all} = source;
+  const shareRead = () => (all === undefined ? undefined : source.position.bytes / Math.max(1, all));
+  const ended = phase?.('counting', () => ({share: shareRead(), rows: source.recordsRead}));
+  try {
+    for await (const records of limited(source, limit)) {
+      if (isWanted?.() === false) return;
+      await see?.(records);
+      for (const record of records) if (record.type !== 'reject') facts?.add(record);
+    }
+    facts?.count();
+  } finally {
+    ended?.();
+  }
+}

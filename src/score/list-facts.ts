@@ -1,0 +1,191 @@
+import {join} from 'node:path';
+import {IN_LIST, type Query, Sqlite} from '../disk/sqlite.ts';
+import {inTemporary, type TemporaryDirectory, temporaryDirectory} from '../disk/temporary.ts';
+import type {InputFormat, Row} from '../input/row.ts';
+import {hashKey} from '../ledger/lookup.ts';
+import type {PlanRow} from '../lookup/plan-row.ts';
+import {type CellReader, cellReader, requireColumn, type Target} from '../lookup/targets.ts';
+import {mailboxOf} from '../operations/mail-aliases.ts';
+import type {ReadField} from './language/expression.ts';
+import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary.ts';
+
+/** Characters of a hash that are kept: 66 bits. */
+const HASH = 11;
+const WRITTEN_AT_ONCE = 2_000;
+/** Rows whose counts are read at once, and maximum of such parts in memory: rows are judged nearly in order. */
+const READ_AT_ONCE = 2_048;
+const MOST_PARTS = 8;
+
+/** `place`: the number of a row and a counted column. `who`: hash of the person or address that has the value there. */
+const TABLES = `
+  PRAGMA journal_mode = OFF; PRAGMA temp_store = FILE;
+  CREATE TABLE value (hash TEXT, who TEXT, place INTEGER);
+  CREATE TABLE shared (hash TEXT PRIMARY KEY, count INTEGER, place INTEGER) WITHOUT ROWID;
+  CREATE TABLE place (place INTEGER PRIMARY KEY, count INTEGER);`;
+const ADD = `INSERT INTO value SELECT substr(value, 1, ${HASH}), nullif(trim(substr(value, ${HASH + 1}, ${HASH})), ''),
+  CAST(substr(value, ${2 * HASH + 1}) AS INTEGER) FROM json_each(?)`;
+/** A value with a single person has no entry. */
+const COUNT = `
+  INSERT INTO shared SELECT hash, count(DISTINCT who) AS count, place FROM value GROUP BY hash HAVING count <> 1;
+  INSERT INTO place SELECT value.place, count FROM value CROSS JOIN shared USING (hash);`;
+
+interface ListColumns {
+  readonly targets: readonly Target[];
+  readonly planOf: (targets: readonly Target[]) => PlanRow;
+  readonly format: InputFormat;
+  /** The column of persons, if rules name one. Otherwise a person is a mailbox. */
+  readonly sameBy: string | undefined;
+}
+
+/** A fact of a target's column. */
+interface CountedFact {
+  readonly target: number;
+  readonly fact: SharedFact;
+}
+
+/**
+ * Counts how many in a list share a row's values, exactly: all rows are added, then counted. SQLite sorts their hashes
+ * in a temporary file, so memory is flat.
+ */
+export class ListFacts {
+  /** By fact: the rows with a value that several have, and the ten highest counts. Undefined until all is counted. */
+  shared: Partial<Record<SharedFact, {rows: number; largest: number[]}>> | undefined;
+  readonly #counted: readonly CountedFact[];
+  /** Indexes of the targets that are planned: those with e-mails first. */
+  readonly #used: readonly number[];
+  readonly #planRow: PlanRow;
+  readonly #personIn: CellReader | undefined;
+  #file: {readonly db: Sqlite; readonly directory: TemporaryDirectory} | undefined;
+  #waiting: string[] = [];
+  #find: Query | undefined;
+  readonly #parts = new Map<number, ReadonlyMap<number, number>>();
+
+  /** @throws {UsageError} if the list lacks the column of persons. */
+  constructor(
+    counted: readonly CountedFact[],
+    {targets, planOf, format: {columns, kind}, sameBy}: ListColumns,
+  ) {
+    if (sameBy !== undefined) requireColumn(sameBy, columns, kind, 'same_by');
+    this.#personIn = sameBy === undefined ? undefined : cellReader(sameBy, columns);
+    this.#counted = counted;
+    const mails = targets.flatMap(({operation}, index) => (operation === 'email' ? [index] : []));
+    this.#used = [...new Set([...mails, ...counted.map(({target}) => target)])];
+    this.#planRow = planOf(this.#used.flatMap(index => targets[index] ?? []));
+  }
+
+  add(row: Row): void {
+    const values = this.#valuesOf(row);
+    const mailbox = values.find(value => value?.includes('@'));
+    const person = this.#personIn === undefined ? mailbox && mailboxOf(mailbox) : this.#personIn(row)?.trim();
+    for (const [column, {target, fact}] of this.#counted.entries()) {
+      const value = values[this.#used.indexOf(target)];
+      if (value === undefined) continue;
+      const who = fact === 'mailbox' ? value.toLowerCase() : person;
+      const place = row.record * this.#counted.length + column;
+      this.#waiting.push(
+        `${hashed(`${fact} ${sharedText(fact, value)}`)}${who ? hashed(who) : ' '.repeat(HASH)}${place}`,
+      );
+    }
+    if (this.#waiting.length >= WRITTEN_AT_ONCE) inTemporary(() => this.#write());
+  }
+
+  count(): void {
+    inTemporary(() => {
+      const db = this.#write();
+      db.exec(COUNT);
+      this.#find = db.query(['place', 'count'], 'FROM place WHERE place BETWEEN ? AND ?');
+      this.shared = Object.fromEntries(this.#counted.map(({fact}) => [fact, this.#sharedOf(fact, db)]));
+    });
+  }
+
+  /** Undefined until all is counted. */
+  of({record}: Row): SharedBy | undefined {
+    if (this.#find === undefined) return undefined;
+    const by: Partial<Record<SharedFact, number>>[] = [];
+    const part = this.#partOf(this.#find, Math.floor(record / READ_AT_ONCE));
+    for (const [column, {target, fact}] of this.#counted.entries())
+      by[target] = {...by[target], [fact]: part.get(record * this.#counted.length + column) ?? 1};
+    return by;
+  }
+
+  close(): void {
+    this.#file?.db.close();
+    this.#file?.directory.remove();
+    this.#file = undefined;
+  }
+
+  #valuesOf(row: Row): (string | undefined)[] {
+    try {
+      return this.#planRow(row).map(cell =>
+        cell.status === 'ask' ? cell.lookup.params[cell.lookup.operation] : undefined,
+      );
+    } catch {
+      // A getter of a program's row threw: the run reports it once it takes the row.
+      return [];
+    }
+  }
+
+  #write(): Sqlite {
+    this.#file ??= newFile();
+    this.#file.db.prepare(ADD).run(JSON.stringify(this.#waiting));
+    this.#waiting = [];
+    return this.#file.db;
+  }
+
+  #partOf(find: Query, number: number): ReadonlyMap<number, number> {
+    const before = this.#parts.get(number);
+    if (before !== undefined) return before;
+    const width = READ_AT_ONCE * this.#counted.length;
+    const found = find.all(number * width, (number + 1) * width - 1);
+    const part = new Map(found.map(({place, count}) => [Number(place), Number(count)]));
+    for (const oldest of this.#parts.keys()) if (this.#parts.size >= MOST_PARTS) this.#parts.delete(oldest);
+    this.#parts.set(number, part);
+    return part;
+  }
+
+  #sharedOf(fact: SharedFact, db: Sqlite): {rows: number; largest: number[]} {
+    const width = this.#counted.length;
+    const columns = JSON.stringify(
+      this.#counted.flatMap((one, column) => (one.fact === fact ? [column] : [])),
+    );
+    const where = `count > 1 AND place % ${width} ${IN_LIST}`;
+    const rows = db.query([`count(DISTINCT place / ${width}) AS rows`], `FROM place WHERE ${where}`);
+    const most = db.query(['count'], `FROM shared WHERE ${where} ORDER BY count DESC LIMIT 10`);
+    const largest = most.all(columns).map(({count}) => Number(count));
+    return {rows: Number(rows.get(columns)?.['rows']), largest};
+  }
+}
+
+/** Undefined if no fact is read, or the list lacks the columns for it. A fact is counted in all columns that have it. */
+export function listFactsOf(
+  reads: readonly Pick<ReadField, 'path'>[],
+  list: ListColumns,
+): ListFacts | undefined {
+  const {targets, sameBy} = list;
+  const read = new Set(reads.flatMap(({path: [root, ...names]}) => (root === 'shared' ? names : [])));
+  const hasPersons = sameBy !== undefined || targets.some(({operation}) => operation === 'email');
+  const counted = targets.flatMap(({operation}, target) => {
+    const facts: readonly SharedFact[] = sharedFacts[operation];
+    const some = facts.filter(fact => read.has(fact) && (fact === 'mailbox' || hasPersons));
+    return some.map(fact => ({target, fact}));
+  });
+  return counted.length === 0 ? undefined : new ListFacts(counted, list);
+}
+
+function newFile() {
+  const directory = temporaryDirectory();
+  const path = join(directory.path, 'list.db');
+  const db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
+  db.exec(TABLES);
+  return {db, directory};
+}
+
+/** The text that all have who share a value: a mailbox, or a network such as `192.0.2.`. */
+function sharedText(fact: SharedFact, value: string): string {
+  if (fact === 'mailbox') return mailboxOf(value);
+  return fact === 'network' ? value.replace(/\d+$/, '') : value;
+}
+
+function hashed(text: string): string {
+  return hashKey(text).slice(0, HASH);
+}
