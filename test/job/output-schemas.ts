@@ -47,6 +47,9 @@ const planSchema = z.object({
     all_sent_once: credits.describe('Credits if all conditions are true and no call is sent again.'),
     at_most: credits,
   }),
+  shared: z
+    .record(z.string(), z.object({rows: whole, largest: z.array(whole)}))
+    .describe('Facts of the whole list that rules read: rows with a shared value, and the ten highest counts.'),
   price: priceSchema.optional().describe('Price of a credit, from the account file.'),
   last: z
     .object({ended_at: time, rows: whole, calls: whole, credits, hit_rate: z.number().nullable()})

@@ -6,7 +6,7 @@ import {limited} from './limited.ts';
 
 /**
  * Reads a whole list before the first call, and counts the facts that rules read of it. `see` counts what else `plan`
- * and the question about the cost need. Once nobody wants the counts, reading ends and they are incomplete.
+ * and the question about the cost need. Reading ends once the caller does not want the counts; they are incomplete then.
  */
 export async function readFirst(
   source: Source,
