@@ -40,7 +40,9 @@ it.each(['signups.csv', 'contacts-semicolon.csv', 'events.ndjson'])(
   async name => {
     const domains = readFileSync(sample(name), 'utf8').match(/[^\s@,;"<>]+@[\w.-]*\w/g) ?? [];
     const others = domains.filter(address => !RESERVED.test(address));
-    expect(others.filter(address => !/^(postmaster(\+news\d+)?|bulk-enrich-sample(-2)?)@/i.test(address))).toEqual([]);
+    expect(
+      others.filter(address => !/^(postmaster(\+news\d+)?|bulk-enrich-sample(-2)?)@/i.test(address)),
+    ).toEqual([]);
     expect(domains.length).toBeGreaterThan(100);
   },
 );

@@ -49,7 +49,9 @@ const planSchema = z.object({
   }),
   shared: z
     .record(z.string(), z.object({rows: whole, largest: z.array(whole)}))
-    .describe('Facts of the whole list that rules read: rows with a shared value, and the ten highest counts.'),
+    .describe(
+      'Facts of the whole list that rules read: rows with a shared value, and the ten highest counts.',
+    ),
   price: priceSchema.optional().describe('Price of a credit, from the account file.'),
   last: z
     .object({ended_at: time, rows: whole, calls: whole, credits, hit_rate: z.number().nullable()})
