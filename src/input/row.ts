@@ -67,6 +67,7 @@ export interface ObjectRow extends RecordPlace {
 export type Row = TextRow | ObjectRow;
 
 export type RejectReason =
+  | 'cut_off'
   | 'column_count'
   | 'header_again'
   | 'invalid_quote'

@@ -11,6 +11,7 @@ export interface CodeText {
 
 /** Codes of rows that can't be read. */
 export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
+  cut_off: {meaning: 'The list ends in the middle of it.', advice: 'get the list whole, and run it again'},
   column_count: {
     meaning: 'It has more or fewer fields than the header.',
     advice: 'if rows only lack fields at their end, add --pad-short-rows',

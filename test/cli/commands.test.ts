@@ -93,7 +93,7 @@ describe('store', () => {
 
   test('purge: nothing of the value is left, and it is looked up again', async () => {
     expect((await here('store', 'purge', 'Jo@EXAMPLE.com')).stdout).toMatch(
-      /^1 answer removed, and overwritten in the file\.\nUnfinished runs .* OUT\.run.*\n.*runs\.db.*\n$/,
+      /^1 answer removed, and overwritten in the file\.\nUnfinished runs .* OUT\.run.*\n.*history of runs.*\n$/,
     );
     expect((await here('store', 'purge', 'Jo@example.com')).stdout).toMatch(
       /^The store has nothing about that value\.\nUnfinished runs /,
@@ -141,7 +141,7 @@ describe('store', () => {
   test('purge names the places that it does not search, also without a store', async () => {
     const {code, stdout} = await here('store', 'purge', '192.0.2.1', '--store', 'none');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^none: no answers are kept there\.\n.*OUT\.run.*\n.*runs\.db/);
+    expect(stdout).toMatch(/^none: no answers are kept there\.\n.*OUT\.run.*\n.*history of runs/);
   });
 });
 
@@ -281,6 +281,39 @@ test('quiet leaves the sentence about an exceeded limit, also when the complete 
       stderr: expect.stringMatching(/^.*A limit is exceeded: rows\.written > 0\.[^\n]*\n$/),
     });
 });
+
+test.each([
+  ['csv', 'ip,n\n203.0.113.1,1\n203.0.113.2,2\n203.0.1'],
+  ['csv, within quotes', 'ip,n\n203.0.113.1,1\n203.0.113.2,2\n203.0.113.3,"3'],
+  ['ndjson', '{"ip":"203.0.113.1"}\n{"ip":"203.0.113.2"}\n{"ip":"203.'],
+  ['json', '[{"ip":"203.0.113.1"},\n{"ip":"203.0.113.2"},\n{"ip":"203.'],
+])(
+  'quiet leaves the sentence about a list that is cut off (%s), also of a run that is resumed or complete',
+  async (_, list) => {
+    const name = `cut${list.length}.txt`;
+    sandbox.write(name, list);
+    const run = (credits: number) =>
+      here(
+        'run',
+        name,
+        '-o',
+        `${name}.csv`,
+        '--quiet',
+        '--ip',
+        'ip',
+        '--no-store',
+        '--max-credits',
+        String(credits),
+        ...FAST,
+      );
+    expect(await run(1)).toMatchObject({code: 7});
+    for (const _ of ['resumes it', 'finds it complete'])
+      expect(await run(9)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('The list ends in the middle of a row'),
+      });
+  },
+);
 
 test('quiet leaves only errors', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');

@@ -25,9 +25,9 @@ it.each([
     ['{"a":1}', ...Array.from({length: 4}, () => '1: not_an_object'), '{"a":2}'],
   ],
   ['[\n{"a":1},\n{"a":tru},\n{"a":2}\n]', ['{"a":1}', '3: invalid_json', '{"a":2}']],
-  ['[\n{"a":1},\n{"a":', ['{"a":1}', '3: invalid_json']],
-  ['[\n{"a":1},\n{"a":\n\n', ['{"a":1}', '3: invalid_json']],
-  ['[\n{"a":1},\n', ['{"a":1}', '3: invalid_json']],
+  ['[\n{"a":1},\n{"a":', ['{"a":1}', '3: cut_off']],
+  ['[\n{"a":1},\n{"a":\n\n', ['{"a":1}', '3: cut_off']],
+  ['[\n{"a":1},\n', ['{"a":1}', '3: cut_off']],
   ['{\r\n  "a": 1\r\n}\r\n{\r\n  "a": 2\r\n}\r\n', ['{"a": 1}', '{"a": 2}']],
   ['[{"a":1},5\n,\n{"a":tru}]', ['{"a":1}', '1: not_an_object', '3: invalid_json']],
 ])('%j', async (text, expected) => {

@@ -68,20 +68,23 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 }
 
 /**
- * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, if answers
- * were not stored, so that they cost again, or if the account's count lacked credits.
+ * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, if the list is
+ * cut off, if answers were not stored, so that they cost again, or if the account's count lacked credits.
  */
 function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
   const colour = colourOf(exitCode);
   const gaps = summary === undefined ? '' : gapsSentence(summary);
-  const said = broken(console.paint(colour, `${message}${gaps}`));
+  const cut = summary?.errors.some(({code}) => code === 'rejected.cut_off') === true ? CUT : '';
+  const said = broken(console.paint(colour, `${message}${gaps}${cut}`));
   const isHeard =
     colour === 'red' ||
-    gaps !== '' ||
+    gaps + cut !== '' ||
     (summary !== undefined && storeSentence(summary) + lackedSentence(summary) !== '');
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
 }
+
+const CUT = ' The list ends in the middle of a row, so it may lack others. Get it whole, and run it again.';
 
 /** Share of rows with gaps from which even `--quiet` reports them: a nightly run with so many needs a person. */
 const MANY_GAPS = 0.05;

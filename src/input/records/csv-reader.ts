@@ -242,7 +242,8 @@ export class CsvReader implements RecordReader {
       this.#take(line, fields, false);
       return end;
     }
-    this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, line);
+    const reason = unclosed ? (eolAt === -1 ? 'cut_off' : 'unclosed_quote') : 'invalid_quote';
+    this.#reject(reason, detail, line);
     this.#line++;
     return end;
   }
@@ -255,7 +256,8 @@ export class CsvReader implements RecordReader {
   #rejectCount(found: number, bytes: Buffer, line = this.#line): void {
     const count = this.#layout?.columns.length ?? 0;
     const expected = count === 1 ? '1 field' : `${count} fields`;
-    this.#reject('column_count', `expected ${expected}, found ${found}`, bytes, line);
+    const isCut = found < count && bytes.at(-1) !== this.#eol;
+    this.#reject(isCut ? 'cut_off' : 'column_count', `expected ${expected}, found ${found}`, bytes, line);
   }
 
   #reject(reason: RejectReason, detail: string, bytes: Buffer, line = this.#line): void {

@@ -135,7 +135,7 @@ export class JsonReader implements RecordReader {
 
   #reject(bytes: Buffer, detail: string): InputRecord {
     const line = this.#isOpen ? this.#startLine : this.#line;
-    return jsonReject(bytes.subarray(0, HEAD_BYTES), line, this.#settings, 'invalid_json', detail);
+    return jsonReject(bytes.subarray(0, HEAD_BYTES), line, this.#settings, 'cut_off', detail);
   }
 }
 

@@ -40,6 +40,9 @@ export class NdjsonReader implements RecordReader {
       const textEnd = end > start && bytes[end - 1] === CR ? end - 1 : end;
       const record = jsonRecord(bytes.subarray(start, textEnd), this.#line, this.#settings, sound);
       if (record === undefined) this.#settings.tally.blankLines++;
+      // Only the last line of a file may lack its end.
+      else if (found === -1 && record.type === 'reject' && record.reason === 'invalid_json')
+        records.push({...record, reason: 'cut_off'});
       else records.push(record);
       start = end + 1;
     }
