@@ -6,6 +6,7 @@ import {once} from 'node:events';
 import {chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {bundle, bundleOne} from './bundle.mjs';
+import {declarationsOf} from './declarations.mjs';
 import {sourcesDigest} from './sources-digest.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -22,7 +23,7 @@ const tsc = [
   '-p',
   'tsconfig.build.json',
   '--outDir',
-  made,
+  `${made}/types`,
   '--singleThreaded',
 ];
 const env = {...process.env, GOGC: 'off'};
@@ -39,6 +40,9 @@ try {
   chmodSync(`${made}/cli/bin.js`, 0o755);
   const [code] = await compiled;
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
+  for (const name of ['index', 'client'])
+    writeFileSync(`${made}/${name}.d.ts`, declarationsOf(`${made}/types`, name));
+  rmSync(`${made}/types`, {recursive: true});
   writeFileSync(`${made}/sources.sha256`, madeOf);
   for (let tries = 0; ; tries++) {
     moveAway();

@@ -1,5 +1,5 @@
 /** The service's client alone, for programs that make single calls: `bulk-enrich/client`. */
-export type {Attempt} from './client/attempt.ts';
+export type {Answered, Attempt, PaceHeaders, Responded} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';
 export {BulkEnrichError, type ErrorCode} from './errors.ts';

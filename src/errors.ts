@@ -59,10 +59,11 @@ export abstract class CodedError<Code extends string = string> extends Error {
   readonly code: Code;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
-  /** The change that makes the same command work. */
+  /** @internal The change that makes the same command work. */
   readonly remedy: Remedy;
   readonly #said: Said;
 
+  /** @internal */
   constructor(code: Code, exitCode: ExitCode, message: Said, options?: RemedyOptions) {
     super(oneLine(String(message)), options);
     this.#said = message;
@@ -73,7 +74,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
     this.exitCode = exitCode;
   }
 
-  /** The message, with settings apart from its words. */
+  /** @internal The message, with settings apart from its words. */
   get said(): Said {
     return this.#said;
   }

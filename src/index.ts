@@ -1,17 +1,20 @@
 /** The library: runs, the service's client, and the embedded service for users' tests. */
-export type {Attempt} from './client/attempt.ts';
+export type {Answered, Attempt, PaceHeaders, Responded} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';
-export {BulkEnrichError, type ErrorCode, exitCodes} from './errors.ts';
+export {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from './errors.ts';
+export type {EventLog} from './job/monitoring/log-events.ts';
 export {enrich, enrichStream} from './library/enrich.ts';
 export type {EnrichSettings} from './library/enrich-settings.ts';
 export type {Enriched, Enrichment, LookupResult, RejectedRow} from './library/enriched.ts';
-export type {JobInput} from './library/job-input.ts';
+export type {JobInput, RunSettings} from './library/job-input.ts';
 export {AbortError} from './library/on-abort.ts';
 export {type RunJobOptions, runJob} from './library/run-job.ts';
 export {startService} from './library/start-service.ts';
 export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export type {Summary} from './report/summary.ts';
 export type {RunOutcome} from './run/run-outcome.ts';
+export type {Counted, Stop} from './run/stop.ts';
 export type {Risk, RiskLevel} from './score/risk.ts';
+export type {OperationLedger, ServiceLedger} from './service/credits.ts';
 export type {Service, ServiceOptions} from './service/start.ts';

@@ -9,7 +9,8 @@ export interface PaceHeaders {
   readonly requestId?: string;
 }
 
-interface Responded {
+/** Parts of any response. */
+export interface Responded {
   readonly status: number;
   readonly latencyMs: number;
   readonly pace: PaceHeaders;

@@ -22,7 +22,7 @@ export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The source of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
+  /** @internal The source of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CallOptions {
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /** Called each time a connection is closed because the service sent bytes that no call asked for. */
+  /** @internal Called each time a connection is closed because the service sent bytes that no call asked for. */
   readonly onUnasked?: () => void;
 }
 
@@ -48,7 +48,7 @@ export interface Sender {
   /**
    * Makes one call, without retries. A failure of the call is in the result.
    *
-   * @throws {UsageError} for a value that is not a text: nothing is sent.
+   * @throws {BulkEnrichError} for a value that is not a text: nothing is sent.
    */
   send(operation: Operation, params: Params): Promise<Attempt>;
 }
@@ -86,7 +86,7 @@ const IDLE_MS = 60_000;
 /**
  * Creates a client of the service's four operations.
  *
- * @throws {UsageError} if the key is missing or the timeout is out of bounds; if the base URL is invalid, has a query,
+ * @throws {BulkEnrichError} if the key is missing or the timeout is out of bounds; if the base URL is invalid, has a query,
  * or is plain HTTP to another machine; or if the environment names an invalid proxy.
  */
 export function createClient(options: ClientOptions): Client {

@@ -45,15 +45,12 @@ export const jobSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
-export type WrittenJob = z.input<typeof jobSchema>;
 
-/**
- * The names of the settings that a {@link Use} takes, such as the command `run` or the library's `enrich`.
- */
-export type NamesFor<U extends Use> = {
-  [Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never;
-}[SettingName];
-export type SettingsFor<U extends Use> = Pick<Settings, NamesFor<U>>;
+/** The settings that a {@link Use} takes, such as the commands that read the input. */
+export type SettingsFor<U extends Use> = Pick<
+  Settings,
+  {[Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never}[SettingName]
+>;
 
 /** The names of the settings that do not change a run's result. */
 export const namesBesideResult: readonly SettingName[] = names.filter(name => {

@@ -23,10 +23,6 @@ export function readAs<Schema extends z.ZodType, Value>(
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** Accepts any text, but has the type `Form` for callers in code. {@link readAs} then checks the form. */
-const textLike = <Form extends string>(error: string) =>
-  z.string({error}) as unknown as z.ZodType<Form, Form>;
-
 const SECOND = 1_000;
 const durationUnits = {
   ms: 1,
@@ -40,7 +36,7 @@ const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
 /** A length of time from `least` to `most`: `90s`, `15m`, `7d`. The result is in milliseconds. */
 export const durationFrom = (least: Duration, most: Duration) =>
-  readAs(textLike<Duration>(DURATION), DURATION, given => {
+  readAs(z.string(DURATION), DURATION, given => {
     const ms = millisecondsOf(given.trim());
     if (ms === undefined) return undefined;
     const isWithin = ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0);
@@ -69,7 +65,6 @@ export function windowOf({perMs}: Rate): number {
 }
 
 type RateUnit = 's' | 'm' | 'h';
-type RateText = `${number}/${RateUnit}` | 'unlimited';
 
 /**
  * Bounds of a rate: at least one call a day, and at most a million calls in the rate's unit (s, m or h). The
@@ -120,20 +115,17 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. The result is a map
  * of the named operations, and `all` for a single value.
  */
-function perOperation<T, Given extends string | number, Other extends string = never>(
-  one: (error: string) => z.ZodType<Given>,
+function perOperation<T, Other extends string = never>(
   read: (text: string) => T | Error | undefined,
   expected: string,
   others: readonly Other[] = [],
 ) {
   const names: readonly string[] = [...operationNames, ...others];
   const error = `expected ${expected}, for all operations or as ${names.map(name => `${name}=…`).join()}`;
-  const each = one(error) as z.ZodType<Given, Given>;
-  type All = Given | `${Operation | Other}=${string}`;
-  const all = each as unknown as z.ZodType<All, All>;
+  const each = z.string({error});
   const named = z.partialRecord(z.enum([...operationNames, ...others]), each);
   return readAs(
-    z.union([all, named], {error}),
+    z.union([each, named], {error}),
     error,
     (given): PerOperation<T, Other> | Error | undefined => {
       const pairs = typeof given === 'object' ? Object.entries(given) : pairsOf(String(given), 'all');
@@ -150,8 +142,7 @@ function perOperation<T, Given extends string | number, Other extends string = n
   );
 }
 
-export const rates = perOperation<Rate | 'unlimited', RateText>(
-  error => textLike<RateText>(error),
+export const rates = perOperation<Rate | 'unlimited'>(
   parseRate,
   'a rate such as 20/s, 300/m, 1000/h or unlimited',
 );
@@ -159,8 +150,7 @@ export const rates = perOperation<Rate | 'unlimited', RateText>(
 const OLDEST = '36500d';
 
 /** Maximum ages of answers by operation. `rejected` is the maximum age of rejections. */
-export const ages = perOperation<number, Duration, 'rejected'>(
-  error => textLike<Duration>(error),
+export const ages = perOperation<number, 'rejected'>(
   text => {
     const ms = millisecondsOf(text.trim());
     const isTooOld = ms !== undefined && ms > (millisecondsOf(OLDEST) ?? 0);

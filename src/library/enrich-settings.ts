@@ -1,16 +1,11 @@
-import type {VerdictSetting} from '../job/settings/verdict.ts';
-import type {NamesFor} from '../job/settings.ts';
 import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
-import type {JobInput} from './job-input.ts';
+import type {RunSettings} from './job-input.ts';
 
-/** A key of the rows; any text if their keys are unknown. */
-type RowKey<Row> = [Row] extends [never]
-  ? string
-  : [keyof Row] extends [never]
-    ? string
-    : Row extends unknown
-      ? keyof Row & string
-      : never;
+/** A key of the rows, which may be of several types; any text if their keys are unknown. */
+type RowKey<Row> =
+  // By itself, so that a function that is generic over its rows may name a key of them.
+  | (keyof Row & string)
+  | ([keyof Row] extends [never] ? string : Row extends unknown ? keyof Row & string : never);
 
 /** A column: a key of the rows, or a path that begins with a key. */
 type ColumnName<Row> = RowKey<Row> | `${RowKey<Row>}.${string}`;
@@ -39,13 +34,16 @@ type OneOrMore<T> = T | readonly T[];
 /** The column of session tokens, alone or with the columns whose values are sent with a token. */
 type VerdictColumns<Row> =
   | ColumnName<Row>
-  | {readonly [Name in keyof VerdictSetting]: Name extends 'action' ? VerdictSetting[Name] : ColumnName<Row>};
-
-type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
+  | {
+      readonly [Name in keyof GivenVerdict]: Name extends 'action'
+        ? GivenVerdict[Name]
+        : ColumnName<Row> | undefined;
+    };
+type GivenVerdict = Extract<RunSettings['verdict'], object>;
 
 /** Settings of a run that takes rows from the program and gives them back: columns are keys of the rows. */
 export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
-  readonly [Name in keyof LibrarySettings]: Name extends Intelligence
+  readonly [Name in keyof RunSettings]: Name extends Intelligence
     ? OneOrMore<LookedUp<Row>> | undefined
     : Name extends 'country'
       ? OneOrMore<ColumnName<Row>> | undefined
@@ -55,8 +53,15 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
           ? OneOrMore<Operation> | undefined
           : Name extends 'fields'
             ? OneOrMore<FieldName> | undefined
-            : LibrarySettings[Name];
+            : RunSettings[Name];
 };
 
+/** The type that a compile error names at a setting that does not exist. */
+interface NoSuchSetting<Name> {
+  readonly name: Name;
+}
+
 /** Makes an unknown setting a compile error. */
-export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
+export type OnlyKnown<S, Settings> = S & {
+  readonly [Name in Exclude<keyof S, keyof Settings>]: NoSuchSetting<Name>;
+};

@@ -1,9 +1,10 @@
 import {Readable} from 'node:stream';
-import {type Logger, pino} from 'pino';
+import {pino} from 'pino';
 import {toldInCode, UsageError} from '../errors.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
+import type {EventLog} from '../job/monitoring/log-events.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
 import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
 import type {RunIo} from '../run/io.ts';
@@ -27,7 +28,8 @@ export interface RunJobOptions {
   readonly graceMs?: number;
   /** Receives warnings while the run is under way. */
   readonly onWarning?: (sentence: string) => void;
-  readonly log?: Logger;
+  /** Receives the log: a pino log, for example. */
+  readonly log?: EventLog;
 }
 
 /**

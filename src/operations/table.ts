@@ -1,31 +1,21 @@
-import type {z} from 'zod';
+import type {Answers} from './answers.ts';
 import {email} from './email.ts';
 import {ip} from './ip.ts';
 import {phone} from './phone.ts';
 import {verify} from './verify.ts';
 
-/** The service's operations, in their fixed order. This is the only list of them. */
-export const operations = {ip, phone, email, verify} as const;
+export type {EmailData, IpData, PhoneData, VerifyData} from './answers.ts';
 
-export type Operation = keyof typeof operations;
+export type Operation = keyof Answers;
+
+/** The service's operations, in their fixed order. This is the only list of them. */
+export const operations = {ip, phone, email, verify} as const satisfies {[Name in Operation]: {name: Name}};
 
 /** The operations that look one value up, without a session token. */
 export type Intelligence = Exclude<Operation, 'verify'>;
 
-/** The answer's fields in the interface, without the unknown fields that a service may add. */
-type DeclaredData<Data> = Data extends readonly (infer One)[]
-  ? readonly DeclaredData<One>[]
-  : Data extends object
-    ? {[Name in keyof Data as string extends Name ? never : Name]: DeclaredData<Data[Name]>}
-    : Data;
-
-/** Answer of an operation. */
-export type AnswerData<Name extends Operation> = DeclaredData<z.infer<(typeof operations)[Name]['data']>>;
-
-export type IpData = AnswerData<'ip'>;
-export type PhoneData = AnswerData<'phone'>;
-export type EmailData = AnswerData<'email'>;
-export type VerifyData = AnswerData<'verify'>;
+/** Answer of an operation: its fields in the interface, without the unknown fields that a service may add. */
+export type AnswerData<Name extends Operation> = Answers[Name];
 
 export const operationNames = Object.keys(operations) as readonly Operation[];
 export const intelligenceNames = operationNames.filter(name => name !== 'verify');

@@ -2,9 +2,10 @@ import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import {priceSchema} from './money.ts';
+import type {Summary} from './summary-type.ts';
 
 /**
- * The one declaration of a run's summary. Its type, `docs/summary.schema.json` (`npm run schema`), the names for
+ * The one declaration of a run's summary. Its type and `docs/summary.schema.json` (`npm run schema`), the names for
  * `fail_if` and the reports come from it. As long as `schema_version` is 2, fields are added but never removed.
  */
 
@@ -77,7 +78,9 @@ const about = {
   duration_ms: z.number(),
   come_back_at: time.optional().describe('Time at which the service asks to come back, or may answer again.'),
   endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
-  input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
+  input: z
+    .object({paths: z.array(z.string()), bytes: whole.nullable(), sha256: z.string().nullable()})
+    .describe('Bytes and hash are null if nothing was read, or if a program gave the rows.'),
   output: z.object({
     path: z.string(),
     bytes: whole.nullable(),
@@ -288,11 +291,11 @@ export function summaryOf(
 
 export const summarySchema = summaryOf(operationNames);
 
-export type Summary = z.output<typeof summarySchema>;
-export type LookupCounts = z.output<typeof lookup>;
-export type RuleCount = z.output<typeof rule>;
-export type RiskCounts = z.output<typeof risk>;
-export type TopNames = z.output<typeof top>;
+export type {Summary} from './summary-type.ts';
+export type LookupCounts = Summary['lookups'][string];
+export type RiskCounts = NonNullable<Summary['risk']>;
+export type RuleCount = RiskCounts['rules'][number];
+export type TopNames = NonNullable<Summary['top'][(typeof topKinds)[number]]>;
 export type PerPeriod = z.output<typeof perPeriod>;
-export type TimelineSummary = z.output<typeof timeline>;
-export type Drift = z.output<typeof drift>;
+export type TimelineSummary = Summary['timeline'];
+export type Drift = Summary['drift'][number];

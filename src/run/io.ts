@@ -1,9 +1,9 @@
-import type {Logger} from 'pino';
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
 import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import type {EventLog} from '../job/monitoring/log-events.ts';
 import type {Said} from '../sentence.ts';
 
 /** Progress: the share between 0 and 1, and the number of rows, if known. */
@@ -53,7 +53,7 @@ export interface RunIo extends World {
   readonly stillMs?: {readonly least: number; readonly most: number};
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  readonly log: Logger;
+  readonly log: EventLog;
   /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */
   readonly mayBegin?: (job: Job) => Promise<void>;
   readonly phase?: Phase;

@@ -1,5 +1,4 @@
-import type {Logger} from 'pino';
-import {logEvent} from '../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
 import {say, set} from '../sentence.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {RunOutcome} from './run-outcome.ts';
@@ -32,7 +31,7 @@ export function logStop({io, stopper}: Session): void {
   });
 }
 
-export function logEnd(log: Logger, {summary, exitCode}: RunOutcome): void {
+export function logEnd(log: EventLog, {summary, exitCode}: RunOutcome): void {
   logEvent(
     log,
     'run_ended',

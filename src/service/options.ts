@@ -1,3 +1,4 @@
+import {didYouMean} from '../job/closest.ts';
 import type {Operation} from '../operations/table.ts';
 import type {PracticeOptions} from './http/practice.ts';
 import type {GivenAnswers} from './intelligence/given-answers.ts';
@@ -34,25 +35,38 @@ export interface ServiceOptions extends PracticeOptions {
   log?: (event: string, fields: Record<string, unknown>) => void;
 }
 
-/** Minimum and maximum of options that are numbers. */
-const bounds = {
+/** All options. Those that are numbers have a minimum and a maximum. */
+const bounds: Readonly<Record<keyof ServiceOptions, readonly [least: number, most: number] | undefined>> = {
   port: [0, 65_535],
+  host: undefined,
+  apiKey: undefined,
   credits: [0, Number.MAX_SAFE_INTEGER],
+  costs: undefined,
+  answers: undefined,
+  sessionsFile: undefined,
+  rulesFile: undefined,
   latencyMs: [0, 600_000],
   rateLimit: [0.001, 1_000_000],
   errorRate: [0, 1],
+  seed: undefined,
   requestTimeoutMs: [1, 3_600_000],
   maxConnections: [1, 1_000_000],
-} as const;
+  pages: undefined,
+  log: undefined,
+};
 
-/** @throws ServiceSetupError for a number out of bounds, or an empty key */
+/** @throws ServiceSetupError for an unknown option, a number out of bounds, or an empty key */
 export function checkOptions(options: ServiceOptions): void {
-  for (const [name, [least, most]] of Object.entries(bounds) as [
-    keyof typeof bounds,
-    readonly [number, number],
-  ][]) {
-    const value = options[name];
-    if (value === undefined || (value >= least && value <= most)) continue;
+  const known = new Map(Object.entries(bounds));
+  for (const [name, value] of Object.entries(options)) {
+    if (!known.has(name))
+      throw new ServiceSetupError(
+        `the service has no option "${name}".${didYouMean(name, [...known.keys()])}`,
+      );
+    const [least, most] = known.get(name) ?? [];
+    const isFine =
+      value === undefined || least === undefined || (Number(value) >= least && Number(value) <= Number(most));
+    if (isFine) continue;
     throw new ServiceSetupError(`the service's ${name} is ${value}; expected ${least} to ${most}`);
   }
   if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");

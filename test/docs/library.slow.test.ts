@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, symlinkSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
@@ -31,8 +31,49 @@ void (async () => {
     console.log(ip.status === 'ok' && ip.data.is_bogon);
 })();`;
 
-/** A folder in which the package is installed, with the packages that npm installs with it, and with no other. */
-function installed(): Sandbox {
+/** A program whose own declarations name the types of what it got. */
+const DECLARING = `import {createClient, enrich, runJob, startService} from 'bulk-enrich';
+import {createClient as alone} from 'bulk-enrich/client';
+
+export async function* scored<Row extends {readonly ip: string}>(rows: Iterable<Row>) {
+  yield* enrich(rows, {ip: 'ip', rate: process.env['RATE'] ?? '20/s', endpoint: 'embedded'});
+}
+export const {stop, summary, found} = await runJob({input: 'list.csv', publishOn: ['outage']});
+export const counted = stop?.counted;
+export const service = await startService({answers: {ip: {'192.0.2.1': {is_vpn: true}}}});
+export const ledger = service.ledger();
+export const ofIps = ledger.operations.ip;
+export const client = createClient({baseUrl: service.url, apiKey: service.apiKey});
+export const attempt = await client.send('ip', {ip: '192.0.2.1'});
+export const throttled = attempt.kind === 'throttled' ? attempt : undefined;
+export const pace = throttled?.pace;
+export const answered = await client.answer('email', {email: 'jo@example.com'});
+export const data = await alone({baseUrl: service.url, apiKey: service.apiKey}).phone('+442079460018');
+export const carrier: string | undefined = data.carrier;
+`;
+
+/** Lines that must not compile, each with what the compiler says of it. */
+const WRONG = [
+  ["enrich(rows, {ip: 'ip', emial: 'mail'})", 'NoSuchSetting<"emial">'],
+  ["enrich(rows, {ip: 'ip', quiet: true})", 'NoSuchSetting<"quiet">'],
+  ["enrich(rows, {ip: 'ipp'})", `Type '"ipp"' is not assignable`],
+  ["runJob({inptu: 'list.csv'})", `Did you mean to write 'input'?`],
+  ['startService({prot: 80})', "'prot' does not exist in type 'ServiceOptions'"],
+  ["createClient({baseUrl: 'b', apiKey: 'k', onUnasked() {}})", "'onUnasked' does not exist"],
+  ["createClient({baseUrl: 'b', apiKey: 'k'}, () => {})", 'Expected 1 arguments, but got 2'],
+  ['new BulkEnrichError().remedy', "'remedy' does not exist"],
+] as const;
+
+/** The directories of the packages that npm installs with this one. */
+function shippedPackages(): string[] {
+  const {packages} = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
+    packages: Record<string, {dev?: boolean}>;
+  };
+  return Object.keys(packages).filter(path => path !== '' && packages[path]?.dev !== true);
+}
+
+/** A folder in which the package is installed, with the packages that npm installs with it, or with these. */
+function installed(packages = shippedPackages()): Sandbox {
   const sandbox = createSandbox();
   const link = (from: string, to: string) =>
     symlinkSync(`${root}${from}`, sandbox.path(`node_modules/${to}`));
@@ -40,11 +81,7 @@ function installed(): Sandbox {
   for (const part of ['package.json', 'dist']) link(part, `bulk-enrich/${part}`);
   // The types of Node are the user's own.
   const types = ['node_modules/@types/node', 'node_modules/undici-types'];
-  const {packages} = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
-    packages: Record<string, {dev?: boolean}>;
-  };
-  const shipped = Object.keys(packages).filter(path => path !== '' && packages[path]?.dev !== true);
-  for (const path of [...shipped, ...types]) {
+  for (const path of [...packages, ...types]) {
     // A package for another platform is not there, and one within another comes with that.
     if (!existsSync(`${root}${path}`) || path.lastIndexOf('node_modules/') > 0) continue;
     mkdirSync(dirname(sandbox.path(path)), {recursive: true});
@@ -66,13 +103,13 @@ async function node({directory, home}: Sandbox, ...args: readonly string[]): Pro
   return stdout;
 }
 
+/** The declarations of a library are checked too, since the package's own must be complete. */
 async function compile(sandbox: Sandbox, how: object): Promise<void> {
   const options = {
     target: 'es2022',
     strict: true,
     types: ['node'],
     rootDir: 'src',
-    skipDefaultLibCheck: true,
     // Looks for packages beside the link to the package, as if it were installed.
     preserveSymlinks: true,
   };
@@ -97,6 +134,31 @@ describe.concurrent('docs/library.md', () => {
     for (const [index, {heading, printed}] of examples.entries())
       expect(await node(sandbox, `out/${index}.js`), heading).toBe(printed);
     expect(await node(sandbox, 'out/required.cjs')).toBe('true\n');
+  });
+
+  test('two files declare all that a program uses, in TypeScript of two ways to find packages', {
+    timeout: 300_000,
+  }, async () => {
+    const written = readdirSync(`${root}dist`, {recursive: true, encoding: 'utf8'});
+    expect(written.filter(name => /\.d\.[cm]?ts$/.test(name)).sort()).toEqual(['client.d.ts', 'index.d.ts']);
+    using sandbox = installed([]);
+    sandbox.write('src/main.ts', DECLARING);
+    const how = {target: 'es2023', declaration: true, outDir: 'out', exactOptionalPropertyTypes: true};
+    await compile(sandbox, {...how, module: 'nodenext'});
+    await compile(sandbox, {...how, module: 'esnext', moduleResolution: 'bundler'});
+    const wrong = WRONG.map(([line]) => `${line};\n`).join('');
+    const imports =
+      "import {BulkEnrichError, createClient, enrich, runJob, startService} from 'bulk-enrich';";
+    sandbox.write('src/main.ts', `${imports} const rows = [{ip: '192.0.2.1'}];\n${wrong}`);
+    const {message} = await compile(sandbox, {...how, module: 'nodenext'}).then(
+      () => ({message: ''}),
+      (error: Error) => error,
+    );
+    const told = message.split(/src\/main\.ts\((?=\d+)/).slice(1);
+    const [numbers, texts] = [told.map(text => Number.parseInt(text, 10) - 2), told];
+    for (const [index, [line, expected]] of WRONG.entries())
+      expect(texts[numbers.indexOf(index)], line).toContain(expected);
+    expect(numbers).toHaveLength(WRONG.length);
   });
 
   test('CommonJS has it in TypeScript of the settings that the page names', async () => {

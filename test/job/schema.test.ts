@@ -3,22 +3,25 @@ import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import {describeSettings, jobSchema} from '../../src/job/settings.ts';
+import {jobSchema} from '../../src/job/settings.ts';
 import {spelled} from '../../src/sentence.ts';
-import {describedSettings} from './described-settings.ts';
 import {writtenSchemas} from './json-schemas.ts';
+import {writtenTypes} from './written-types.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 if (process.env.UPDATE === '1')
   for (const [path, schema] of Object.entries(writtenSchemas))
     writeFileSync(root + path, `${JSON.stringify(schema, null, 2)}\n`);
 
-const described = `${root}src/library/job-input.ts`;
-if (process.env.UPDATE === '1') writeFileSync(described, describedSettings(describeSettings()));
+if (process.env.UPDATE === '1')
+  for (const [path, text] of Object.entries(writtenTypes)) writeFileSync(`${root}src/${path}`, text);
 
-test('src/library/job-input.ts has every setting with its sentence (npm run schema writes it)', () => {
-  expect(readFileSync(described, 'utf8')).toBe(describedSettings(describeSettings()));
-});
+test.each(Object.entries(writtenTypes))(
+  'src/%s is what the schemas say (npm run schema writes it)',
+  (path, text) => {
+    expect(readFileSync(`${root}src/${path}`, 'utf8')).toBe(text);
+  },
+);
 
 test.each(Object.entries(writtenSchemas))(
   '%s is what the code says (npm run schema writes it)',

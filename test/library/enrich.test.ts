@@ -139,6 +139,14 @@ it('no rows are no error', async () => {
   expect(program.api.ledger.requests).toBe(0);
 });
 
+it('the summary claims no bytes and no digest of an input that was not read', async () => {
+  await using program = await startProgram();
+  const summary = join(program.temporary, 'summary.json');
+  await all(enrich(rows(3), {...settings, summary}, program.options));
+  const {input} = JSON.parse(readFileSync(summary, 'utf8'));
+  expect(input).toMatchObject({bytes: null, sha256: null});
+});
+
 it('who stops taking rows stops the reading and the calls', async () => {
   await using program = await startProgram();
   const seen = {read: 0};

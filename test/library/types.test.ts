@@ -1,5 +1,7 @@
 import {expectTypeOf, it} from 'vitest';
+import type {z} from 'zod';
 import {
+  type AnswerData,
   BulkEnrichError,
   type EmailData,
   type Enriched,
@@ -9,9 +11,15 @@ import {
   type IpData,
   type JobInput,
   type LookupResult,
+  type Operation,
   type Risk,
+  runJob,
+  type Summary,
   startService,
 } from '../../src/index.ts';
+import type {jobSchema} from '../../src/job/settings.ts';
+import type {operations} from '../../src/operations/table.ts';
+import type {summarySchema} from '../../src/report/summary.ts';
 
 interface Signup {
   readonly id: number;
@@ -90,6 +98,16 @@ it('columns are keys of the rows; settings that always fail do not compile', () 
     enrich(signups, {ip: 'signup_ip', emial: 'user.mail'}),
     // @ts-expect-error no setting of rows that a program gives
     enrich(signups, {ip: 'signup_ip', output: 'out.csv'}),
+    // @ts-expect-error rows that a program gives are not written to a table
+    enrich(signups, {ip: 'signup_ip', escapeFormulas: 'all'}),
+    // @ts-expect-error the library prints nothing
+    enrich(signups, {ip: 'signup_ip', quiet: true}),
+    // @ts-expect-error the library prints nothing
+    runJob({input: 'a.csv', log: 'debug'}),
+    // @ts-expect-error no such limit
+    enrich(signups, {ip: 'signup_ip', publishOn: ['budgett']}),
+    // @ts-expect-error no such option
+    startService({prot: 1}),
     // @ts-expect-error no such operation
     enrich(signups, {ip: 'signup_ip', only: ['ipp']}),
     // @ts-expect-error no such field
@@ -116,6 +134,56 @@ it('columns are keys of the rows; settings that always fail do not compile', () 
     failIf: ['risk.high > 5'],
   } as const satisfies EnrichSettings<Signup>;
   never(() => enrich(signups, fine));
+});
+
+it('a function may be generic over its rows, and take settings from texts', () => {
+  async function* scored<Row extends {readonly ip: string}>(rows: Iterable<Row>) {
+    for await (const row of enrich(rows, {ip: 'ip', rate: process.env['RATE'] ?? '20/s'})) {
+      expectTypeOf(row.enrichment.ip).toEqualTypeOf<LookupResult<IpData>>();
+      yield row;
+    }
+  }
+  const byColumn = <Row extends object, Name extends keyof Row & string>(
+    rows: readonly Row[],
+    column: Name,
+  ) => enrich(rows, {email: column, timeout: String(process.env['TIMEOUT']), publishOn: 'budget,outage'});
+  never(() => [scored([{ip: '192.0.2.1', id: 1}]), byColumn(signups, 'signup_ip')]);
+  // @ts-expect-error no such column
+  never(() => byColumn(signups, 'mail'));
+  expectTypeOf<JobInput['rate']>().toExtend<EnrichSettings['rate']>();
+  // Words beside any text: an editor completes them.
+  expectTypeOf<Extract<EnrichSettings['endpoint'], 'embedded'>>().toEqualTypeOf<'embedded'>();
+  expectTypeOf<Extract<EnrichSettings['publishOn'], 'outage'>>().toEqualTypeOf<'outage'>();
+});
+
+type Plain<T> = T extends string
+  ? T
+  : T extends readonly (infer One)[]
+    ? Plain<One>[]
+    : T extends object
+      ? {-readonly [Name in keyof T]-?: Plain<Exclude<T[Name], undefined>>}
+      : T;
+/** Without the index signature by which a service may send further fields. */
+type Declared<T> = T extends readonly (infer One)[]
+  ? Declared<One>[]
+  : T extends object
+    ? {[Name in keyof T as string extends Name ? never : Name]: Declared<T[Name]>}
+    : T;
+
+it('the written types are those of the schemas', () => {
+  type Read<Name extends Operation> = Plain<Declared<z.output<(typeof operations)[Name]['data']>>>;
+  expectTypeOf<Plain<AnswerData<'ip'>>>().toEqualTypeOf<Read<'ip'>>();
+  expectTypeOf<Plain<AnswerData<'phone'>>>().toEqualTypeOf<Read<'phone'>>();
+  expectTypeOf<Plain<AnswerData<'email'>>>().toEqualTypeOf<Read<'email'>>();
+  expectTypeOf<Plain<AnswerData<'verify'>>>().toEqualTypeOf<Read<'verify'>>();
+  expectTypeOf<Plain<Summary>>().toEqualTypeOf<Plain<z.output<typeof summarySchema>>>();
+  type Given = Plain<z.input<typeof jobSchema>>;
+  type Offered = Omit<Given, 'log' | 'quiet'>;
+  expectTypeOf<keyof JobInput>().toEqualTypeOf<keyof Offered>();
+  expectTypeOf<Plain<JobInput>>().toExtend<Offered>();
+  // The words of these are known in the schema only once it has been read.
+  type Words = 'only' | 'publishOn' | 'encoding';
+  expectTypeOf<Omit<Offered, Words>>().toExtend<Omit<Plain<JobInput>, Words>>();
 });
 
 it('codes of errors are a union, and answers that are given have their fields', () => {

@@ -29,6 +29,18 @@ describe('the key', () => {
   });
 });
 
+it('an option that does not exist is refused, and a port in use is told', async () => {
+  const prot = {port: 0, prot: 8080};
+  await expect(startService(prot)).rejects.toThrow('the service has no option "prot". Did you mean "port"?');
+  const {port} = new URL((await running()).url);
+  await expect(startService({port: Number(port)})).rejects.toMatchObject({
+    code: 'port',
+    message: expect.stringMatching(
+      /another program uses this address\). Use another port, or 0 for any free one\.$/,
+    ),
+  });
+});
+
 describe('our own codes', () => {
   it.each([
     [ip, {api_key: undefined, ip: '8.8.8.8'}, 400, 'missing_field'],

@@ -1,5 +1,3 @@
-import type {Logger} from 'pino';
-
 /**
  * Every event of the log by its stable name, with its level and one sentence. Programs read the names and
  * fields: new ones may be added, but existing ones never change. Only people read the messages, which may change.
@@ -33,15 +31,24 @@ export const logEvents = {
   warning: {level: 'warn', about: 'A warning.'},
   message: {level: 'info', about: 'A sentence for people only.'},
   error: {level: 'error', about: 'The command failed: code and exit code.'},
-} as const satisfies Readonly<
-  Record<string, {level: 'error' | 'warn' | 'info' | 'debug' | 'trace'; about: string}>
->;
+} as const satisfies Readonly<Record<string, {level: 'error' | 'warn' | 'info' | 'debug'; about: string}>>;
 
 export type LogEvent = keyof typeof logEvents;
 
+type Log = (fields: object, message: string) => void;
+
+/** The part of a pino log that is used. */
+export interface EventLog {
+  isLevelEnabled(level: string): boolean;
+  readonly error: Log;
+  readonly warn: Log;
+  readonly info: Log;
+  readonly debug: Log;
+}
+
 /** Logs an event. Fields never hold a value from a row, nor a key. */
 export function logEvent(
-  log: Logger,
+  log: EventLog,
   event: LogEvent,
   fields: Readonly<Record<string, unknown>>,
   message: string,

@@ -4,7 +4,7 @@ import type {z} from 'zod';
 export type Use =
   /** `run` and `plan`, as a flag. */
   | 'run'
-  /** The library's `enrich`: a program gives the rows, and gets them back. */
+  /** The library's `enrich`: a program gives the rows, and gets them back. (`runJob` takes the settings of a job file.) */
   | 'library'
   /** Commands that open the input: a run, a plan, `init`. */
   | 'reading'
@@ -27,6 +27,8 @@ export interface SettingMeta {
    * Name of the flag's value in `--help`, in `[…]` if the value is optional. Undefined for a flag without a value.
    */
   readonly value?: string;
+  /** It only changes what the command shows, so the library's types lack it. */
+  readonly ofTerminal?: true;
   /** The flag may be given several times. */
   readonly repeatable?: boolean;
   /** The flag is written `--no-…` and turns the setting off. */

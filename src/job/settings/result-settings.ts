@@ -86,12 +86,14 @@ export const resultSettings = {
     description:
       'Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text. With json, all of stderr is JSON. Both together: json,debug.',
     defaultText: 'warn; info with json',
-    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+    uses: ['run', 'lookup', 'verify', 'worker', 'doctor'],
     changesResult: false,
+    ofTerminal: true,
   }),
   quiet: resultSetting(z.boolean().default(false), {
     description: 'Write only errors to stderr, and the log if it is set.',
-    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+    uses: ['run', 'lookup', 'verify', 'worker', 'doctor'],
     changesResult: false,
+    ofTerminal: true,
   }),
 };

@@ -141,6 +141,6 @@ export const rowSettings = {
     value: 'WHICH',
     description:
       "Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none.",
-    uses: ['run', 'library'],
+    uses: ['run'],
   }),
 };

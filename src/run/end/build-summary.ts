@@ -124,7 +124,7 @@ export function buildSummary(given: SummaryFacts): Summary {
 function fileSummary({job, books, session}: SummaryFacts) {
   const {output = null, rejects = null} = session?.published ?? {};
   return {
-    input: {paths: [...job.inputs], ...books.input},
+    input: {paths: [...job.inputs], ...(books.input.bytes === 0 ? {bytes: null, sha256: null} : books.input)},
     output: {
       path: job.output.name,
       ...(output ?? {bytes: null, sha256: null}),

@@ -1,11 +1,10 @@
-import type {Logger} from 'pino';
 import {codeOf} from '../../client/attempt.ts';
 import {inCredits} from '../../job/money.ts';
-import {logEvent} from '../../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import type {BookedAttempt} from '../../ledger/entry.ts';
 
 /** Logs one attempt: what it brought, and what it cost. `rows`: numbers of the rows that wait for it. */
-export function logAttempt(log: Logger, booked: BookedAttempt, row: number | undefined): void {
+export function logAttempt(log: EventLog, booked: BookedAttempt, row: number | undefined): void {
   if (!log.isLevelEnabled('debug')) return;
   const {operation, attempt, charge, cost} = booked;
   const fields = {

@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs';
 import {z} from 'zod';
-import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
+import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
 import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
@@ -104,14 +104,14 @@ async function finishedBefore(job: Job, {destination}: RunState, pipes: Pipes): 
 /** Settings and input of a result, from its summary or from the record of its publishing. */
 interface MadeOf {
   readonly settings_sha256: string;
-  readonly input: FileDigest;
+  readonly input: Omit<Summary['input'], 'paths'>;
 }
 
 /** True if the job as it is now, with its inputs as they are now, makes this result. */
 async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes: Pipes): Promise<boolean> {
   if (settings_sha256 !== settingsDigest(job)) return false;
   const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
-  const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : input.bytes);
+  const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : (input.bytes ?? 0));
   return read.sha256 === input.sha256;
 }
 

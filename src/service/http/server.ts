@@ -101,7 +101,7 @@ export async function listen(server: Server, port: number, host: string): Promis
   } catch (error) {
     throw new UsageError(
       'port',
-      `The service can't listen on ${host}:${port} (${systemReason(error)}). Use another port (--port), or 0 for any free one.`,
+      `The service can't listen on ${host}:${port} (${systemReason(error)}). Use another port, or 0 for any free one.`,
       {cause: error},
     );
   }
