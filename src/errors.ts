@@ -149,7 +149,9 @@ const sqliteCodes: Readonly<Record<number, string>> = {
 /** The code of an error of the system or of SQLite (`ENOSPC`); its message if it has no code. */
 export function systemCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const {code, rawCode = 0} = error as NodeJS.ErrnoException & {readonly rawCode?: number};
+  const {code: given, rawCode = 0} = error as NodeJS.ErrnoException & {readonly rawCode?: number};
+  // A DOMException, such as the reason of an aborted signal, has a number.
+  const code = typeof given === 'string' ? given : undefined;
   const named = code?.startsWith('UNKNOWN_SQLITE') ? sqliteCodes[rawCode & 0xff] : undefined;
   return named || code || error.message || error.name;
 }
