@@ -74,8 +74,16 @@ export interface Summary {
     /** The account, with its limits of day and month and their use by all its runs. */
     readonly account: {
       readonly label: string;
-      readonly per_day?: {readonly limit: number; readonly used: number} | undefined;
-      readonly per_month?: {readonly limit: number; readonly used: number} | undefined;
+      readonly per_day?: {
+        readonly limit: number;
+        readonly used: number;
+        /** Credits that the count lacked at the start, by the history and the answer store: they were added. */ readonly lacked?: number | undefined;
+      } | undefined;
+      readonly per_month?: {
+        readonly limit: number;
+        readonly used: number;
+        /** Credits that the count lacked at the start, by the history and the answer store: they were added. */ readonly lacked?: number | undefined;
+      } | undefined;
       /** Price of a credit, from the account file. */ readonly price?: {readonly per_credit: number; readonly currency: string} | undefined;
     };
     readonly saved: {
