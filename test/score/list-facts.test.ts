@@ -122,7 +122,7 @@ test('without a rule that reads the list, nothing is counted and nothing is said
   expect(stderr).not.toContain('comes only once');
 });
 
-const library = {endpoint: 'embedded', email: 'email', store: false, quiet: true} as const;
+const library = {endpoint: 'embedded', email: 'email', store: false} as const;
 
 test('an array that a program gives is counted, a stream is not', async () => {
   const rows = aliases(10).map(email => ({email}));
