@@ -74,6 +74,7 @@ export interface RunSettings {
   readonly score?: string | {
     readonly base?: 'default' | 'none' | undefined;
     readonly levels?: {readonly medium?: number | undefined; readonly high?: number | undefined} | undefined;
+    readonly same_by?: string | undefined;
     readonly rules?: readonly ({
       readonly when: string;
       readonly add: number;
@@ -89,6 +90,7 @@ export interface RunSettings {
       readonly answers?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
       readonly status?: Readonly<Record<string, 'ok' | 'empty' | 'invalid' | 'failed' | 'unknown' | 'skipped'>> | undefined;
       readonly error?: Readonly<Record<string, string>> | undefined;
+      readonly shared?: Readonly<Record<string, number | Readonly<Record<string, number>>>> | undefined;
       readonly now?: string | undefined;
       readonly score?: number | null | undefined;
       readonly level?: 'low' | 'medium' | 'high' | 'unknown' | undefined;

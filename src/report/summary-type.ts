@@ -155,6 +155,13 @@ export interface Summary {
   readonly errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[];
   /** Repairs of cells, such as phone.decimal_zero. */
   readonly repairs: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[];
+  /** Columns that are looked up, with the prefix of their results; and the column of persons, if rules name one. */
+  readonly columns: readonly {readonly operation: string; readonly column: string; readonly prefix: string}[];
+  /** Facts of the whole list that rules read, such as mailbox. */
+  readonly shared: Readonly<Record<string, {
+    /** Rows with a value that several have. */ readonly rows: number;
+    /** How many have each of the ten most shared values. */ readonly largest: readonly number[];
+  }>>;
   /** Columns that are not looked up, though half of their first values or more may be of a kind. */
   readonly left_out: readonly {
     readonly operation: string;
