@@ -88,7 +88,9 @@ export function libraryLines(): string[] {
   const types = [...read('src/index.ts').matchAll(/export (?:type )?\{([^}]+)\}/g)].flatMap(
     ([, names = '']) => names.split(',').map(name => name.replace(/\btype\b/, '').trim()),
   );
-  const settings = [...read('src/library/job-input.ts').matchAll(/^ {2}(?:\/\*\*.*\*\/ )?readonly (\w+)\??:/gm)];
+  const settings = [
+    ...read('src/library/job-input.ts').matchAll(/^ {2}(?:\/\*\*.*\*\/ )?readonly (\w+)\??:/gm),
+  ];
   return [
     ...Object.keys(library).map(name => `library ${name} (value)`),
     ...types.filter(Boolean).map(name => `library ${name}`),
