@@ -11,6 +11,7 @@ import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {pruneHistory, rememberRun, unfinished} from './end/history.ts';
+import {withPlace} from './end/space.ts';
 import {summarize} from './end/summarize.ts';
 import {exceeds, isForbidden} from './exit.ts';
 import type {RunIo} from './io.ts';
@@ -115,7 +116,7 @@ async function runOnce(
     logEnd(io.log, outcome);
     return outcome;
   } catch (thrown) {
-    const error = stoppedBefore(stopper, thrown) ?? foreseen(thrown);
+    const error = stoppedBefore(stopper, thrown) ?? withPlace(foreseen(thrown), state);
     await reportFailure(job, io, state, error);
     // Keeps the state if its ledger has calls, since no other file may have a record of them.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);

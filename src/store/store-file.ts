@@ -181,12 +181,12 @@ export class StoreFile {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
   }
 
-  /** Numbers of answers bought since `sinceMs`, by operation, among the newest of the file. */
-  boughtSince(sinceMs: number): (readonly [Operation, number])[] {
+  /** Numbers of answers bought between these times, by operation, among the newest of the file. */
+  boughtWithin(fromMs: number, toMs: number): (readonly [Operation, number])[] {
     const newest = `(SELECT * FROM answer ORDER BY id DESC LIMIT ${NEWEST})`;
-    const from = `FROM ${newest} WHERE scope = ? AND bought_at >= ? AND ${IS_ANSWER} GROUP BY operation`;
+    const from = `FROM ${newest} WHERE scope = ? AND bought_at >= ? AND bought_at < ? AND ${IS_ANSWER} GROUP BY operation`;
     const query = this.#db.query(['operation', 'count(*) AS bought'], from);
-    const rows = this.#db.reading(() => query.all(this.#scope, sinceMs));
+    const rows = this.#db.reading(() => query.all(this.#scope, fromMs, toMs));
     return rows.map(({operation, bought}) => [operation as Operation, Number(bought)] as const);
   }
 

@@ -63,8 +63,8 @@ export interface AnswerStore {
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
   /** True if the store has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
-  /** Numbers of the newest stored answers that were bought since `sinceMs`, by operation. Few old ones are renewed. */
-  boughtSince(sinceMs: number): readonly (readonly [Operation, number])[];
+  /** Numbers of answers bought between these times, by operation, among the newest of the store. */
+  boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[];
   /** Takes an answer, to write it for other runs a moment later. */
   put(answer: KeptAnswer): void;
   /**
@@ -86,7 +86,7 @@ export const noStore: AnswerStore = {
   ready: () => undefined,
   find: () => new Map(),
   knows: () => false,
-  boughtSince: () => [],
+  boughtWithin: () => [],
   put() {},
   flush: async () => false,
   stored: undefined,
@@ -164,8 +164,8 @@ class SqliteStore implements AnswerStore {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  boughtSince(sinceMs: number) {
-    return this.#attempt(this.#reading, file => file.boughtSince(sinceMs)) ?? [];
+  boughtWithin(fromMs: number, toMs: number) {
+    return this.#attempt(this.#reading, file => file.boughtWithin(fromMs, toMs)) ?? [];
   }
 
   put(answer: KeptAnswer): void {

@@ -266,6 +266,17 @@ describe("an account's count that is lost or older in the middle of a day", () =
     });
   });
 
+  test('counts no run of a later day, which a clock that is set back shows', async () => {
+    const day = await open();
+    await using _ = day.stage;
+    const {now} = day;
+    await day.night(10);
+    day.now = () => now() - 2 * DAY_MS;
+    const back = await day.night(10);
+    expect(back).toMatchObject({code: 0, summary: {credits: {account: {per_day: {limit: 50, used: 10}}}}});
+    expect(back.message).not.toContain('lacked');
+  });
+
   test('is said in spite of --quiet, with the next step', async () => {
     await using service = await startService();
     using sandbox = createSandbox();

@@ -125,12 +125,15 @@ export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[]
   return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
 }
 
-/** Thousandths of a credit that runs of the job's account spent, if they began at `sinceMs` or later; 0 if unknown. */
-export function spentSince({endpoint, settings}: Job, sinceMs: number, {env}: World): number {
+/** Thousandths of a credit that runs of the job's account spent, if they began between these times; 0 if unknown. */
+export function spentWithin({endpoint, settings}: Job, fromMs: number, toMs: number, {env}: World): number {
   const key = scopeKey(scopeOf(endpoint, settings));
   try {
     return earlierRuns({env, warn() {}})
-      .filter(run => Date.parse(run.started_at) >= sinceMs && scopeKey(accountIn(run)) === key)
+      .filter(run => {
+        const startedMs = Date.parse(run.started_at);
+        return startedMs >= fromMs && startedMs < toMs && scopeKey(accountIn(run)) === key;
+      })
       .reduce((sum, {credits}) => sum + thousandths(credits.spent + credits.maybe_spent), 0);
   } catch {
     return 0;

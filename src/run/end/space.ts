@@ -1,8 +1,10 @@
 import {readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {isFull} from '../../disk/sqlite.ts';
+import {OutputError} from '../../errors.ts';
 import {count} from '../../report/format.ts';
 import {rowsOf, type Session} from '../session.ts';
+import type {RunState} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
 
 const MIB = 2 ** 20;
@@ -11,19 +13,30 @@ const LOG_BYTES = 33 * MIB;
 
 /**
  * A sentence on the space that the rest of a run needs, by the share of rows that are written, if a full disk stopped
- * the run. Empty for other stops, and if the share is not known.
+ * the run. If the share is not known, names only the directory. Empty for other stops.
  */
 export function spaceSentence(session: Session, {error}: Stop): string {
   const {state, input, output} = session;
   const {bytesTotal, position, recordsRead} = input.source;
   const share = (rowsOf(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
-  if (!isFull(error) || !(share > 0 && share <= 1)) return '';
+  if (!isFull(error)) return '';
+  if (!(share > 0 && share <= 1)) return fullSentence(state);
   const used = readdirSync(state.directory).reduce(
     (sum, name) => sum + sizeOf(join(state.directory, name)),
     0,
   );
   const needed = Math.ceil((used / share - used + LOG_BYTES) / MIB);
   return ` The rest of the run needs up to about ${count(needed)} MiB more in ${state.directory}.`;
+}
+
+function fullSentence({directory}: RunState): string {
+  return ` The disk with ${directory} is full.`;
+}
+
+/** The error of a run that could not begin; if the disk of its state is full, with the directory. */
+export function withPlace(error: unknown, state: RunState | undefined): unknown {
+  if (state === undefined || !(error instanceof OutputError) || !isFull(error)) return error;
+  return new OutputError('state_unwritable', `${error.message}${fullSentence(state)}`, {cause: error.cause});
 }
 
 function sizeOf(path: string): number {

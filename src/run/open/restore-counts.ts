@@ -5,7 +5,7 @@ import {priceOf} from '../../layout/prices.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {AnswerStore} from '../../store/store.ts';
-import {spentSince} from '../end/history.ts';
+import {spentWithin} from '../end/history.ts';
 import type {World} from '../io.ts';
 
 /** Milliseconds after a period's start within which an answer may come to a call of the period before. */
@@ -23,11 +23,12 @@ export function restoreCounts(
 ): void {
   const price = priceOf(job);
   for (const budget of budgets) {
-    const bought = store.boughtSince(budget.begunAt + LONGEST_CALL_MS);
+    const {begunAt, renewsAt} = budget;
+    const bought = store.boughtWithin(begunAt + LONGEST_CALL_MS, renewsAt);
     // Other jobs may have had lower prices than this one: one credit is the usual.
     const paid = bought.map(([operation, count]) => count * Math.min(price(operation), thousandths(1)));
     const known = Math.max(
-      spentSince(job, budget.begunAt, io),
+      spentWithin(job, begunAt, renewsAt, io),
       paid.reduce((sum, each) => sum + each, 0),
     );
     budget.raiseTo(known);
