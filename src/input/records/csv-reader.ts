@@ -1,41 +1,41 @@
 import {isUtf8} from 'node:buffer';
-import type {Options} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
-import {
-  allFields,
-  type CsvRecord,
-  countLines,
-  isHeaderAgain,
-  linesOf,
-  looseFields,
-  parseRecords,
-  parserOptions,
-  stopsBeyond,
-} from './csv-records.ts';
+import {type CsvRecord, CsvSyntax, isHeaderAgain, type QuoteFault} from './csv-records.ts';
 import {cutEmpty} from './delimiter.ts';
 import {CR, LF, type LineBlock, LineBlocks, QUOTE} from './line-blocks.ts';
-import {OpenLines} from './open-lines.ts';
 import type {CsvLayout, CsvSettings, RecordReader} from './record-reader.ts';
 import {encodingDetail, headerError, reject} from './reject.ts';
 
 /** Maximum number of lines of one cell that can be a footer, and maximum bytes of each. */
 const MOST_FOOTER = 30;
 const FOOTER_BYTES = 1_000;
+/** An open record above this size is only read again once it has doubled. */
+const EAGER_BYTES = 64 * 1024;
+
+/** A record of one cell or few, with its bytes. */
+interface ShortRecord {
+  readonly line: number;
+  readonly bytes: Buffer;
+  readonly fields: readonly string[];
+}
 
 /**
- * Reads a CSV with csv-parse, which can't continue after an error: then the physical line at which it stopped is
- * read or rejected alone, and parsing begins again at the next line. An incomplete record is kept until its rest
- * comes, up to the size limit. The result depends on the bytes only, not on their chunks.
+ * Reads a CSV block by block. The first line of a record that can't be read is read with its quotes as letters, or
+ * rejected alone. An incomplete record is kept until its rest comes, up to the size limit. The result depends on the
+ * bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
-  readonly #options: Options;
+  readonly #syntax: CsvSyntax;
   readonly #blocks: LineBlocks;
-  readonly #open: OpenLines;
   readonly #eol: number;
   /** Maximum bytes of a record with its line end. */
   readonly #limit: number;
+  /** Whole lines of an incomplete record; their length, and the length at which they were last read. */
+  #open: Buffer[] = [];
+  #openLength = 0;
+  #readLength = 0;
   /** Records that are read, but not yet returned by `push` or `end`. */
   #records: InputRecord[] = [];
   #layout: CsvLayout | undefined;
@@ -44,7 +44,7 @@ export class CsvReader implements RecordReader {
   #blanks = 0;
   #isAfterRow = false;
   /** A line of one cell and short lines after the last row: a footer if no other record follows, else rejects. */
-  #tail: {readonly line: number; readonly bytes: Buffer; readonly fields: readonly string[]}[] = [];
+  #tail: ShortRecord[] = [];
   /** Number of records below the header that are still to be left out. */
   #below: number;
   /** Number of the first line whose quotes were read as ordinary characters. */
@@ -57,9 +57,8 @@ export class CsvReader implements RecordReader {
     this.#below = settings.below;
     this.#eol = dialect.eol === '\r' ? CR : LF;
     this.#limit = settings.maxRecordSize + 1;
-    this.#open = new OpenLines(this.#limit);
     this.#blocks = new LineBlocks(this.#eol, settings.maxRecordSize);
-    this.#options = parserOptions(dialect.delimiter, dialect.eol);
+    this.#syntax = new CsvSyntax(dialect);
   }
 
   /** The columns; undefined until the first record was read. */
@@ -69,86 +68,114 @@ export class CsvReader implements RecordReader {
 
   push(chunk: Buffer): InputRecord[] {
     for (const block of this.#blocks.push(chunk)) this.#read(block);
-    return this.#takeRecords();
+    return this.#records.splice(0);
   }
 
   end(): InputRecord[] {
     for (const block of this.#blocks.end()) this.#read(block);
-    this.#parseOpen(true);
+    this.#readOpen(true);
     this.#settings.tally.blankLines += this.#blanks;
     this.#blanks = 0;
     this.#endFooter();
-    return this.#takeRecords();
-  }
-
-  #takeRecords(): InputRecord[] {
-    const records = this.#records;
-    this.#records = [];
-    return records;
+    return this.#records.splice(0);
   }
 
   #read(block: LineBlock): void {
     if (block.kind === 'lines') {
-      if (this.#open.add(block.bytes)) this.#parseOpen(false);
+      this.#open.push(block.bytes);
+      this.#openLength += block.bytes.length;
+      if (this.#mayBeWhole(block.bytes)) this.#readOpen(false);
       return;
     }
     // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
-    this.#parseOpen(true);
+    this.#readOpen(true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head);
     this.#line++;
   }
 
-  /** Parses the waiting lines. `closed`: no more lines can complete the last record. */
-  #parseOpen(closed: boolean): void {
-    const bytes = this.#open.take();
+  /** True if the first record may be complete with these lines, and reading it again is worth the time. */
+  #mayBeWhole(lines: Buffer): boolean {
+    if (this.#readLength === 0 || this.#openLength > this.#limit) return true;
+    return (
+      lines.includes(QUOTE) && (this.#openLength <= EAGER_BYTES || this.#openLength >= 2 * this.#readLength)
+    );
+  }
+
+  /** Reads the waiting lines. `closed`: no more lines can complete the last record. */
+  #readOpen(closed: boolean): void {
+    const [first] = this.#open;
+    const bytes = first !== undefined && this.#open.length === 1 ? first : Buffer.concat(this.#open);
     const sound = isUtf8(bytes);
-    if (sound && this.#takeBlock(bytes)) return;
-    let start = 0;
-    while (start < bytes.length) {
-      const rest = bytes.subarray(start);
-      const {records, stop} = parseRecords(rest, this.#options);
-      const taken = this.#takeAll(rest, records, sound);
-      start += taken;
-      if (start === bytes.length) return;
-      const isTooLong = taken !== (records.at(-1)?.end ?? 0);
-      if (stop === 'open' && !isTooLong && !closed && bytes.length - start <= this.#limit) {
-        this.#open.putBack(bytes.subarray(start));
+    this.#keep(bytes.length, bytes);
+    for (const record of this.#syntax.records(bytes, this.#limit)) {
+      const mayEnd = !closed && bytes.length - record.start <= this.#limit;
+      if (record.fields === 'open' && mayEnd) {
+        this.#keep(record.start, bytes);
         return;
       }
-      start = this.#takeLine(bytes, start, isTooLong || stop === 'open');
+      this.#take(bytes, record, sound);
+      this.#line += record.lines;
     }
   }
 
-  /** Takes all records of whole lines at once. Returns false if they must be read one by one. */
-  #takeBlock(bytes: Buffer): boolean {
+  /** Keeps the bytes from `start` on, which were read and found incomplete. */
+  #keep(start: number, bytes: Buffer): void {
+    const rest = bytes.subarray(start);
+    this.#open = rest.length === 0 ? [] : [rest];
+    this.#openLength = rest.length;
+    this.#readLength = rest.length;
+  }
+
+  /** Takes a record of a block. `sound`: the block's bytes are surely UTF-8. */
+  #take(block: Buffer, {start, end, fields: read}: CsvRecord, sound: boolean): void {
+    const bytes = () => block.subarray(start, end);
+    const given = typeof read === 'string' ? this.#loose(bytes(), read) : read;
+    if (given === undefined) return;
+    if (block[start] !== QUOTE && this.#isBlank(given)) {
+      if (this.#layout?.columns.length === 1) this.#blanks++;
+      else this.#settings.tally.blankLines++;
+      return;
+    }
+    if (this.#layout === undefined && this.#takeLayout(bytes(), given)) return;
     const {columns = [], header} = this.#layout ?? {};
-    if (columns.length < 2 || this.#below > 0 || bytes.length > this.#limit) return false;
-    const all = allFields(bytes, this.#options)?.map(fields => cutEmpty(fields, columns.length));
-    if (all?.every(fields => fields.length === columns.length && !isHeaderAgain(fields, header)) !== true)
-      return false;
-    // Each record takes at least one line. So if there are as many lines as records, no record takes two.
-    const total = countLines(bytes, this.#eol);
-    const end = String.fromCharCode(this.#eol);
-    const lines = all.map(fields => (all.length === total ? 1 : linesOf(fields, end)));
-    if (lines.reduce((sum, some) => sum + some, 0) !== total) return false;
-    this.#release();
-    for (const [at, fields] of all.entries()) {
+    const fields = this.#fitted(given, columns.length);
+    const short = () => ({line: this.#line, bytes: Buffer.from(bytes()), fields});
+    if (!sound && !isUtf8(bytes())) {
+      this.#reject('invalid_encoding', String(encodingDetail(this.#settings)), bytes());
+    } else if (this.#below > 0) {
+      this.#below -= 1;
+    } else if (fields.length < columns.length && this.#mayBeFooter(end - start, fields)) {
+      this.#tail.push(short());
+    } else if (fields.length !== columns.length) {
+      this.#rejectCount(short());
+    } else if (isHeaderAgain(fields, header)) {
+      this.#reject('header_again', 'the line repeats the header', bytes());
+    } else {
+      this.#release();
       this.#deliver(fields, this.#line);
-      this.#line += lines[at] ?? 1;
     }
-    return true;
   }
 
-  /** Takes records up to the first that is too long. Returns the place after the last that was taken. */
-  #takeAll(bytes: Buffer, records: readonly CsvRecord[], sound: boolean): number {
-    let start = 0;
-    for (const {fields, end} of records) {
-      if (end - start > this.#limit) break;
-      this.#take(bytes.subarray(start, end), fields, sound);
-      start = end;
+  /**
+   * The fields of a line with quotes as ordinary characters, if it then has as many as the header. Else they may be
+   * real quotes: the line is rejected.
+   */
+  #loose(line: Buffer, fault: QuoteFault): readonly string[] | undefined {
+    if (fault === 'open') {
+      const {maxRecordSize} = this.#settings;
+      const detail = `a quoted field begins in this line, and no closing quote follows in the next ${maxRecordSize} bytes or before the end of the file`;
+      this.#reject(this.#isCut(line) ? 'cut_off' : 'unclosed_quote', detail, line);
+      return undefined;
     }
-    return start;
+    const fields = this.#syntax.looseFields(line.toString());
+    if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
+      if (!line.includes('="')) this.looseLine ??= this.#line;
+      return fields;
+    }
+    const detail = 'a quote is inside an unquoted field: quote the whole field and double the quotes in it';
+    this.#reject('invalid_quote', detail, line);
+    return undefined;
   }
 
   /** Takes the columns from the first record. Returns true if that record is the header. */
@@ -165,52 +192,18 @@ export class CsvReader implements RecordReader {
       [cell, ...above.map(cells => cells[at] ?? '')].find(text => text.trim() !== '');
     const header = fields.map((cell, at) => nameOf(cell, at) ?? cell);
     this.#layout = {header, columns: columnNames(header)};
-    this.#line += countLines(bytes, this.#eol);
     return true;
   }
 
-  /** Takes a record's bytes and fields. `sound`: the bytes are surely UTF-8. */
-  #take(bytes: Buffer, given: readonly string[], sound: boolean): void {
-    if (this.#isBlank(bytes, given)) {
-      if (this.#layout?.columns.length === 1) this.#blanks++;
-      else this.#settings.tally.blankLines++;
-      this.#line++;
-      return;
-    }
-    if (this.#layout === undefined && this.#takeLayout(bytes, given)) return;
-    const {columns = [], header} = this.#layout ?? {};
-    const fields = this.#fitted(given, columns.length);
-    if (!sound && !isUtf8(bytes)) {
-      this.#reject('invalid_encoding', String(encodingDetail(this.#settings)), bytes);
-    } else if (this.#below > 0) {
-      this.#below -= 1;
-    } else if (this.#mayBeFooter(bytes, fields)) {
-      this.#tail.push({line: this.#line, bytes: Buffer.from(bytes), fields});
-    } else if (fields.length !== columns.length) {
-      this.#rejectCount(fields.length, bytes);
-    } else if (isHeaderAgain(fields, header)) {
-      this.#reject('header_again', 'the line repeats the header', bytes);
-    } else {
-      this.#release();
-      this.#deliver(fields, this.#line);
-    }
-    this.#line += countLines(bytes, this.#eol);
-  }
-
-  #mayBeFooter(bytes: Buffer, fields: readonly string[]): boolean {
+  #mayBeFooter(length: number, fields: readonly string[]): boolean {
     const isBegun = this.#tail.length > 0;
-    const isShort = fields.length < (this.#layout?.columns.length ?? 1) && (isBegun || fields.length === 1);
-    return (
-      isShort &&
-      (isBegun || this.#isAfterRow) &&
-      bytes.length <= FOOTER_BYTES &&
-      this.#tail.length < MOST_FOOTER
-    );
+    const isNext = isBegun ? this.#tail.length < MOST_FOOTER : this.#isAfterRow && fields.length === 1;
+    return isNext && length <= FOOTER_BYTES;
   }
 
   /** True for a line without text. In a file of one column, and above the header, blanks are text. */
-  #isBlank(bytes: Buffer, [first, ...others]: readonly string[]): boolean {
-    if (first === undefined || others.length > 0 || bytes[0] === QUOTE) return false;
+  #isBlank({0: first, length}: readonly string[]): boolean {
+    if (first === undefined || length > 1) return false;
     return first === '' || (first.trim() === '' && (this.#layout?.columns.length ?? 1) > 1);
   }
 
@@ -224,40 +217,21 @@ export class CsvReader implements RecordReader {
     return this.#layout?.columns.map((_, at) => fields[at] ?? '') ?? fields;
   }
 
-  /** Reads or rejects the physical line at `start` alone. Returns the start of the next record. */
-  #takeLine(bytes: Buffer, start: number, isOpen: boolean): number {
-    const {maxRecordSize} = this.#settings;
-    const unclosed = isOpen || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
-    const detail = unclosed
-      ? `a quoted field begins in this line, and no closing quote follows in the next ${maxRecordSize} bytes or before the end of the file`
-      : 'a quote is inside an unquoted field: quote the whole field and double the quotes in it';
-    const eolAt = bytes.indexOf(this.#eol, start);
-    const end = eolAt === -1 ? bytes.length : eolAt + 1;
-    const line = bytes.subarray(start, end);
-    const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // Reads quotes as ordinary characters only if the line then has as many fields as the header. Else they may
-    // be real quotes.
-    if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
-      if (!line.includes('="')) this.looseLine ??= this.#line;
-      this.#take(line, fields, false);
-      return end;
-    }
-    const reason = unclosed ? (eolAt === -1 ? 'cut_off' : 'unclosed_quote') : 'invalid_quote';
-    this.#reject(reason, detail, line);
-    this.#line++;
-    return end;
-  }
-
   #deliver(fields: readonly string[], line: number): void {
     this.#isAfterRow = true;
     this.#records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields});
   }
 
-  #rejectCount(found: number, bytes: Buffer, line = this.#line): void {
+  #rejectCount({line, bytes, fields}: ShortRecord): void {
     const count = this.#layout?.columns.length ?? 0;
     const expected = count === 1 ? '1 field' : `${count} fields`;
-    const isCut = found < count && bytes.at(-1) !== this.#eol;
-    this.#reject(isCut ? 'cut_off' : 'column_count', `expected ${expected}, found ${found}`, bytes, line);
+    const reason = fields.length < count && this.#isCut(bytes) ? 'cut_off' : 'column_count';
+    this.#reject(reason, `expected ${expected}, found ${fields.length}`, bytes, line);
+  }
+
+  /** True for a line without its end: it is the last of its file. */
+  #isCut(line: Buffer): boolean {
+    return line.at(-1) !== this.#eol;
   }
 
   #reject(reason: RejectReason, detail: string, bytes: Buffer, line = this.#line): void {
@@ -271,13 +245,13 @@ export class CsvReader implements RecordReader {
   /** Delivers what waited for another record: blank lines of a single column as rows, lines of one cell as rejects. */
   #release(): void {
     for (; this.#blanks > 0; this.#blanks--) this.#deliver([''], this.#line - this.#blanks);
-    for (const {line, bytes, fields} of this.#tail.splice(0)) this.#rejectCount(fields.length, bytes, line);
+    for (const short of this.#tail.splice(0)) this.#rejectCount(short);
   }
 
   /** Delivers the lines of one cell at the end as rows of a footer. A last line without its end may be cut off. */
   #endFooter(): void {
-    const isCut = this.#tail.length === 1 && this.#tail[0]?.bytes.at(-1) !== this.#eol;
-    if (isCut) this.#release();
+    const [first, ...others] = this.#tail;
+    if (first !== undefined && others.length === 0 && this.#isCut(first.bytes)) this.#release();
     for (const {line, fields} of this.#tail.splice(0)) {
       const record = ++this.#settings.tally.record;
       this.#records.push({type: 'csv', record, line, fields: this.#padded(fields), isFooter: true});

@@ -1,4 +1,4 @@
-import {looseFields, parseRecords, parserOptions} from './csv-records.ts';
+import {CsvSyntax} from './csv-records.ts';
 import type {CsvDialect} from './record-reader.ts';
 
 /** Delimiters, in order of preference. */
@@ -7,9 +7,9 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Tried last, since e-mail addresses may contain them. All records must then have the same number of fields. */
 const RARE = ['^', '~'] as const;
 
-/** Maximum number of the sample's records to read, and maximum number of its bytes. */
+/** Maximum numbers of the sample's records and of their lines. */
 const MOST_RECORDS = 100;
-const MOST_BYTES = 65_536;
+const MOST_LINES = 200;
 /** After this many unreadable lines, no more records are read with the delimiter being tried. */
 const MOST_FAULTS = 10;
 
@@ -72,21 +72,25 @@ export function firstRecords(
   eol: CsvDialect['eol'],
   loose = false,
 ): (readonly string[])[] {
-  const head = given.subarray(0, MOST_BYTES);
+  let end = 0;
   // The sample may end within a record, so text after the last line end is left out.
-  const lastEnd = head.lastIndexOf(eol);
-  const text = lastEnd === -1 ? head : head.subarray(0, lastEnd + eol.length);
+  for (let line = 0; line < MOST_LINES; line++) {
+    const eolAt = given.indexOf(eol, end);
+    if (eolAt < 0) break;
+    end = eolAt + eol.length;
+  }
+  const text = end === 0 ? given : given.subarray(0, end);
+  const syntax = new CsvSyntax({delimiter, eol});
   const records: (readonly string[])[] = [];
-  const options = {...parserOptions(delimiter, eol), skip_empty_lines: true, to: MOST_RECORDS};
-  let start = 0;
-  for (let faults = 0; faults < MOST_FAULTS && start < text.length; faults++) {
-    const parsed = parseRecords(text.subarray(start), options);
-    records.push(...parsed.records.map(({fields}) => fields));
-    if (parsed.stop !== 'bad_quote') break;
-    const bad = start + (parsed.records.at(-1)?.end ?? 0);
-    const lineEnd = text.indexOf(eol, bad);
-    start = lineEnd === -1 ? text.length : lineEnd + eol.length;
-    records.push((loose ? looseFields(text.subarray(bad, start).toString(), options) : undefined) ?? []);
+  let faults = 0;
+  for (const {fields, start, end: last} of syntax.records(text, text.length)) {
+    if (fields === 'open' || records.length === MOST_RECORDS || faults === MOST_FAULTS) break;
+    if (fields === 'bad_quote') faults += 1;
+    if (typeof fields === 'object') {
+      if (fields.length > 1 || fields[0] !== '') records.push(fields);
+    } else {
+      records.push((loose ? syntax.looseFields(text.toString('utf8', start, last)) : undefined) ?? []);
+    }
   }
   return records;
 }
