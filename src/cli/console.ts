@@ -41,8 +41,7 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
         warn: (sentence: Said) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`)),
       };
   const nothing = () => {};
-  const heard = quiet ? {say: nothing, warn: nothing} : tell;
-  warnOfUnchecked(process.env, heard.warn);
+  warnOfUnchecked(process.env, tell.warn);
   forgetUnchecked();
   return {
     quiet,
@@ -51,7 +50,9 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
       return widthOf('stderr');
     },
     paint,
-    ...heard,
+    // A warning is of what is paid, kept or missing. So `quiet` hides only what is said besides.
+    say: quiet ? nothing : tell.say,
+    warn: tell.warn,
     draw: forMachine ? nothing : draw,
     log,
   };

@@ -13,7 +13,7 @@ import {printCommand} from './terminal/printable.ts';
 export async function tellGitHub(outcome: RunOutcome, console: Console): Promise<void> {
   if (!inGitHubActions()) return;
   for (const line of annotations(outcome))
-    if (!console.quiet || line.startsWith('::error')) printCommand(line);
+    if (!console.quiet || !line.startsWith('::notice')) printCommand(line);
   const path = process.env.GITHUB_STEP_SUMMARY ?? '';
   if (outcome.summary === undefined || path === '') return;
   try {

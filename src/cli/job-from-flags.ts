@@ -21,6 +21,7 @@ export function jobFrom(
   const raw = cleaned(given);
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
   const {name, input, output: jobOutput, ...rest} = settings;
+  const console = createConsole(rest);
   const job = resolveJob(
     {
       name,
@@ -33,10 +34,9 @@ export function jobFrom(
     },
     env,
     isInteractive(),
-    // Passes on the stderr of the user's command that prints the API key, even with `--quiet`.
-    createConsole({...rest, quiet: false}).warn,
+    console.warn,
   );
-  return {job, console: createConsole(rest)};
+  return {job, console};
 }
 
 /** The environment for a command that makes no calls. A placeholder replaces the API key, so no key is read. */

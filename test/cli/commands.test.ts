@@ -315,7 +315,21 @@ test.each([
   },
 );
 
-test('quiet leaves only errors', async () => {
+test('quiet leaves all that changes what is paid, kept or missing: warnings are heard', async () => {
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  sandbox.write('file', '');
+  const args = ['list.csv', '--quiet', ...FAST];
+  const without = {
+    env: {...service.env, XDG_CACHE_HOME: sandbox.path('file'), XDG_STATE_HOME: sandbox.path('file')},
+  };
+  const {stderr} = await runHere(sandbox, ['run', ...args], without);
+  expect(stderr).toMatch(/^Warning: This run continues without the answer store/m);
+  expect(stderr.split('\n').filter(line => !line.startsWith('Warning: '))).toEqual(['']);
+  const asJson = await runHere(sandbox, ['run', ...args, '--force', '--log', 'json'], without);
+  expect(asJson.stderr).toMatch(/"event":"warning".*This run continues without the answer store/);
+});
+
+test('quiet leaves nothing of a run without a warning, and its errors', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stdout: '', stderr: ''});
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stderr: ''});

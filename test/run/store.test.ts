@@ -451,7 +451,7 @@ test('with --quiet a damaged store is still told of; --require-store ends with 9
   expect(await runHere(sandbox, [...args, '--require-store'])).toMatchObject({code: 9});
   const quiet = await runHere(sandbox, [...args, '--quiet']);
   expect(quiet.code).toBe(0);
-  expect(quiet.stderr).toMatch(/^5 rows .*5 values .*5 answers .*\n$/);
+  expect(quiet.stderr).toMatch(/^Warning: The answer store .*\n5 rows .*5 values .*5 answers .*\n$/);
 });
 
 test('require_store: a store that stays locked or has no place is an error before the first call; a sound one is not', async () => {

@@ -91,7 +91,7 @@ export const resultSettings = {
     ofTerminal: true,
   }),
   quiet: resultSetting(z.boolean().default(false), {
-    description: 'Write only errors to stderr, and the log if it is set.',
+    description: 'Write only warnings and errors to stderr, and the log if it is set.',
     uses: ['run', 'lookup', 'verify', 'worker', 'doctor'],
     changesResult: false,
     ofTerminal: true,
