@@ -103,6 +103,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'run',
       'store',
     ],
+    'score/list-facts.ts',
   ],
   library: [
     'input',
@@ -137,6 +138,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'output/csv-table.ts',
     'score/conditions.ts',
     'score/given.ts',
+    'score/list-facts.ts',
     'score/rule-tests.ts',
     'score/rules.ts',
     'service/start.ts',

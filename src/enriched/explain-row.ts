@@ -93,20 +93,12 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   });
   const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
   const conditions = ready.flatMap(rule => rule?.condition ?? []);
+  const reads = conditions.flatMap(({references}) => references);
   const readFacts = factsReader(subjects, conditions, file.own.columns, background);
   return async (row: TextRow, cells: readonly string[], points: object) => {
     // Counts the whole output only for rows that such a rule gave points.
-    const isShared = ready.some(
-      (rule, at) =>
-        rule?.condition.references.some(({path}) => path[0] === 'shared') &&
-        (rules[at]?.shadow === true || Object.hasOwn(points, rules[at]?.reason ?? '')),
-    );
-    if (isShared)
-      list ??= await listFactsIn(
-        file,
-        conditions.flatMap(({references}) => references),
-        sameBy,
-      );
+    const mayHold = rules.filter(({reason, shadow}) => shadow === true || Object.hasOwn(points, reason));
+    if (mayHold.some(({when}) => when.includes('shared.'))) list ??= await listFactsIn(file, reads, sameBy);
     const view = read(row, cells);
     const facts = readFacts(view);
     return ready.map((rule): Used | undefined => {

@@ -41,10 +41,14 @@ export interface Layout {
   readonly thresholds: readonly Threshold[];
 }
 
-/** @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid. */
-export function layOut(job: Job, source: Source, startedAt: number): Layout {
+/**
+ * `counted`: facts of the list that are counted already.
+ *
+ * @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid.
+ */
+export function layOut(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
-  let facts: ListFacts | undefined;
+  let facts = counted?.isCurrent() === true ? counted : undefined;
   const background = backgroundOf(rules, startedAt, row => facts?.of(row));
   const mapping = resolveMapping(job, source.format, source.sample, background);
   const {fields, stale} = job.settings;
@@ -63,7 +67,7 @@ export function layOut(job: Job, source: Source, startedAt: number): Layout {
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
-  facts = listFactsOf([...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])], {
+  facts ??= listFactsOf([...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])], {
     ...mapping,
     format: source.format,
     sameBy: rules?.sameBy,

@@ -17,7 +17,7 @@ export interface Normalized {
  * knows its meaning.
  */
 export function normalize({local, domain}: {readonly local: string; readonly domain: string}): Normalized {
-  const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders.get(domain) ?? {};
+  const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders().get(domain) ?? {};
   const lower = local.toLowerCase();
   const base = lower.startsWith('"') ? lower : withoutTag(lower, tag);
   const plain = ignoresDots ? base.replaceAll('.', '') : base;

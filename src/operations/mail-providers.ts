@@ -1,3 +1,4 @@
+import {once} from './once.ts';
 import {readOwnList} from './own-list.ts';
 import {sourceFile} from './package-files.ts';
 
@@ -18,27 +19,26 @@ export interface MailProvider {
   tag: string;
 }
 
-const lines = readOwnList<
-  'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date'
->(sourceFile('operations/mail-providers.csv'));
+type ProviderColumn = 'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date';
 
 /** Every operator with its domains, the source of the entry, and the day of its check. */
-export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
+export const mailOperators = once(() =>
+  readOwnList<ProviderColumn>(sourceFile('operations/mail-providers.csv')).map(({domains, ...about}) => ({
+    ...about,
+    domains: domains.split(' '),
+  })),
+);
 
 /**
  * Listed providers by domain. This table takes precedence over the packages' lists, which call some providers
  * disposable and miss well-known disposable names.
  */
-export const mailProviders: ReadonlyMap<string, MailProvider> = new Map(
-  mailOperators.flatMap(({kind, domains, mailbox_domain, dots, tag}) =>
-    domains.map(domain => [
-      domain,
-      {
-        kind: kind as MailProviderKind,
-        mailboxDomain: mailbox_domain || domain,
-        ignoresDots: dots === 'ignored',
-        tag,
-      },
-    ]),
-  ),
+export const mailProviders = once(
+  (): ReadonlyMap<string, MailProvider> =>
+    new Map(
+      mailOperators().flatMap(({kind, domains, mailbox_domain, dots, tag}) => {
+        const provider = {kind: kind as MailProviderKind, ignoresDots: dots === 'ignored', tag};
+        return domains.map(domain => [domain, {...provider, mailboxDomain: mailbox_domain || domain}]);
+      }),
+    ),
 );

@@ -4,6 +4,7 @@ import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
+import type {ListFacts} from '../score/list-facts.ts';
 import type {Said} from '../sentence.ts';
 
 /** Progress: the share between 0 and 1, and the number of rows, if known. */
@@ -54,8 +55,11 @@ export interface RunIo extends World {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: EventLog;
-  /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */
-  readonly mayBegin?: (job: Job) => Promise<void>;
+  /**
+   * Called once a run has work to do, before anything is sent. It throws if the run must not begin, and returns the
+   * facts of the list if it counted them.
+   */
+  readonly mayBegin?: (job: Job) => Promise<ListFacts | undefined>;
   readonly phase?: Phase;
   /** Opens the transport of calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;

@@ -7,6 +7,7 @@ import type {Job} from '../job/job.ts';
 import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
+import type {ListFacts} from '../score/list-facts.ts';
 import {say, set} from '../sentence.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
@@ -69,8 +70,15 @@ const UNASKED =
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
+export function openSession(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  stopper: Stopper,
+  counted?: ListFacts,
+): Promise<Session> {
   return closingOnError(async closes => {
+    closes(() => counted?.close());
     const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
     warnOfUnchecked(io.env, io.warn);
     const options = {
@@ -87,7 +95,7 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
     closes(() => source.close());
     const now = io.now();
     const identity = beginSession(ledger, job, now, io.warn, others => completeHistory(others, io));
-    const input = {source, layout: layOut(job, source, identity.startedAt)};
+    const input = {source, layout: layOut(job, source, identity.startedAt, counted)};
     closes(() => input.layout.facts?.close());
     for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
     await countList(job, io, input, stopper);
@@ -145,7 +153,7 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Sour
 /** Reads the whole list once before the first call, if rules read facts of it. */
 async function countList(job: Job, io: RunIo, {source, layout}: Input, stopper: Stopper): Promise<void> {
   const {facts} = layout;
-  if (facts === undefined) return;
+  if (facts === undefined || facts.isCurrent()) return;
   if (source.isOnce) return io.warn(COUNTED_NOT);
   const list = await openSourceOf(job, io, stopper);
   const {limit} = job.settings;

@@ -11,6 +11,7 @@ import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary
 
 /** Characters of a hash that are kept: 66 bits. */
 const HASH = 11;
+const NO_MEMBER = ' '.repeat(HASH);
 const WRITTEN_AT_ONCE = 2_000;
 /** Rows whose counts are read at once, and maximum of such parts in memory: rows are judged nearly in order. */
 const READ_AT_ONCE = 2_048;
@@ -50,6 +51,8 @@ interface CountedFact {
 export class ListFacts {
   /** By fact: the rows with a value that several have, and the ten highest counts. Undefined until all is counted. */
   shared: Partial<Record<SharedFact, {rows: number; largest: number[]}>> | undefined;
+  /** False until all is counted, and once the list is another one. */
+  isCurrent = () => false;
   readonly #counted: readonly CountedFact[];
   /** Indexes of the targets that are planned: those with e-mails first. */
   readonly #used: readonly number[];
@@ -80,16 +83,19 @@ export class ListFacts {
     for (const [column, {target, fact}] of this.#counted.entries()) {
       const value = values[this.#used.indexOf(target)];
       if (value === undefined) continue;
+      const shared = sharedText(fact, value);
+      const hash = hashed(fact + shared);
       const who = fact === 'mailbox' ? value.toLowerCase() : person;
-      const place = row.record * this.#counted.length + column;
-      this.#waiting.push(
-        `${hashed(`${fact} ${sharedText(fact, value)}`)}${who ? hashed(who) : ' '.repeat(HASH)}${place}`,
-      );
+      // Most addresses are their mailbox's only one: then one hash is enough.
+      const member = who === undefined || who === '' ? NO_MEMBER : who === shared ? hash : hashed(fact + who);
+      this.#waiting.push(`${hash}${member}${row.record * this.#counted.length + column}`);
     }
     if (this.#waiting.length >= WRITTEN_AT_ONCE) inTemporary(() => this.#write());
   }
 
-  count(): void {
+  /** `isCurrent`: returns false once the list is another one. */
+  count(isCurrent: () => boolean): void {
+    this.isCurrent = isCurrent;
     inTemporary(() => {
       const db = this.#write();
       db.exec(COUNT);

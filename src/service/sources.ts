@@ -46,7 +46,7 @@ export function describeSources(data: OpenData): Sources {
       describeList('Tor networks', asnsOf(torNetworks), ['is_tor_node']),
       describeList(
         'mail domains',
-        mailOperators.map(({domains}) => domains),
+        mailOperators().map(({domains}) => domains),
         ['normalized_email', 'has_aliasing', 'trust_score', 'is_trusted', 'domain_type'],
       ),
     ],

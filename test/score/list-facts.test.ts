@@ -1,7 +1,8 @@
 import {parse} from 'csv-parse/sync';
-import {afterAll, beforeEach, expect, test} from 'vitest';
+import {afterAll, beforeEach, expect, test, vi} from 'vitest';
 import type {PlanReport} from '../../src/estimate/estimate.ts';
 import {enrich, enrichStream} from '../../src/library/enrich.ts';
+import {ListFacts} from '../../src/score/list-facts.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -173,6 +174,25 @@ test('explain names of the rules with one reason those that held', async () => {
   const {stdout} = await runHere(box, ['explain', 'list.enriched.csv', '--row', '1', '--json']);
   const held = JSON.parse(stdout).rules.map(({when}: {when: string}) => when);
   expect(held).toEqual(['email.has_aliasing', 'shared.mailbox >= 3']);
+});
+
+test('a run at a terminal counts the list once: with the calls for its bar', async () => {
+  list('email', aliases(12));
+  const count = vi.spyOn(ListFacts.prototype, 'count');
+  const args = ['run', 'list.csv', '--endpoint', 'embedded', '--no-store'];
+  await runHere(box, args, {isTerminal: true});
+  expect(count).toHaveBeenCalledTimes(1);
+  count.mockRestore();
+  expect(written().map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
+});
+
+test('a list that is another one since its calls were counted is counted again', async () => {
+  list('email', aliases(12));
+  const isCurrent = vi.spyOn(ListFacts.prototype, 'count').mockImplementationOnce(() => {});
+  await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--no-store'], {isTerminal: true});
+  expect(isCurrent).toHaveBeenCalledTimes(2);
+  isCurrent.mockRestore();
+  expect(written().map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
 });
 
 test('tests of rules give the facts of the list', async () => {

@@ -2,6 +2,7 @@ import type {Job} from '../../job/job.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
+import type {ListFacts} from '../../score/list-facts.ts';
 import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {countFirst, creditsNeeded} from '../count-first.ts';
@@ -33,10 +34,15 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
     let counted: number | undefined;
     const watch = (session: Session) => startProgress(session, console, counted);
     const mayBegin = async (begun: Job) => {
-      counted = await countFirst(begun, yes, console, stopper, sentence => {
+      let facts: ListFacts | undefined;
+      const warn = (sentence: Said) => {
         told.add(String(sentence));
         console.warn(sentence);
+      };
+      counted = await countFirst(begun, yes, console, stopper, warn, found => {
+        facts = found;
       });
+      return facts;
     };
     const writesRows = job.output.kind === 'stream' && job.output.to === '-';
     const outcome = await withoutCommands(writesRows, () => run(job, {...io, mayBegin}, stopper, watch));

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {emptyCounters} from '../../books/counters.ts';
 import type {Job} from '../../job/job.ts';
-import {type Layout, operationsOf} from '../../layout/layout.ts';
+import {operationsOf} from '../../layout/layout.ts';
 import {nothingSpent} from '../../ledger/books.ts';
 import {emptyTally} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -21,6 +21,8 @@ export function summarize(
 ): Summary {
   const {job, io, identity, input, asking, output} = session;
   const {source, layout} = input;
+  const person = layout.rules?.sameBy;
+  const persons = person === undefined ? [] : [{operation: 'person', column: person, prefix: ''}];
   const {account, ledger, gate, connection, store} = asking;
   const {tally, spending} = ledger;
   return buildSummary({
@@ -52,16 +54,14 @@ export function summarize(
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
       leftOut: layout.mapping.leftOut,
-      columns: columnsIn(layout),
+      columns: [...layout.mapping.targets, ...persons].map(({operation, column, prefix}) => ({
+        operation,
+        column,
+        prefix,
+      })),
       shared: layout.facts?.shared ?? {},
     },
   });
-}
-
-function columnsIn({mapping, rules}: Layout): Summary['columns'] {
-  const looked = mapping.targets.map(({operation, column, prefix}) => ({operation, column, prefix}));
-  const person = rules?.sameBy;
-  return person === undefined ? looked : [...looked, {operation: 'person', column: person, prefix: ''}];
 }
 
 /** The summary of a run that could not start: its earlier sessions' books, and why this one did nothing. */

@@ -26,7 +26,7 @@ export async function readFirst(
       await see?.(records);
       for (const record of records) if (record.type !== 'reject') facts?.add(record);
     }
-    facts?.count();
+    facts?.count(() => !source.isChanged);
   } finally {
     ended?.();
   }

@@ -20,7 +20,7 @@ export class MailDomains {
       // If the list of large providers has a domain, and only one blocklist does, the lists disagree: kind `other`.
       this.#kinds.set(domain, isDoubtful ? 'other' : 'disposable');
     }
-    for (const [domain, {kind}] of mailProviders) this.#kinds.set(domain, kind);
+    for (const [domain, {kind}] of mailProviders()) this.#kinds.set(domain, kind);
   }
 
   /**
