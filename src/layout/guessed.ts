@@ -3,22 +3,15 @@ import type {InputFormat, Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
 import {type Aside, type Guess, isOffered, lacksChoice, lacksCountry} from '../lookup/columns/guess.ts';
-import {
-  anyOf,
-  type Intelligence,
-  intelligenceNames,
-  type Operation,
-  operations,
-} from '../operations/table.ts';
+import {anyOf, type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {say, set, shellWord} from '../sentence.ts';
 import {refuseTurned} from './turned-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
 
-export function isLookup(only: readonly Operation[] | undefined) {
-  return (guess: Guess): guess is LookupGuess =>
-    guess.operation !== 'country' && only?.includes(guess.operation) !== false;
+export function isLookup(guess: Guess): guess is LookupGuess {
+  return guess.operation !== 'country';
 }
 
 /** Minimum share of fitting values for a column to be in a suggested command. */

@@ -83,10 +83,10 @@ export function resolveMapping(
     ...(isInternational(settings.defaultCountry) && {bare: 'international' as const}),
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
-  const lookups = all.filter(isLookup(settings.only));
+  const lookups = all.filter(isLookup);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0) demandSure(all, lookups, list, header, job.inputs[0] ?? '-');
-  const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
+  const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
@@ -158,14 +158,8 @@ function leftOutBeside(
   return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
 }
 
-function targetsFrom(
-  choices: MentionedColumns['choices'],
-  only: readonly Operation[] | undefined,
-  {columns}: InputFormat,
-): Target[] {
-  return [...choices]
-    .filter(([operation]) => only?.includes(operation) !== false)
-    .flatMap(([operation, some]) => targetsOf(operation, some, columns));
+function targetsFrom(choices: MentionedColumns['choices'], {columns}: InputFormat): Target[] {
+  return [...choices].flatMap(([operation, some]) => targetsOf(operation, some, columns));
 }
 
 /** Applies the filter `where`. A row that it leaves out makes no calls, but keeps results that need no call. */

@@ -49,11 +49,9 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
       ? OneOrMore<ColumnName<Row>> | undefined
       : Name extends 'verdict'
         ? VerdictColumns<Row> | undefined
-        : Name extends 'only'
-          ? OneOrMore<Operation> | undefined
-          : Name extends 'fields'
-            ? OneOrMore<FieldName> | undefined
-            : RunSettings[Name];
+        : Name extends 'fields'
+          ? OneOrMore<FieldName> | undefined
+          : RunSettings[Name];
 };
 
 /** The type that a compile error names at a setting that does not exist. */

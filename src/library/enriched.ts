@@ -72,9 +72,7 @@ type Found = {readonly [Name in Intelligence]?: LookupResult<AnswerData<Name>>};
 
 type RowLookups<S> = keyof (NamedAnswers<S> & Perhaps<S>) extends never
   ? Found
-  : 'only' extends keyof S
-    ? Partial<NamedAnswers<S>> & Perhaps<S>
-    : NamedAnswers<S> & Perhaps<S>;
+  : NamedAnswers<S> & Perhaps<S>;
 
 type Scored<S> = S extends {readonly score: infer Score}
   ? Score extends 'none'

@@ -19,8 +19,6 @@ export interface RunSettings {
     readonly email?: string | undefined;
     readonly phone?: string | undefined;
   } | undefined;
-  /** Look up only these operations, such as ip,email. */
-  readonly only?: 'ip' | 'phone' | 'email' | 'verify' | (string & {}) | readonly ('ip' | 'phone' | 'email' | 'verify')[] | undefined;
   /** Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country. */
   readonly country?: string | readonly string[] | undefined;
   /** Country, as code or name, of national phone numbers without a country of their own; + if phone numbers only lack their plus. */

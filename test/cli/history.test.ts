@@ -184,7 +184,7 @@ test('a run of a job without a name is known by its list, and not by a path', as
   using other = createSandbox();
   other.write('list.csv', list(12));
   const {env} = service;
-  const args = ['run', 'list.csv', '--ip', 'ip', '--only', 'ip', '--limit', '3'];
+  const args = ['run', 'list.csv', '--ip', 'ip', '--limit', '3'];
   expect((await runHere(other, args, {env})).code).toBe(0);
   const {stdout} = await runHere(other, ['runs', '--json'], {env});
   expect((JSON.parse(stdout) as Runs).runs).toMatchObject([{job: null, list: 'list.csv'}]);

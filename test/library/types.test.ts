@@ -108,8 +108,6 @@ it('columns are keys of the rows; settings that always fail do not compile', () 
     enrich(signups, {ip: 'signup_ip', publishOn: ['budgett']}),
     // @ts-expect-error no such option
     startService({prot: 1}),
-    // @ts-expect-error no such operation
-    enrich(signups, {ip: 'signup_ip', only: ['ipp']}),
     // @ts-expect-error no such field
     enrich(signups, {ip: 'signup_ip', fields: ['ip.contry']}),
     // @ts-expect-error a length of time has a unit
@@ -126,7 +124,6 @@ it('columns are keys of the rows; settings that always fail do not compile', () 
     ip: 'signup_ip=checked_',
     email: {column: 'user.mail', when: 'risk.score > 20'},
     fields: ['ip.country', 'trust_score', 'risk.points'],
-    only: 'ip',
     rate: {ip: '50/s'},
     maxAge: 'ip=1d,email=30d',
     timeout: '1.5s',
@@ -182,7 +179,7 @@ it('the written types are those of the schemas', () => {
   expectTypeOf<keyof JobInput>().toEqualTypeOf<keyof Offered>();
   expectTypeOf<Plain<JobInput>>().toExtend<Offered>();
   // The words of these are known in the schema only once it has been read.
-  type Words = 'only' | 'publishOn' | 'encoding';
+  type Words = 'publishOn' | 'encoding';
   expectTypeOf<Omit<Offered, Words>>().toExtend<Omit<Plain<JobInput>, Words>>();
 });
 

@@ -70,10 +70,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['token', 'token=token,action=action,id=note,email=mail'],
     ['token', 'token=token,action=action,id=note,phone=tel'],
   ],
-  only: [
-    ['ip', 'ip'],
-    ['ip', 'email'],
-  ],
   country: [
     ['phone', 'other'],
     ['national', 'other'],

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {isInternational, phoneCountry} from '../../operations/country.ts';
-import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
+import {operations, perIntelligence} from '../../operations/table.ts';
 import {columns, list} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {expectedCountry} from './expected-country.ts';
@@ -36,17 +36,6 @@ export const lookupSettings = {
     description: operations.verify.about,
     uses: ['run', 'library'],
   }),
-  only: columnsSetting(
-    list(',')
-      .pipe(z.array(z.enum(operationNames)))
-      .optional(),
-    {
-      value: 'OPS',
-      repeatable: true,
-      description: 'Look up only these operations, such as ip,email.',
-      uses: ['run', 'library'],
-    },
-  ),
   country: columnsSetting(list().optional(), {
     value: 'COL',
     repeatable: true,
