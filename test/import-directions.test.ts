@@ -192,6 +192,19 @@ test('rooms import one way, and packages stay at home', () => {
   expect(wrong).toEqual([]);
 });
 
+/** They take as long to load as Node's own start, and most commands do without them. */
+const later = ['libphonenumber-js/max', 'pino', 're2js', 'string-width', 'tinyglobby', 'yaml'];
+
+test('large packages are loaded by their first use', () => {
+  const eager = files.flatMap(file =>
+    [...readFileSync(src + file, 'utf8').matchAll(/^import (?!type )[^;]*? from '([^']+)';$/gm)]
+      .map(([, name = '']) => `src/${file} imports ${name}`)
+      .filter(line => later.some(name => line.endsWith(` ${name}`))),
+  );
+  // Runs that a program starts get its log, or one without output.
+  expect(eager).toEqual(['src/library/run-job.ts imports pino']);
+});
+
 test('every room is in the table, and the table has no circle', () => {
   expect(
     [...new Set(files.filter(file => file.includes('/')).map(file => file.split('/')[0]))].sort(),

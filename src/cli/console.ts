@@ -1,12 +1,17 @@
-import {type Logger, pino} from 'pino';
+import {createRequire} from 'node:module';
 import {forgetUnchecked, warnOfUnchecked} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
-import {logEvent} from '../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
+import {type LogLevel, logLevels} from '../job/settings/log.ts';
 import type {Settings} from '../job/settings.ts';
+import {once} from '../operations/once.ts';
 import type {Said} from '../sentence.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {broken, widthOf} from './terminal/lines.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
+
+const require = createRequire(import.meta.url);
+const pino = (): typeof import('pino') => require('pino');
 
 /** The command's messages, for people or as a log for programs. They go to stderr: stdout has only data. */
 export interface Console {
@@ -20,7 +25,7 @@ export interface Console {
   warn(sentence: Said): void;
   /** Draws a line that the next output of any kind replaces. An empty text removes the line. */
   draw(line: string): void;
-  readonly log: Logger;
+  readonly log: EventLog;
 }
 
 export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings, 'quiet' | 'log'>): Console {
@@ -72,8 +77,18 @@ const errorFields = (error: unknown) => ({
   message: error instanceof CodedError ? error.message : undefined,
 });
 
-function createLog(level: string, write: (text: string) => void): Logger {
-  return pino({level, base: null, serializers: {err: errorFields, error: errorFields}}, {write});
+/** Pino is loaded with the first event that is written: most commands write none. */
+function createLog(least: LogLevel, write: (text: string) => void): EventLog {
+  const serializers = {err: errorFields, error: errorFields};
+  const log = once(() => pino().pino({level: least, base: null, serializers}, {write}));
+  const order: readonly string[] = logLevels;
+  const isLevelEnabled = (level: string) => order.indexOf(level) >= order.indexOf(least);
+  const at =
+    (level: 'error' | 'warn' | 'info' | 'debug') =>
+    (fields: object, message: string): void => {
+      if (isLevelEnabled(level)) log()[level](fields, message);
+    };
+  return {isLevelEnabled, error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug')};
 }
 
 /**
@@ -98,7 +113,7 @@ function textLine(json: string): string {
   );
   const words = [
     new Date(Number(time)).toISOString(),
-    pino.levels.labels[Number(level)]?.toUpperCase() ?? String(level),
+    pino().levels.labels[Number(level)]?.toUpperCase() ?? String(level),
     event,
     msg,
     ...pairs,

@@ -1,10 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Job} from 'bullmq';
 import type {Redis} from 'ioredis';
-import type {Logger} from 'pino';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
-import {logEvent} from '../../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import {FleetGate, Limiters} from '../limits.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../protocol.ts';
 import {
@@ -32,7 +31,7 @@ export interface WorkerOptions {
   readonly lostAfterMs: number;
   /** Makes a client whose calls may take at most `timeoutMs` milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
-  readonly log: Logger;
+  readonly log: EventLog;
   /** Receives the error after which the worker can't continue. */
   readonly onFatal: (error: unknown) => void;
   readonly warn: (sentence: string) => void;

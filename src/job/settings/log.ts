@@ -2,20 +2,21 @@ import {z} from 'zod';
 import {list, readAs} from '../values.ts';
 
 const formats = ['json', 'text'] as const;
-const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 export interface LogSetting {
   readonly format?: (typeof formats)[number] | undefined;
-  readonly level?: (typeof levels)[number] | undefined;
+  readonly level?: LogLevel | undefined;
 }
 
 /** `json`, `debug` or `json,debug`: a format, a level, or both. */
 export const log = readAs(
-  list(',').pipe(z.array(z.enum([...formats, ...levels]))),
+  list(',').pipe(z.array(z.enum([...formats, ...logLevels]))),
   'expected one format and one level at most, such as json,debug',
   (words): LogSetting | undefined => {
     const format = formats.find(name => words.includes(name));
-    const level = levels.find(name => words.includes(name));
+    const level = logLevels.find(name => words.includes(name));
     return words.length === [format, level].filter(Boolean).length ? {format, level} : undefined;
   },
 );
