@@ -108,6 +108,7 @@ export function openSession(
     const store = openAnswerStore(job, answersKey(job), judge, io, own);
     closes(() => store.close());
     await readyStore(job, store);
+    warnOfOtherKey(job, store, io);
     restoreCounts(budgets.shared, job, store, io);
     const writer = await RowWriter.open(state, input.layout, io);
     closes(() => writer.close());
@@ -197,6 +198,15 @@ export function sampleTimeline(session: Session, isLast = false): void {
   const {ledger, gate} = asking;
   const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: gate.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
+}
+
+/** A run without a label of its account uses the answers of all such runs at its endpoint. */
+function warnOfOtherKey({endpoint, settings}: Job, store: AnswerStore, io: RunIo): void {
+  if (endpoint.kind !== 'live' || endpoint.apiKey === '' || settings.account !== 'default') return;
+  if (store.marksOther(endpoint.apiKey))
+    io.warn(
+      say`The API key is another than that of the last run. Answers that runs with the other key have bought may be used. If the keys are of two accounts, give each its own label (${set('account', 'NAME')}).`,
+    );
 }
 
 /**

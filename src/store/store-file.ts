@@ -1,3 +1,4 @@
+import {createHmac, randomBytes} from 'node:crypto';
 import {chmodSync, lstatSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
@@ -36,6 +37,9 @@ const NEWEST = 10_000;
 
 /** Maximum difference between two clocks that count as correct, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** Hexadecimal digits of a key's mark. */
+const MARK_DIGITS = 2;
 
 /** An account at an endpoint. No other account or endpoint uses its answers or its credits. */
 export interface Scope {
@@ -173,6 +177,26 @@ export class StoreFile {
         const scope = outcome.status === 'failed' ? owner + OF_REJECTIONS : owner;
         this.#put.run(key, scope, operation, boughtAt, textOf(outcome), latest);
       }
+    });
+  }
+
+  /**
+   * Notes a mark of the account's key. Returns true if the last one was of another key. A mark is {@link MARK_DIGITS} of
+   * a digest with a salt of its own: it can't show which key it is of, and one of 256 other keys has the same.
+   */
+  marksOther(key: string): boolean {
+    return this.#db.transaction(() => {
+      this.#db.exec(
+        'CREATE TABLE IF NOT EXISTS key_mark (scope TEXT PRIMARY KEY, salt TEXT NOT NULL, mark TEXT NOT NULL)',
+      );
+      const known = this.#db.query(['salt', 'mark'], 'FROM key_mark WHERE scope = ?').get(this.#scope);
+      const salt = String(known?.salt ?? randomBytes(16).toString('hex'));
+      const mark = createHmac('sha256', salt).update(key).digest('hex').slice(0, MARK_DIGITS);
+      if (known?.mark !== mark)
+        this.#db
+          .prepare('INSERT OR REPLACE INTO key_mark (scope, salt, mark) VALUES (?, ?, ?)')
+          .run(this.#scope, salt, mark);
+      return known !== undefined && known.mark !== mark;
     });
   }
 

@@ -65,6 +65,8 @@ export interface AnswerStore {
   knows(operation: Operation): boolean;
   /** Numbers of answers bought between these times, by operation, among the newest of the store. */
   boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[];
+  /** Notes the account's key; true if it is another key than that of the last run. */
+  marksOther(key: string): boolean;
   /** Takes an answer, to write it for other runs a moment later. */
   put(answer: KeptAnswer): void;
   /**
@@ -87,6 +89,7 @@ export const noStore: AnswerStore = {
   find: () => new Map(),
   knows: () => false,
   boughtWithin: () => [],
+  marksOther: () => false,
   put() {},
   flush: async () => false,
   stored: undefined,
@@ -166,6 +169,10 @@ class SqliteStore implements AnswerStore {
 
   boughtWithin(fromMs: number, toMs: number) {
     return this.#attempt(this.#reading, file => file.boughtWithin(fromMs, toMs)) ?? [];
+  }
+
+  marksOther(key: string): boolean {
+    return this.#attempt(this.#writing, file => file.marksOther(key)) === true;
   }
 
   put(answer: KeptAnswer): void {

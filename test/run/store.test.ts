@@ -137,6 +137,36 @@ test("one account's or host's answers are not another's", async () => {
     expect(readFileSync(join(storeOf(stage), name), 'latin1')).not.toContain(stage.env.BULK_ENRICH_API_KEY);
 });
 
+test('a key that changes is told once, also with --quiet; the store has a mark that fits many keys', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(2));
+  const run = async (key: string, ...more: string[]) => {
+    service.setKey(key);
+    const args = ['run', 'list.csv', '--ip', 'ip', '--force', '--quiet', ...more];
+    const {code, stderr} = await runHere(sandbox, args, {env: {...service.env, BULK_ENRICH_API_KEY: key}});
+    expect(code).toBe(0);
+    return stderr.includes('The API key is another') && stderr.includes('--account NAME');
+  };
+  const key = 'first-key-of-the-account-6b1f';
+  expect([await run(key), await run(key)]).toEqual([false, false]);
+  // Of other keys, one in 256 has the same mark.
+  const others = ['second-key-0c5d', 'third-key-9a3e', 'fourth-key-77f0'];
+  const told: boolean[] = [];
+  for (const other of others) {
+    told.push(await run(other));
+    expect(await run(other)).toBe(false);
+  }
+  expect(told).toContain(true);
+  expect(await run(key, '--account', 'theirs')).toBe(false);
+  expect(service.ledger.calls).toBe(4);
+  const path = join(sandbox.home, 'cache', 'bulk-enrich', 'answers.db');
+  const db = new Sqlite(path, {synchronous: 'NORMAL', busyTimeoutMs: 100});
+  const marks = db.query(['mark'], 'FROM key_mark').all();
+  db.close();
+  expect(marks.map(({mark}) => String(mark).length)).toEqual([2]);
+});
+
 const runs = async (stage: Stage, env: Record<string, string> = {}) => {
   stage.write('list.csv', ips(20));
   const ended = await stage.run(settings, {env});
