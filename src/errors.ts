@@ -1,4 +1,4 @@
-import {stripVTControlCharacters} from 'node:util';
+import {stripVTControlCharacters, types} from 'node:util';
 import type {endCodes, inputCodes, outputCodes, stateCodes, usageCodes} from './error-codes.ts';
 import {inCode, type Said} from './sentence.ts';
 
@@ -146,9 +146,14 @@ const sqliteCodes: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
 };
 
+/** True also for errors of Node.js in Jest, which gives a test's modules another class `Error`. */
+function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || types.isNativeError(thrown);
+}
+
 /** The code of an error of the system or of SQLite (`ENOSPC`); its message if it has no code. */
 export function systemCode(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isError(error)) return String(error);
   const {code: given, rawCode = 0} = error as NodeJS.ErrnoException & {readonly rawCode?: number};
   // A DOMException, such as the reason of an aborted signal, has a number.
   const code = typeof given === 'string' ? given : undefined;
@@ -194,7 +199,7 @@ export function systemReason(error: unknown): string {
 
 /** True for an error of the file system or of SQLite; false for a fault of the program or a network error. */
 export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
-  if (!(error instanceof Error)) return false;
+  if (!isError(error)) return false;
   const isOfFiles = 'syscall' in error && !('address' in error || 'hostname' in error);
   return isOfFiles || systemCode(error).startsWith('SQLITE_');
 }
