@@ -183,6 +183,8 @@ function newFile() {
   const path = join(directory.path, 'list.db');
   const db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
   db.exec(TABLES);
+  // An open file needs no name, except on Windows: then a kill leaves nothing.
+  if (process.platform !== 'win32') directory.remove();
   return {db, directory};
 }
 
