@@ -5,7 +5,6 @@ import {repairOf, Sqlite} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
-import type {Charge} from '../job/settings/cost.ts';
 
 /** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -56,8 +55,6 @@ export class PeriodBudget {
   readonly #sql: ReturnType<typeof open>['sql'];
   /** Thousandths of a credit that this session took from the period `#current`, and did not spend yet. */
   #left = 0;
-  /** By key of a call in flight: the period from which the call's credits were taken. */
-  readonly #inFlight = new Map<string, string>();
   #current: string;
   #warned = false;
   /** Thousandths of a credit that the count lacked: see {@link raiseTo}. */
@@ -100,11 +97,10 @@ export class PeriodBudget {
   }
 
   /** Takes the credits of a call from the period. Returns false if too few are left. */
-  take(key: string, cost: number): boolean {
+  take(cost: number): boolean {
     this.#turn();
     if (this.#left < cost && !this.#takeBlock(cost)) return false;
     this.#left -= cost;
-    this.#inFlight.set(key, this.#current);
     return true;
   }
 
@@ -113,10 +109,9 @@ export class PeriodBudget {
     return this.maxCredits - this.used;
   }
 
-  /** Ends a call. If the call was free, its credits return to their period, unless that period has ended. */
-  release(key: string, cost: number, charge: Charge): void {
-    if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
-    this.#inFlight.delete(key);
+  /** Returns the credits of a free call to the period with this {@link name}, unless that period has ended. */
+  refund(name: string, cost: number): void {
+    if (name === this.name) this.#left += cost;
   }
 
   /** Credits that all runs of the owner took from the period, less those that this session holds unspent. */

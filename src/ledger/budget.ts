@@ -1,6 +1,7 @@
 import type {Period, PeriodBudget} from '../account/period-budget.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import {type Books, type Draw, nothingSpent, totalSpending} from './books.ts';
+import type {Reservation} from './entry.ts';
 
 export interface Limits {
   /**
@@ -39,8 +40,6 @@ export class Budget {
   readonly #books: Books;
   /** Number of the endpoint and account whose spending counts. */
   readonly #scope: number;
-  /** Calls with reserved credits, by key, until they are booked. */
-  readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
   /**
    * By a limit's name: the credits that the run took plus those left, when the limit was last read. Renewals
    * may use half of this sum.
@@ -88,48 +87,40 @@ export class Budget {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
   }
 
-  /** Reserves the credits of a call. Returns false if a limit has no room. */
-  take(key: string, cost: number, renews = false): boolean {
+  /** Reserves the credits of a call. Returns the names of the limits that they are of; undefined without room in one. */
+  take(cost: number, renews = false): readonly string[] | undefined {
     this.#exhausted = undefined;
-    if (renews && !this.affords(cost, renews)) return false;
-    if (this.#run !== undefined && cost > this.#run.left()) return false;
-    if (!this.#takeShared(key, cost)) return false;
+    if (renews && !this.affords(cost, renews)) return undefined;
+    if (this.#run !== undefined && cost > this.#run.left()) return undefined;
+    if (!this.#takeShared(cost)) return undefined;
+    const names = this.#limits.map(({name}) => name);
     this.#reserved += cost;
-    const draws = this.#limits.map(({name}) => this.#drawOf(name));
-    book(draws, cost, renews);
-    this.#inFlight.set(key, {renews, draws});
-    return true;
+    this.#draw(names, cost, renews);
+    return names;
   }
 
   /** Takes the credits of a call from all shared budgets, or from none. */
-  #takeShared(key: string, cost: number): boolean {
+  #takeShared(cost: number): boolean {
     const taken: PeriodBudget[] = [];
     try {
       for (const budget of this.#shared) {
         this.#exhausted = budget;
-        if (!budget.take(key, cost)) return false;
+        if (!budget.take(cost)) return false;
         taken.push(budget);
       }
       this.#exhausted = undefined;
       return true;
     } finally {
-      if (taken.length < this.#shared.length) for (const budget of taken) budget.release(key, cost, 'free');
+      if (taken.length < this.#shared.length) for (const budget of taken) budget.refund(budget.name, cost);
     }
   }
 
-  /** Ends the reservation of a call. If the call was free, its credits can be taken again. */
-  release(key: string, cost: number, charge: Charge): void {
+  /** Ends the reservation of a call, whose credits are of the limits `names`. A free call gives them back. */
+  release(names: readonly string[], {cost, renews = false}: Reservation, charge: Charge): void {
     this.#reserved -= cost;
-    for (const budget of this.#shared) budget.release(key, cost, charge);
-    const {renews, draws} = this.#inFlight.get(key) ?? {renews: false, draws: []};
-    if (charge === 'free') book(draws, -cost, renews);
-    this.#inFlight.delete(key);
-  }
-
-  /** Drops all reservations: no call is in flight any more. */
-  clear(): void {
-    this.#reserved = 0;
-    this.#inFlight.clear();
+    if (charge !== 'free') return;
+    this.#draw(names, -cost, renews);
+    for (const budget of this.#shared) for (const name of names) budget.refund(name, cost);
   }
 
   /** The shared budget that refused the last reservation; undefined if none did. */
@@ -185,12 +176,13 @@ export class Budget {
     this.#books.draws[name] = draw;
     return draw;
   }
-}
 
-function book(draws: readonly Draw[], cost: number, renews: boolean): void {
-  for (const draw of draws) {
-    draw.taken += cost;
-    if (renews) draw.renewed += cost;
+  #draw(names: readonly string[], cost: number, renews: boolean): void {
+    for (const name of names) {
+      const draw = this.#drawOf(name);
+      draw.taken += cost;
+      if (renews) draw.renewed += cost;
+    }
   }
 }
 

@@ -47,6 +47,8 @@ export interface Reservation extends Booking {
   readonly entry: LedgerEntry;
   /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
+  /** Time of the sending, in milliseconds since the epoch. */
+  readonly sentAt?: number;
 }
 
 interface Booking extends LookupKey {

@@ -55,7 +55,6 @@ export class LedgerWriter {
   /** Calls of each lease that are not booked in the file yet. */
   readonly #unbooked = new Map<number, number>();
   #buffer = new WriteBuffer();
-  #flush: Promise<void> | undefined;
   #failure: unknown;
   /** Set once the disk is full: every further reservation throws this error. */
   #full: unknown;
@@ -97,15 +96,6 @@ export class LedgerWriter {
     const {booked} = this.#buffer;
     this.#buffer.add(entry);
     booked.set(entry.lease, (booked.get(entry.lease) ?? 0) + 1);
-  }
-
-  /** Resolves once the waiting bookings are written: with the next reservations, or shortly after without any. */
-  soon(): Promise<void> {
-    this.#flush ??= afterNextSends(() => {
-      this.#flush = undefined;
-      this.drain();
-    });
-    return this.#flush;
   }
 
   /** Writes the waiting bookings. Throws if they can't be written, or an earlier write failed. */
@@ -181,15 +171,4 @@ export class LedgerWriter {
       if (count > 0) this.#unbooked.set(lease, count);
       else this.#unbooked.delete(lease);
   }
-}
-
-/**
- * Runs `work` two turns of the event loop later. By then, the next reservations have mostly written the
- * waiting bookings, and `work` has nothing to write.
- */
-function afterNextSends(work: () => void): Promise<void> {
-  const next = new Promise(resolve => {
-    setImmediate(() => setImmediate(resolve));
-  });
-  return next.then(work);
 }

@@ -20,6 +20,14 @@ import {noAttempts} from './value-history.ts';
 /** Maximum number of calls that leave together. */
 const MOST_IN_LEASE = 2 ** 20;
 
+/** A call that is not booked yet: the `nth` of its lease. `limits`: names of the limits that its credits are of. */
+interface CallInFlight {
+  readonly call: Reservation;
+  readonly limits: readonly string[];
+  readonly lease: number;
+  readonly nth: number;
+}
+
 /**
  * The run's ledger: all that a run remembers. For each distinct value at an endpoint and account, its file has a
  * durable reservation before the call, and the final outcome after the call. So no value is bought twice, and no limit
@@ -50,11 +58,8 @@ export class Ledger {
   readonly #writer: LedgerWriter;
   readonly #spare: Spare | undefined;
   #used: UsedValues;
-  /** Calls that were sent and are not booked yet, by their keys, with their lease and place in the order of sending. */
-  readonly #inFlight = new Map<
-    string,
-    {readonly call: Reservation; readonly lease: number; readonly nthSent: number}
-  >();
+  /** Calls that were sent and are not booked yet, by their keys. */
+  readonly #inFlight = new Map<string, CallInFlight>();
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -112,6 +117,18 @@ export class Ledger {
     return this.#accounts.scope;
   }
 
+  /** Calls in flight: those that were reserved and are not booked yet. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Adds up `measure` over the calls in flight. */
+  sumInFlight(measure: (call: Reservation) => number): number {
+    let sum = 0;
+    for (const {call} of this.#inFlight.values()) sum += measure(call);
+    return sum;
+  }
+
   /** Number of answers that the run has bought. */
   get bought(): number {
     return this.#accounts.books.bought;
@@ -150,45 +167,47 @@ export class Ledger {
 
   /**
    * Durably reserves credits for the calls, in order, and marks them as sent. Returns how many the budgets allow.
+   * Writes all that was booked before in the same transaction, also if no call is reserved.
    */
   reserve(batch: readonly Reservation[]): number {
-    const granted: Reservation[] = [];
+    const granted: CallInFlight[] = [];
     const {books} = this.#accounts;
     try {
       for (const call of batch) {
-        if (!this.budget.take(call.key, call.cost, call.renews)) break;
-        granted.push(call);
+        const limits = this.budget.take(call.cost, call.renews);
+        if (limits === undefined) break;
+        granted.push({call, limits, lease: books.lease + 1, nth: granted.length});
       }
-      if (granted.length === 0) return 0;
-      books.lease += 1;
-      this.#writer.reserve(books.lease, granted);
+      if (granted.length === 0) this.#writer.drain();
+      else this.#writer.reserve(++books.lease, batch.slice(0, granted.length));
     } catch (error) {
-      for (const call of granted) this.budget.release(call.key, call.cost, 'free');
+      for (const {call, limits} of granted) this.budget.release(limits, call, 'free');
       throw error;
     }
-    for (const [index, call] of granted.entries()) {
-      this.#used.add(call.entry);
-      this.#inFlight.set(call.key, {call, lease: books.lease, nthSent: books.lease * MOST_IN_LEASE + index});
+    for (const sent of granted) {
+      this.#used.add(sent.call.entry);
+      this.#inFlight.set(sent.call.key, sent);
     }
     return granted.length;
   }
 
-  /** Books an attempt. Resolves once the booking is in the file; rejects if it can't be written. */
-  record(booked: BookedAttempt): Promise<void> {
+  /** Books an attempt. The next {@link reserve} writes it. A call that was booked at {@link end} stays as it is. */
+  record(booked: BookedAttempt): void {
     const sent = this.#inFlight.get(booked.key);
-    if (this.#state !== 'open' || sent === undefined) return Promise.reject(this.#writer.refusal);
-    const {entry} = sent.call;
+    if (this.#state !== 'open' || sent === undefined) return;
+    const {call, limits, lease, nth} = sent;
     this.#inFlight.delete(booked.key);
-    this.budget.release(booked.key, booked.cost, booked.charge);
-    entry.lease = sent.lease;
-    return this.#book(entry, booked, sent.nthSent);
+    this.budget.release(limits, call, booked.charge);
+    call.entry.lease = lease;
+    this.#book(call.entry, booked, lease * MOST_IN_LEASE + nth);
   }
 
-  /** Books a call whose outcome arrived after the call was booked as interrupted. */
-  found(entry: LedgerEntry, booked: BookedAttempt): Promise<void> {
-    if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
+  /** Books a call whose outcome arrived after the call was booked as interrupted. Durable on return. */
+  found(entry: LedgerEntry, booked: BookedAttempt): void {
+    if (this.#state !== 'open') throw this.#writer.refusal;
     unbookLost(this.#accounts, entry, booked.cost);
-    return this.#book(entry, booked, entry.lease * MOST_IN_LEASE);
+    this.#book(entry, booked, entry.lease * MOST_IN_LEASE);
+    this.#writer.drain();
   }
 
   /**
@@ -280,10 +299,9 @@ export class Ledger {
   }
 
   /** `nthSent`: the call's place in the order of sending. */
-  #book(entry: LedgerEntry, booked: BookedAttempt, nthSent: number): Promise<void> {
+  #book(entry: LedgerEntry, booked: BookedAttempt, nthSent: number): void {
     bookAttempt(this.#accounts, entry, booked, nthSent);
     this.#writer.book(entry);
-    return this.#writer.soon();
   }
 
   #unused(): UsedValues {
@@ -298,11 +316,11 @@ export class Ledger {
 
   /** Books this session's calls in flight as maybe charged. */
   #loseInFlight(): void {
-    for (const {call, lease} of this.#inFlight.values()) {
+    for (const {call, limits, lease} of this.#inFlight.values()) {
       bookLost(this.#accounts, call.entry, {...call, lease});
+      this.budget.release(limits, call, 'maybe');
       this.#writer.book(call.entry);
     }
     this.#inFlight.clear();
-    this.budget.clear();
   }
 }

@@ -2,8 +2,9 @@ import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Rate} from '../job/values.ts';
 import type {LedgerEntry, Reservation} from '../ledger/entry.ts';
-import type {LookupKey} from '../ledger/lookup.ts';
+import type {Answer, LookupKey} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
+import type {AnswerStore} from '../store/store.ts';
 import type {KnownAnswer} from '../store/validity.ts';
 import type {Pause} from './pace/pause.ts';
 
@@ -49,6 +50,17 @@ export interface LaneSettings {
   readonly rate: Rate | 'unlimited';
   /** Maximum calls in flight. */
   readonly concurrency: number;
+}
+
+/** The answer that another run has bought since the call's value was searched in the store; undefined without one. */
+export function boughtMeanwhile(call: Call, store: AnswerStore): Answer | undefined {
+  const version = store.version();
+  if (call.version === version) return undefined;
+  const stored = store.find([call.key], call.operation);
+  if (stored === undefined) return undefined;
+  call.version = version;
+  const {outcome, validity} = stored.get(call.key) ?? {};
+  return validity === 'fresh' ? outcome : undefined;
 }
 
 /** True if the service rejects the value with the same code as before. This says nothing new about the service. */

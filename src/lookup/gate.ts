@@ -1,63 +1,58 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt} from '../client/attempt.ts';
-import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Call} from './call.ts';
+import {boughtMeanwhile, type Call} from './call.ts';
 import type {GateOptions, GateStop, PaceReport} from './gate-options.ts';
 import {Lane, Lanes} from './lane.ts';
-import {FlowControl} from './pace/flow-control.ts';
-import {type Blame, type Refusal, retryMs, sendsLeft} from './policy.ts';
+import {OpenCalls} from './open-calls.ts';
+import {ServiceHealth} from './pace/service-health.ts';
+import {type Blame, type Refusal, retryMs} from './policy.ts';
 import {Waits} from './waits.ts';
 
 /**
  * The one place that answers "may this call leave now?". A call takes a slot of its lane (p-queue), waits for a permit
- * of the rate (bottleneck), for the throttle, the circuit breaker and the canary ({@link FlowControl}), and for its
- * credits. All calls that leave in one turn of the event loop are reserved in one transaction, with the bookings of
- * all answers that the turn has read.
+ * of the rate (bottleneck), for the throttle, the circuit breaker and the canary ({@link ServiceHealth}), and for its
+ * credits.
+ *
+ * It admits calls once a turn of the event loop, over all lanes: first the turn books all answers that it has read. One
+ * transaction then writes these bookings with the reservations of all calls that leave next. Then the calls leave, and
+ * the rows with the answers continue.
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #flow: FlowControl;
+  readonly #health: ServiceHealth;
   readonly #lanes: Lanes;
-  /** Values that are not settled yet. */
-  readonly #open = new Set<Call>();
-  /** Number of callers that wait until a queue has room for more values. */
-  #blocked = 0;
+  readonly #open: OpenCalls;
   readonly #waits = new Waits();
   #slots: number;
   /** Number of the last reservation. Random at first, so that no two sessions of a run use the same numbers. */
   #dispatched = randomInt(2 ** 47);
   /** Set once nothing new is sent: why calls don't leave. */
   #refusal: Refusal | undefined;
+  /** Ends the waits for this turn's transaction; undefined without a due admission. */
+  #written: (() => void)[] | undefined;
+  /** Milliseconds that the service had the calls that ended, summed over them. */
+  #servedMs = 0;
+  /** When this turn read its first answer. The others had arrived by then, so their calls count until this time. */
+  #readFrom: number | undefined;
   readonly #wake = () => this.#lanes.wake();
 
   constructor(options: GateOptions) {
     this.#options = options;
     const {lanes, outlet, ledger, policy, events, now} = options;
     this.#slots = options.concurrency ?? lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
-    const isLast = () => this.#blocked === 0;
-    const left = (call: Call) => sendsLeft(call.entry.history, policy);
-    const open = this.#open;
-    this.#flow = new FlowControl({
+    this.#open = new OpenCalls(policy);
+    this.#health = new ServiceHealth({
       ...options,
-      slots: () => this.#slots,
-      unsettled: {
-        get count() {
-          return isLast() ? open.size : Number.POSITIVE_INFINITY;
-        },
-        get sendsLeft() {
-          return isLast() ? [...open].reduce((sum, call) => sum + left(call), 0) : Number.POSITIVE_INFINITY;
-        },
-        sendsLeftOf: history => sendsLeft(history, policy),
-      },
-      areHeld: () => this.#waits.held > 0 && this.#waits.held === open.size,
+      unsettled: this.#open,
       refusals: operation => ledger.tally.refusals[operation],
       onOpen: this.#wake,
       onStop: reason => this.#giveUp(reason),
       onStreak: events.refused,
     });
-    const lease = (lane: Lane, permits: number) => this.#lease(lane, permits);
-    this.#lanes = new Lanes(lanes.map(each => new Lane(each, outlet.keepsPace !== true, now, lease)));
+    const onPermits = () => this.#admitSoon();
+    this.#lanes = new Lanes(lanes.map(each => new Lane(each, outlet.keepsPace !== true, now, onPermits)));
   }
 
   /** Adds a value that needs calls, until it is {@link settled}. */
@@ -65,19 +60,26 @@ export class Gate {
     this.#open.add(call);
   }
 
-  settled(call: Call): void {
+  /** The value needs no more calls. Resolves once its booking is written. */
+  settled(call: Call): Promise<void> {
     this.#open.delete(call);
-    this.#flow.settled(call.key);
-    this.#flow.endWithoutResends();
+    this.#health.breaker.settled(call.key);
+    this.#health.rest();
+    this.#endWithoutResends();
+    const written = this.#admitSoon();
+    return new Promise(resolve => void written.push(resolve));
+  }
+
+  hasRoom(operation: Operation): boolean {
+    return this.#refusal !== undefined || this.#lanes.of(operation).hasRoom;
   }
 
   /** Resolves when another value of the operation may come. */
   async room(operation: Operation): Promise<void> {
-    if (this.#refusal !== undefined) return;
-    this.#blocked += 1;
+    this.#open.blocked += 1;
     await this.#lanes.of(operation).room();
-    this.#blocked -= 1;
-    this.#flow.rest();
+    this.#open.blocked -= 1;
+    this.#health.rest();
   }
 
   /** Runs `send` in a slot once the call may leave, its credits reserved. Resolves with what it returns, or why not. */
@@ -93,14 +95,18 @@ export class Gate {
     });
   }
 
-  /** Learns from a call that has ended. Returns who is to blame if it failed. */
+  /** Learns from a call that has ended, before it is booked. Returns who is to blame if it failed. */
   learn(call: Call, attempt: Attempt): Blame {
-    const blame = this.#flow.ended(call, attempt);
+    const now = this.#options.now();
+    this.#readFrom ??= now;
+    this.#servedMs += Math.max(0, this.#readFrom - call.sentAt);
+    const blame = this.#health.ended(call, attempt, now, this.#options.ledger.inFlight - 1);
     const lane = this.#lanes.of(call.operation);
     if (attempt.kind === 'throttled')
-      lane.slowDown(call.sentAt, Math.max(this.#options.now(), this.#flow.pause?.untilMs ?? 0));
+      lane.slowDown(call.sentAt, Math.max(now, this.#health.pause?.untilMs ?? 0));
     if (!this.isOutage) this.#waits.endHeld();
     this.#lanes.wake();
+    this.#admitSoon();
     return blame;
   }
 
@@ -110,14 +116,14 @@ export class Gate {
   }
 
   get isOutage(): boolean {
-    return this.#flow.isOutage;
+    return this.#health.breaker.current !== undefined;
   }
 
   /** Waits before a value's next attempt. While throttling or an outage holds all values, there is no own backoff. */
   async backOff({entry}: Call, isThrottled = false): Promise<void> {
     const {policy, random} = this.#options;
-    if (this.#refusal !== undefined || isThrottled || this.#flow.pause !== undefined) return;
-    const delayMs = retryMs(entry.history, this.#flow.onlyFailingLeft, policy, random());
+    if (this.#refusal !== undefined || isThrottled || this.#health.pause !== undefined) return;
+    const delayMs = retryMs(entry.history, this.#health.breaker.onlyFailingLeft, policy, random());
     if (delayMs > 0) await this.#waits.until(delayMs);
   }
 
@@ -125,7 +131,7 @@ export class Gate {
   async outageEnds(): Promise<void> {
     if (this.#refusal !== undefined) return;
     const ends = this.#waits.hold();
-    this.#flow.endWithoutResends();
+    this.#endWithoutResends();
     await ends;
   }
 
@@ -156,12 +162,16 @@ export class Gate {
   }
 
   pace(): PaceReport {
-    const flow = this.#flow.report();
+    const {ledger, outlet, now: clock} = this.#options;
+    const now = clock();
+    const health = this.#health.report();
     return {
-      ...this.#lanes.ratesAt(this.#options.now()),
-      ...flow,
-      waiting: Math.max(0, this.#open.size - flow.inFlight),
-      pause: this.#options.outlet.pause ?? flow.pause,
+      ...this.#lanes.ratesAt(now),
+      inFlight: ledger.inFlight,
+      inFlightMs: this.#servedMs + ledger.sumInFlight(({sentAt = now}) => now - sentAt),
+      waiting: Math.max(0, this.#open.size - ledger.inFlight),
+      ...health,
+      pause: outlet.pause ?? health.pause,
     };
   }
 
@@ -170,9 +180,15 @@ export class Gate {
     this.#slots = this.#lanes.slots = total;
   }
 
+  /** Ends the run if an outage holds all values that are open: none of them can test if it is over. */
+  #endWithoutResends(): void {
+    const {held} = this.#waits;
+    if (held > 0 && held === this.#open.size) this.#health.endWithoutResends();
+  }
+
   #refuse(refusal: Refusal): void {
     this.#refusal = refusal;
-    this.#flow.stop();
+    this.#health.stop();
     this.#waits.endAll();
     for (const lane of this.#lanes) lane.endAll(refusal);
   }
@@ -183,72 +199,94 @@ export class Gate {
     const {publishOn, ledger} = this.#options;
     if (!publishOn.includes('budget')) return undefined;
     // Only a renewal ends while calls are in flight: one of them may turn out to be free, and give its credits back.
-    const isFinal = call.renews || this.#flow.inFlight.count === 0;
+    const isFinal = call.renews || ledger.inFlight === 0;
     if (!isFinal || ledger.budget.affords(call.cost, call.renews)) return undefined;
     return {next: 'skip', reason: 'budget'};
   }
 
-  /** Lets calls of a lane leave, as many as `permits` and all else allow. Reserves their credits in one transaction. */
-  #lease(lane: Lane, permits: number): void {
+  /** Admits at the end of this turn of the event loop. Returns the list of those who wait for its transaction. */
+  #admitSoon(): (() => void)[] {
+    if (this.#written === undefined) {
+      this.#written = [];
+      setImmediate(() => this.#admit());
+    }
+    return this.#written;
+  }
+
+  /** Writes what this turn has booked, together with the reservations of the calls that leave now. */
+  #admit(): void {
+    const written = this.#written ?? [];
+    this.#written = undefined;
+    this.#readFrom = undefined;
     try {
-      const {ledger, store, now} = this.#options;
-      const able = [...lane.waiting.keys()].filter(call => !store.purchases.isOfOther(call, this.#wake));
-      const chosen = this.#stillOpen(lane, this.#flow.admit(able, permits));
-      for (const call of chosen) Object.assign(call, {dispatch: ++this.#dispatched, sentAt: now()});
-      const granted = chosen.length === 0 ? 0 : ledger.reserve(chosen);
-      for (const call of chosen.slice(0, granted)) {
-        this.#flow.sent(call);
+      const {ledger, store} = this.#options;
+      const leaving = this.#refusal === undefined ? this.#choose() : [];
+      const granted = ledger.reserve(leaving);
+      for (const call of leaving.slice(0, granted)) {
+        this.#health.breaker.sent(call.key);
         store.purchases.begin(call);
-        lane.end(call);
+        this.#lanes.leave(call);
       }
-      if (granted > 0) this.#lanes.sentBy(lane);
-      const refused = chosen[granted];
-      if (refused !== undefined) this.#overBudget(lane, refused);
-      else if (chosen.length > 0) lane.wake();
+      if (granted < leaving.length) this.#overBudget(leaving[granted] as Call);
+      else if (granted > 0) this.#lanes.wake();
+      for (const end of written) end();
     } catch (error) {
       this.fail(error);
     }
   }
 
-  /** Returns the calls that are still needed. The others end with the answer that another run has bought. */
-  #stillOpen(lane: Lane, chosen: readonly Call[]): readonly Call[] {
-    const open = chosen.filter(call => {
-      const outcome = this.#boughtMeanwhile(call);
-      if (outcome !== undefined) lane.end(call, {next: 'settle', outcome});
-      return outcome === undefined;
-    });
-    if (open.length < chosen.length) this.#lanes.wake();
-    return open;
+  /** The calls that may leave now, in order: as many as their lanes' permits, free slots and the service's state allow. */
+  #choose(): Call[] {
+    const {ledger, store, now} = this.#options;
+    const time = now();
+    let room = Math.min(this.#slots - ledger.inFlight, this.#health.room(time, ledger.inFlight));
+    const permits = this.#lanes.takePermits();
+    const leaving: Call[] = [];
+    if (room <= 0) return leaving;
+    const isFree = (call: Call) => !store.purchases.isOfOther(call, this.#wake);
+    const able = [...permits.keys()].flatMap(lane => [...lane.waiting.keys()].filter(isFree));
+    const inFlightOf = (operation: Operation) =>
+      ledger.sumInFlight(sent => Number(sent.operation === operation)) +
+      leaving.filter(call => call.operation === operation).length;
+    for (const call of this.#health.breaker.candidates(able)) {
+      if (room <= 0) break;
+      const lane = this.#lanes.of(call.operation);
+      const left = permits.get(lane) ?? 0;
+      if (left <= 0 || this.#hasEnded(call, lane)) continue;
+      if (!this.#health.canaryOf(call.operation).allows(() => inFlightOf(call.operation))) continue;
+      permits.set(lane, left - 1);
+      room -= 1;
+      leaving.push(Object.assign(call, {dispatch: ++this.#dispatched, sentAt: time}));
+    }
+    return leaving;
   }
 
-  /** The answer that another run has bought since the call began to wait; undefined without one. */
-  #boughtMeanwhile(call: Call): Outcome | undefined {
+  /** True if another run has bought the answer since the call began to wait: then the call ends with it. */
+  #hasEnded(call: Call, lane: Lane): boolean {
     const {store, ledger} = this.#options;
-    const version = store.version();
-    if (call.version === version) return undefined;
-    const stored = store.find([call.key], call.operation);
-    if (stored === undefined) return undefined;
-    call.version = version;
-    const {outcome, validity} = stored.get(call.key) ?? {};
-    if (outcome === undefined || validity !== 'fresh') return undefined;
+    const outcome = boughtMeanwhile(call, store);
+    if (outcome === undefined) return false;
     ledger.adopt(call.entry, outcome);
-    return outcome;
+    lane.end(call, {next: 'settle', outcome});
+    this.#lanes.wake();
+    return true;
   }
 
   /** A limit has no credits for this call. Ends the run or only the value, once no call may give credits back. */
-  #overBudget(lane: Lane, call: Call): void {
-    if (this.#flow.inFlight.count > 0 && !call.renews) return;
+  #overBudget(call: Call): void {
+    if (this.#options.ledger.inFlight > 0 && !call.renews) return;
     if (!this.#options.publishOn.includes('budget')) {
       this.stop();
       this.#options.events.stopped({kind: 'budget'});
       return;
     }
-    lane.end(call, {next: 'skip', reason: 'budget'});
-    lane.wake();
+    this.#lanes.of(call.operation).end(call, {next: 'skip', reason: 'budget'});
+    this.#lanes.wake();
   }
 
   /** Makes no more calls. Stops the run too, except in an outage if `publishOn` includes `outage`. */
   #giveUp(reason: GateStop): void {
+    if (this.#refusal !== undefined) return;
     const {publishOn, events} = this.#options;
     if (reason.kind === 'outage' && publishOn.includes('outage')) {
       this.close('outage');

@@ -22,19 +22,26 @@ export class Lane {
   /** Times of the calls that were sent in the last second. Their number is the actual rate. */
   readonly #recent: number[] = [];
 
-  /** Calls `lease` with the number of calls that may leave now. `isPaced`: false if the outlet keeps the rate. */
-  constructor(
-    settings: LaneSettings,
-    isPaced: boolean,
-    now: () => number,
-    lease: (lane: Lane, permits: number) => void,
-  ) {
+  /** Number of calls that the rate lets leave in the next admission. */
+  permits = 0;
+
+  /** `onPermits` is called when there are new {@link permits}. `isPaced`: false if the outlet keeps the rate. */
+  constructor(settings: LaneSettings, isPaced: boolean, now: () => number, onPermits: () => void) {
     this.settings = settings;
     this.controller = new RateController(perSecond(settings.rate));
     this.slots = new PQueue({concurrency: settings.concurrency});
     const paced = isPaced ? settings.rate : 'unlimited';
     const controller = isPaced ? this.controller : new RateController(Number.POSITIVE_INFINITY);
-    this.#pacer = new Pacer(paced, controller, permits => lease(this, permits), now);
+    const lease = (permits: number) => {
+      this.permits = permits;
+      onPermits();
+    };
+    this.#pacer = new Pacer(paced, controller, lease, now);
+  }
+
+  /** True if the queue may take another call. */
+  get hasRoom(): boolean {
+    return this.slots.size < this.slots.concurrency * QUEUED_PER_SLOT;
   }
 
   /** Resolves when the queue may take another call. */
@@ -116,9 +123,21 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.wake();
   }
 
-  /** Puts the lane that has just sent at the end of the order, so that the others get the next free slot. */
-  sentBy(lane: Lane): void {
-    this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+  /** The permits of all lanes with waiting calls, in order. Permits that the caller does not use expire. */
+  takePermits(): Map<Lane, number> {
+    const taken = new Map<Lane, number>();
+    for (const lane of this.#turns) {
+      if (lane.permits > 0 && lane.waiting.size > 0) taken.set(lane, lane.permits);
+      lane.permits = 0;
+    }
+    return taken;
+  }
+
+  /** Lets the call leave. Puts its lane at the end of the order, so that the others get the next free slot. */
+  leave(call: Call): void {
+    const lane = this.of(call.operation);
+    if (this.#turns.at(-1) !== lane) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+    lane.end(call);
   }
 
   /** Resolves once no lane has a call in a slot or in its queue, at the latest after `graceMs`. */

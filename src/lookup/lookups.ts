@@ -50,7 +50,7 @@ export interface LookupsOptions {
   readonly attempted: (booked: BookedAttempt, row: number | undefined) => void;
 }
 
-/** A value that several rows may share, with its rows. */
+/** A value that several rows may share, with all cells that wait for it. */
 interface FreshLookup {
   readonly lookup: Lookup;
   readonly waiters: Waiter[];
@@ -63,8 +63,8 @@ const RECENT_BYTES = 4_194_304;
 /** Answers lookups from a recent outcome, a call under way, the ledger or the store. Other values are looked up. */
 export class Lookups {
   readonly #options: LookupsOptions;
-  /** Results of lookups under way, by key. All rows with the key wait for the same one. */
-  readonly #underWay = new Map<string, Promise<Result>>();
+  /** Lookups under way, by key. All rows with the key wait for the same one. */
+  readonly #underWay = new Map<string, FreshLookup>();
   /** Recent outcomes, so that the ledger is not read again for each row with the same value. */
   readonly #recent = new Recent<Outcome>(RECENT_BYTES, (_, outcome) =>
     'data' in outcome ? (outcome.data?.length ?? 0) : 0,
@@ -94,11 +94,19 @@ export class Lookups {
     const version = store.version();
     this.#takeOver(fresh);
     // All are under way before the first is sent: no wait lets another `ask` begin one of them.
-    const begun = [...fresh.values()].map(asked => ({...asked, start: this.#begin(asked, version)}));
-    for (const {start, lookup} of begun) {
-      start();
-      await gate.room(lookup.operation);
+    for (const [key, asked] of fresh) this.#underWay.set(key, asked);
+    for (const asked of fresh.values()) {
+      const {lookup} = asked;
+      this.#inTurn(lookup, () => this.#answer(asked, version)).catch(error => gate.fail(error));
+      if (!gate.hasRoom(lookup.operation)) await gate.room(lookup.operation);
     }
+  }
+
+  /** Looks a value up, and gives the result to all cells that wait for it by then. */
+  async #answer(asked: FreshLookup, version: number): Promise<void> {
+    const result = await this.#lookUp(this.#callOf(asked, version));
+    this.#underWay.delete(asked.lookup.key);
+    for (const waiter of asked.waiters) waiter.tell(result);
   }
 
   /** The life of a value that must be paid for, from its first call to its result. */
@@ -112,10 +120,10 @@ export class Lookups {
         (hasSends ? await gate.pass(call, perSecond => this.#send(call, perSecond)) : this.#usedUp(call));
       switch (step.next) {
         case 'settle':
-          gate.settled(call);
+          await gate.settled(call);
           return step.outcome;
         case 'skip':
-          gate.settled(call);
+          await gate.settled(call);
           return withoutCall(call.before, step.reason);
         case 'hold':
           await gate.outageEnds();
@@ -158,9 +166,8 @@ export class Lookups {
       outcome,
       isConfirmed,
     };
-    // Does not wait until the booking is written. So the next reservations are written in the same transaction.
     attempted(booked, call.row);
-    ledger.record(booked).catch(error => gate.fail(error));
+    ledger.record(booked);
     if (outcome !== undefined && isKept(outcome) && (outcome.status !== 'failed' || isConfirmed))
       store.put({operation, key, outcome});
     else store.purchases.end({key});
@@ -175,11 +182,10 @@ export class Lookups {
     return step;
   }
 
-  /** Marks a value as under way. Returns what starts its lookup; all rows that wait for it get its result. */
-  #begin({lookup, waiters, entry, before}: FreshLookup, version: number): () => void {
-    const {costOf, publishesOnBudget, gate} = this.#options;
+  #callOf({lookup, waiters, entry, before}: FreshLookup, version: number): Call {
+    const {costOf, publishesOnBudget} = this.#options;
     const {operation, key, params} = lookup;
-    const call: Call = {
+    return {
       operation,
       key,
       params,
@@ -193,20 +199,10 @@ export class Lookups {
       sentAt: 0,
       attempts: 0,
     };
-    let start = () => {};
-    const started = new Promise<void>(resolve => {
-      start = resolve;
-    });
-    const result = started
-      .then(() => this.#inTurn(lookup, () => this.#lookUp(call)))
-      .finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, result);
-    for (const waiter of waiters) result.then(told => waiter.tell(told)).catch(error => gate.fail(error));
-    return start;
   }
 
   /** Runs `work` once the last lookup of the same session token has ended: its call changes the next answer. */
-  #inTurn<T>({operation, params}: Lookup, work: () => Promise<T>): Promise<T> {
+  #inTurn({operation, params}: Lookup, work: () => Promise<void>): Promise<void> {
     const {isRedeeming, field} = operations[operation];
     const token = params[field];
     if (!isRedeeming || token === undefined) return work();
@@ -223,15 +219,12 @@ export class Lookups {
 
   /** Values by key that are not under way. Rows whose value is under way wait for its result. */
   #fresh(waiters: readonly Waiter[]): Map<string, FreshLookup> {
-    const {ledger, gate} = this.#options;
+    const {ledger} = this.#options;
     const fresh = new Map<string, FreshLookup>();
     for (const waiter of waiters) {
       const lookup = this.#lookupOf(waiter, fresh);
-      const underWay = this.#underWay.get(lookup.key);
-      const asked = fresh.get(lookup.key);
-      if (underWay !== undefined) {
-        underWay.then(told => waiter.tell(told)).catch(error => gate.fail(error));
-      } else if (asked !== undefined) asked.waiters.push(waiter);
+      const asked = this.#underWay.get(lookup.key) ?? fresh.get(lookup.key);
+      if (asked !== undefined) asked.waiters.push(waiter);
       else fresh.set(lookup.key, {lookup, waiters: [waiter], entry: ledger.newEntry(lookup)});
     }
     return fresh;
@@ -258,8 +251,9 @@ export class Lookups {
   /** Answers lookups from the store. For each other lookup, notes its latest earlier answer. */
   #takeOver(fresh: Map<string, FreshLookup>): void {
     const byOperation = new Map<Operation, string[]>();
-    for (const [key, {lookup}] of fresh)
-      byOperation.set(lookup.operation, [...(byOperation.get(lookup.operation) ?? []), key]);
+    for (const [key, {lookup}] of fresh) {
+      if (!byOperation.get(lookup.operation)?.push(key)) byOperation.set(lookup.operation, [key]);
+    }
     const {store, ledger, judge} = this.#options;
     for (const [operation, keys] of byOperation) {
       const stored = store.find(keys, operation);
@@ -290,8 +284,9 @@ export class Lookups {
 
   #tellRecent(waiter: Waiter): boolean {
     const outcome = this.#recent.get(waiter.lookup.key);
-    if (outcome !== undefined) waiter.tell(outcome);
-    return outcome !== undefined;
+    if (outcome === undefined) return false;
+    waiter.tell(outcome);
+    return true;
   }
 }
 

@@ -10,7 +10,7 @@ const open = () => new Ledger(within('ledger.db'), {scope: 'here'});
 let dispatch = 0;
 
 /** Sends values together, and books their ends in this order: an answer (`+a`) or a rejection (`-b`). */
-async function send(ledger: Ledger, sent: readonly string[], ends: readonly string[]): Promise<void> {
+function send(ledger: Ledger, sent: readonly string[], ends: readonly string[]): void {
   const calls = sent.map(key => {
     dispatch += 1;
     const call = {operation: 'ip', key, cost: 1, dispatch} as const;
@@ -38,7 +38,7 @@ async function send(ledger: Ledger, sent: readonly string[], ends: readonly stri
           {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, pace: {limits: {}}, boughtAt},
           {status: 'failed', error: 'odd', rejected: true, boughtAt},
         ] as const);
-    await ledger.record({...call, attempt, charge: 'maybe', history: noAttempts, retry: false, outcome});
+    ledger.record({...call, attempt, charge: 'maybe', history: noAttempts, retry: false, outcome});
   }
 }
 
@@ -54,9 +54,9 @@ test.each([
   ['an answer arrived later, of a call that was sent before', ['a', 'b'], ['-b', '+a'], []],
   ['nothing was answered', ['a', 'b'], ['-a', '-b'], []],
   ['only those before the last answer', ['a', 'b', 'c', 'd'], ['-a', '+b', '-c', '-d'], ['a']],
-])('rejections are answers where %s', async (_, sent, ends, expected) => {
+])('rejections are answers where %s', (_, sent, ends, expected) => {
   const ledger = open();
-  await send(ledger, sent, ends);
+  send(ledger, sent, ends);
   const {kept, failures} = judged(ledger);
   const rejected = ends.filter(end => end.startsWith('-')).map(end => end.slice(1));
   const failed = rejected.length - expected.length;
@@ -77,21 +77,21 @@ test.each([
 test('a series without an answered call between is the account’s, whatever came before and after', async () => {
   const ledger = open();
   const sent = async (...ends: string[]) => {
-    for (const end of ends) await send(ledger, [end.slice(1)], [end]);
+    for (const end of ends) send(ledger, [end.slice(1)], [end]);
   };
   await sent('+a', '-b', '-c', '-d', '+e', '-f', '-g', '-h', '-i', '-j', '+k', '-l', '+m');
   expect(judged(ledger)).toEqual({kept: ['b', 'c', 'd', 'l'], failures: [['ip', 5]]});
   ledger.close();
 });
 
-test('a later session judges what a killed one left; a rejection from the store stays one', async () => {
+test('a later session judges what a killed one left; a rejection from the store stays one', () => {
   const killed = open();
-  await send(killed, ['a', 'b'], ['-a', '-b']);
+  send(killed, ['a', 'b'], ['-a', '-b']);
   const rejected = {status: 'failed', error: 'odd', rejected: true, boughtAt: 1} as const;
   killed.adopt(newEntry({operation: 'ip', key: 'of another run'}), rejected);
   killed.close();
   const next = open();
-  await send(next, ['c'], ['+c']);
+  send(next, ['c'], ['+c']);
   expect(judged(next)).toEqual({kept: ['a', 'b'], failures: []});
   expect(next.find(['of another run']).get('of another run')?.outcome).toEqual(rejected);
   next.close();

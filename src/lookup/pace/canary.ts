@@ -22,7 +22,6 @@ export interface Streak extends Readonly<Refusals> {
  */
 export class Canary {
   readonly #isKnownToAnswer: () => boolean;
-  #inFlight = 0;
   #answered = false;
   readonly #tally: RefusalTally;
   #isTold = false;
@@ -38,13 +37,9 @@ export class Canary {
     this.#tally = tally;
   }
 
-  /** True if one more call may be sent after `planned` others. */
-  allows(planned: number): boolean {
-    return this.#answered || this.#inFlight + planned < numbers.canaryInFlight;
-  }
-
-  sent(): void {
-    this.#inFlight += 1;
+  /** True if one more call of the operation may be sent. `inFlight` counts the others. */
+  allows(inFlight: () => number): boolean {
+    return this.#answered || inFlight() < numbers.canaryInFlight;
   }
 
   /** True while so many values were refused in a row that the values are not to blame. */
@@ -57,7 +52,6 @@ export class Canary {
    * the service rejected the value with the same code before. Such a rejection does not count for a streak.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
-    this.#inFlight -= 1;
     if (attempt.kind === 'answered') this.#endStreak();
     if ((attempt.kind !== 'rejected' && attempt.kind !== 'unreadable') || isKnown) return undefined;
     const {code, status} = attempt;

@@ -63,12 +63,11 @@ export class Pacer {
   request(): void {
     const rate = this.#controller.perSecond(this.#now());
     if (this.#scheduled) return;
-    this.#scheduled = true;
-    // All that this turn of the event loop asks for leaves together.
     if (rate === Number.POSITIVE_INFINITY) {
-      setImmediate(() => this.#grant(rate));
+      this.#grant(rate);
       return;
     }
+    this.#scheduled = true;
     const permits = leaseAt(rate);
     this.#space(rate, permits);
     // A lease gets extra permits for the time that it is late. Idle time is not lateness, so it earns less

@@ -102,10 +102,9 @@ export async function bookCollected(
       outcome,
     } as const;
     logAttempt(io.log, booked, undefined);
-    const found = ledger.found(known, booked);
+    ledger.found(known, booked);
     if (outcome !== undefined && isKept(outcome) && outcome.status !== 'failed')
       store.put({operation, key: known.key, outcome});
-    await found;
   }
 }
 

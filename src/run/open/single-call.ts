@@ -1,3 +1,4 @@
+import type {PeriodBudget} from '../../account/period-budget.ts';
 import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
@@ -32,26 +33,24 @@ export async function callWithinAccount<T>(
   const account = findAccount(scopeOf(endpoint, settings), io.env);
   const credits = priceOf({endpoint, settings})(operation);
   const budgets = openBudgets(account, io);
+  const taken = new Map<PeriodBudget, string>();
   let charge: Charge = 'free';
   try {
-    const exhausted = budgets.find(budget => !budget.take(CALL, credits));
-    if (exhausted !== undefined)
-      throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
+    for (const budget of budgets) {
+      if (!budget.take(credits))
+        throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(budget));
+      taken.set(budget, budget.name);
+    }
     charge = 'spent';
     return await call();
   } catch (error) {
     charge = chargeOfFailure(error, settings);
     throw error;
   } finally {
-    for (const budget of budgets) {
-      budget.release(CALL, credits, charge);
-      budget.close();
-    }
+    if (charge === 'free') for (const [budget, name] of taken) budget.refund(name, credits);
+    for (const budget of budgets) budget.close();
   }
 }
-
-/** Key of the call in the budgets: there is only one call. */
-const CALL = 'call';
 
 /**
  * The charge of a failed call. A {@link ClientError} has the call's attempt, which decides. After another

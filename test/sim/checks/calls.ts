@@ -62,10 +62,9 @@ function isInStore({process, operation, spec, toldMs}: Call, {run, sessions}: Sc
   return !process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS;
 }
 
-/** True if the run may have paid for a call of which it has no answer. */
-function isInDoubt(call: Call, calls: readonly Call[]): boolean {
-  const {told} = call;
-  return told === 'ambiguous' || told === undefined || (call.charged && !isKnown(call, calls));
+/** True if the run surely has no answer to the call: a kill may come before or after an answer is booked. */
+function isInDoubt({told}: Call): boolean {
+  return told === 'ambiguous' || told === undefined;
 }
 
 const resent: Check = {
@@ -78,7 +77,7 @@ const resent: Check = {
         ledger === undefined ? process === call.process : ledger === call.ledger,
       );
       const answered = own.findLastIndex(before => before.told === 'answered' && isKnown(before, calls));
-      const doubts = own.slice(answered + 1).filter(before => isInDoubt(before, calls));
+      const doubts = own.slice(answered + 1).filter(isInDoubt);
       again += doubts.length;
       if (doubts.length > call.spec.resends && !wasRefused(doubts[0], run, sessions))
         return `${show(call)} after ${doubts.map(show).join(', ')}`;

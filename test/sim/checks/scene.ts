@@ -62,9 +62,9 @@ export function callsOf(
  * which it never does before it has written what it knows.
  */
 export function isKnown(call: Call, calls: readonly Call[]): boolean {
-  const {process, told, toldMs} = call;
+  const {process, told, heardOrder} = call;
   if (told === undefined || process.refused === 'EIO') return false;
-  return !process.killed || calls.some(other => other.process === process && other.sentMs > toldMs);
+  return !process.killed || calls.some(other => other.process === process && other.sentOrder > heardOrder);
 }
 
 /** Earlier calls for the same value of the same account. */
