@@ -79,9 +79,9 @@ export class Lookups {
 
   /** Answers known lookups immediately, and looks the others up. Resolves when it may be called again. */
   async ask(all: readonly Waiter[]): Promise<void> {
+    const {ledger, store, gate} = this.#options;
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    const {ledger, store, gate} = this.#options;
     // This is the last wait before the values are under way. During a wait, another `ask` could buy the same value.
     const ready = store.ready();
     if (ready !== undefined) await ready;
@@ -284,9 +284,8 @@ export class Lookups {
 
   #tellRecent(waiter: Waiter): boolean {
     const outcome = this.#recent.get(waiter.lookup.key);
-    if (outcome === undefined) return false;
-    waiter.tell(outcome);
-    return true;
+    if (outcome !== undefined) waiter.tell(outcome);
+    return outcome !== undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 // Compiles src and what plays it into one file for plain Node.js, with a simulated world in place of the real one.
-import {cpSync, mkdirSync} from 'node:fs';
+import {cpSync, mkdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {rolldown} from 'rolldown';
@@ -38,6 +38,9 @@ export async function compile(name, input = 'test/sim/machine.ts') {
   });
   const file = join(out, 'all', 'of', 'machine.js');
   await bundle.write({file, format: 'esm', codeSplitting: false});
+  // The lists that src reads are beside its modules.
+  const isList = path => statSync(path).isDirectory() || path.endsWith('.csv');
+  cpSync(join(root, 'src/operations'), join(out, 'all/operations'), {recursive: true, filter: isList});
   // Two directories above, as it is for src.
   mkdirSync(out, {recursive: true});
   cpSync(join(root, 'package.json'), join(out, 'package.json'));
