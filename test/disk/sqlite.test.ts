@@ -18,7 +18,7 @@ test.each([
   ['SQLITE_IOERR_WRITE', undefined],
   ['SQLITE_CANTOPEN', undefined],
   ['SQLITE_READONLY', undefined],
-  ['ENOSPC', undefined],
+  ['ENOSPC', 'full'],
 ])('%s means: %s', (code, expected) => {
   const error = failure(code);
   const means = {busy: isBusy(error), full: isFull(error), damage: isDamage(error)};

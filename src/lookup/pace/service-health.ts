@@ -9,7 +9,7 @@ import {type BreakerOptions, CircuitBreaker, type Outage} from './circuit-breake
 import {type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
-export interface HealthOptions extends BreakerOptions {
+export interface ServiceHealthOptions extends BreakerOptions {
   /** True if refused values never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;
   /** True if an answer of this operation is known, from this run or an earlier one. */
@@ -29,10 +29,10 @@ const LONGEST_TIMER_MS = 3_600_000;
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/** What the ends of calls mean for all values. {@link ThrottleGate}, {@link CircuitBreaker} and {@link Canary} decide. */
+/** The state of the service, from the ends of calls. {@link ThrottleGate}, {@link CircuitBreaker} and {@link Canary} decide. */
 export class ServiceHealth {
   readonly breaker: CircuitBreaker;
-  readonly #options: HealthOptions;
+  readonly #options: ServiceHealthOptions;
   readonly #canaries = new Map<Operation, Canary>();
   readonly #throttle: ThrottleGate;
   readonly #pauses = new PauseLog();
@@ -41,7 +41,7 @@ export class ServiceHealth {
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: HealthOptions) {
+  constructor(options: ServiceHealthOptions) {
     this.#options = options;
     this.breaker = new CircuitBreaker(options);
     this.#throttle = new ThrottleGate(options.random);
