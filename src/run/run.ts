@@ -42,8 +42,8 @@ const MOST_READINGS = 10;
 const STILL_MS = {least: 2_000, most: 60_000};
 
 /**
- * One run, from its inputs to its published output. It always begins at the first row, with an empty output. A run that
- * was interrupted left a ledger: what that knows is not looked up again, so the same command resumes.
+ * One run, from its inputs to its published output. A resume is a run like any other: it begins at the first row, with
+ * an empty output. Its ledger, which the interrupted run left, knows what was asked: that makes no calls.
  *
  * @throws {BulkEnrichError} if the run can't start. If a started run stops early, the outcome has the reason.
  */
