@@ -8,6 +8,7 @@ import {answersKey} from '../../src/run/identity.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {dataVersion} from '../../src/service/data/data-version.ts';
 import {scopeKey} from '../../src/store/store-file.ts';
+import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
@@ -153,9 +154,8 @@ test('a completed run that was not cleaned up after leaves the next one nothing:
   const [from, to] = [stage.path('out.csv.run/output.partial'), stage.path('out.csv')];
   renameSync(from, to);
   const record: PublishRecord = {
-    ...{output_path: to, settings_sha256: '', input: {bytes: 0, sha256: 'another'}},
-    ...{output: await digestFiles([to]), rejects: null, obsolete: false, summary: '{}'},
-    ...{exitCode: 0, rowsWritten: PART},
+    ...{output_path: to, obsolete: false},
+    summary: fullSummary({output: {...fullSummary().output, ...(await digestFiles([to]))}, rejects: null}),
   };
   writeFileSync(stage.path('out.csv.run/publish.json'), JSON.stringify(record));
   expect(await stage.run({...limited, force: true})).toMatchObject(spent(ROWS));

@@ -2,6 +2,7 @@ import {openStream} from '../../disk/pipe.ts';
 import {moveAtomically, orUnwritable, writeAtomically} from '../../disk/replace.ts';
 import type {Job} from '../../job/job.ts';
 import {type Sink, StreamSink} from '../../output/sink.ts';
+import {summaryText} from '../end/build-summary.ts';
 import type {Destination} from './destination.ts';
 import {fileDestination} from './file-destination.ts';
 import {partialPath} from './partial.ts';
@@ -40,12 +41,12 @@ function besideRows(name: string, sinkFor: (stdout: NodeJS.WritableStream) => Si
     holds: async () => false,
     open: async (_files, stdout) => sinkFor(stdout),
     digest: async () => null,
-    publish(files, {rejects, obsolete, summary}) {
+    publish(files, {obsolete, summary}) {
       const {written} = files;
       if (obsolete) removeObsolete(written);
-      if (rejects !== null && written.rejects !== undefined)
+      if (summary.rejects !== null && written.rejects !== undefined)
         moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
-      if (written.summary !== undefined) writeAtomically(written.summary, summary);
+      if (written.summary !== undefined) writeAtomically(written.summary, summaryText(summary));
     },
     // A run with this destination records no publishing. If there is a record, it is another job's,
     // and this throws.

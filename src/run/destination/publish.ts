@@ -5,11 +5,11 @@ import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {fileText, isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
+import {type Summary, summarySchema} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
+import {summaryText} from '../end/build-summary.ts';
 import {isOwnFile} from './own-files.ts';
 import {type PartialName, partialPath, type RunFiles, tokenOf, type WrittenPaths} from './partial.ts';
-
-const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
  * The plan of a publishing, written before the first rename. Its file can't be trusted, so nothing is written
@@ -20,16 +20,10 @@ const publishRecord = z.object({
   output_path: z.string(),
   /** Path of the rejects, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** Digests as in the summary: of the settings, and of the input as far as it was read. */
-  settings_sha256: z.string(),
-  input: digest,
-  output: digest.nullable(),
-  rejects: digest.nullable(),
   /** True if the last run's rejects are to be removed, since this run has none. */
   obsolete: z.boolean(),
-  summary: z.string(),
-  exitCode: z.number(),
-  rowsWritten: z.number(),
+  /** Its digests say what is complete. */
+  summary: z.custom<Summary>(found => summarySchema.safeParse(found).success),
 });
 
 export type PublishRecord = z.infer<typeof publishRecord>;
@@ -51,16 +45,17 @@ interface UnpublishedFile {
 function placed(
   {written: {rejects}}: RunFiles,
   output: string,
-  record: PublishFacts,
+  {summary}: PublishFacts,
   written: OutputPart,
 ): UnpublishedFile[] {
   const all = [
-    {name: 'rejects', to: rejects, digest: record.rejects} as const,
-    {name: written, to: output, digest: record.output} as const,
+    {name: 'rejects', to: rejects, digest: summary.rejects} as const,
+    {name: written, to: output, digest: summary.output} as const,
   ];
-  return all.flatMap(({name, to, digest}) =>
-    digest === null || to === undefined ? [] : [{name, to, digest}],
-  );
+  return all.flatMap(({name, to, digest}) => {
+    const {bytes = null, sha256 = null} = digest ?? {};
+    return bytes === null || sha256 === null || to === undefined ? [] : [{name, to, digest: {bytes, sha256}}];
+  });
 }
 
 /**
@@ -93,7 +88,7 @@ export function unfinishedPublishing(
   const path = join(directory, RECORD);
   const record = existsSync(path) ? recordIn(path) : undefined;
   if (record === undefined) return undefined;
-  const {output_path, rejects_path, rejects} = record;
+  const {output_path, rejects_path, summary} = record;
   if (output_path !== output)
     throw new StateError(
       'other_output',
@@ -101,7 +96,7 @@ export function unfinishedPublishing(
     );
   // The interrupted run may have used another path for rejects: with another --rejects, or through another
   // link to the output. Rejects can be put in place only at the path of this command.
-  return rejects !== null && rejects_path !== written.rejects ? undefined : record;
+  return summary.rejects !== null && rejects_path !== written.rejects ? undefined : record;
 }
 
 function recordIn(path: string): PublishRecord | undefined {
@@ -169,7 +164,7 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Un
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);
   if (summary !== undefined)
-    replaceFile(summary, record.summary, {beside: besideOf(summary, tokenOf(files.directory))});
+    replaceFile(summary, summaryText(record.summary), {beside: besideOf(summary, tokenOf(files.directory))});
   for (const {name, to} of waiting) {
     // Rejects must be durable before the output is visible.
     if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));

@@ -73,7 +73,7 @@ function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Sessio
 }
 
 async function complete(session: Session): Promise<RunOutcome> {
-  const {job, state, stopper, io, input, asking, output} = session;
+  const {job, state, stopper, io, asking} = session;
   const {ledger, store} = asking;
   // Gives the store the last answers before the ledger is removed.
   await stopper.unlessStopped(store.flush(true));
@@ -81,13 +81,8 @@ async function complete(session: Session): Promise<RunOutcome> {
   ledger.end();
   const {exitCode, summary} = judge(session, published);
   state.destination.publish(state, {
-    ...published,
-    settings_sha256: summary.settings_sha256,
-    input: input.source.position,
     obsolete: published.rejects === null && hasEarlierRejects(job),
-    summary: summaryText(summary),
-    exitCode,
-    rowsWritten: output.writer.counters.rows.written,
+    summary,
   });
   ledger.close();
   await closeStages(session);

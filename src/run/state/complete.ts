@@ -41,7 +41,7 @@ export async function completeBefore(
   const record = restart ? undefined : await destination.complete(state);
   if (record !== undefined) {
     const outcome = completedNow(job, record);
-    if (!(force && (await isOther(job, record, pipes)))) return end(job, io, state, outcome);
+    if (!(force && (await isOther(job, record.summary, pipes)))) return end(job, io, state, outcome);
     await tellEnd(job, io, state, outcome.summary);
     forgetLedger(directory);
   } else if (destination.exists() && !force) {
@@ -101,41 +101,30 @@ async function finishedBefore(job: Job, {destination}: RunState, pipes: Pipes): 
   return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
 }
 
-/** Settings and input of a result, from its summary or from the record of its publishing. */
-interface MadeOf {
-  readonly settings_sha256: string;
-  readonly input: Omit<Summary['input'], 'paths'>;
-}
-
 /** True if the job as it is now, with its inputs as they are now, makes this result. */
-async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes: Pipes): Promise<boolean> {
+async function isMadeOf({settings_sha256, input}: Summary, job: Job, pipes: Pipes): Promise<boolean> {
   if (settings_sha256 !== settingsDigest(job)) return false;
   const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
   const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : (input.bytes ?? 0));
   return read.sha256 === input.sha256;
 }
 
-/** True if the record is of another result, such as last night's. That result must not pass for this job's. */
-async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
+/** True if the summary is of another result, such as last night's. That result must not pass for this job's. */
+async function isOther(job: Job, summary: Summary, pipes: Pipes): Promise<boolean> {
   // An input that can be read only once counts as another: to compare it would use it up.
   if (job.inputs.some(isReadOnce)) return true;
   try {
-    return !(await isMadeOf(record, job, pipes));
+    return !(await isMadeOf(summary, job, pipes));
   } catch {
     // An input can't be read. The run reports that when it reads the input itself.
     return true;
   }
 }
 
-function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
-  const message = `The last run wrote its ${many(rowsWritten, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
-  return {
-    exitCode: exitCode as ExitCode,
-    summary: JSON.parse(summary) as Summary,
-    stop: undefined,
-    message,
-    found: 'unpublished',
-  };
+function completedNow({output}: Job, {summary}: PublishRecord): RunOutcome {
+  const message = `The last run wrote its ${many(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
+  const exitCode = summary.exit_code as ExitCode;
+  return {exitCode, summary, stop: undefined, message, found: 'unpublished'};
 }
 
 /** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
