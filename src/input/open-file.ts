@@ -8,7 +8,7 @@ import {type FileState, openRaw, type Pipes, type RawInput} from './bytes/raw.ts
 import {transcode} from './bytes/transcode.ts';
 import {columnGroups, findTop} from './csv-top.ts';
 import {InputError} from './input-error.ts';
-import {refuseLog, refuseOtherKinds, refuseQuotedLines, refuseRowNames} from './other-kinds.ts';
+import {refuseLog, refuseOtherKinds, refuseQuotedLines, refuseRowNames, refuseTexts} from './other-kinds.ts';
 import {refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
 import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
@@ -172,6 +172,7 @@ function createReader(
   const {dialect, records} = top;
   if (top.header) {
     refuseQuotedLines(records, top.text, path, name);
+    if (delimiter === undefined) refuseTexts(records, path, name);
     refuseRowNames(records, dialect.delimiter, path, name);
   }
   if (settings.delimiter !== undefined) refuseOtherDelimiter(top.text, settings.delimiter, name);

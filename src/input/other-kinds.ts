@@ -89,6 +89,27 @@ export function refuseQuotedLines(
   );
 }
 
+const ADDRESS_IN_TEXT = /\s.*(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}\s/;
+
+/**
+ * Refuses lines that no delimiter parts: those of a log, each with an IP address, and columns that spaces align.
+ *
+ * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them.
+ */
+export function refuseTexts(records: readonly (readonly string[])[], path: string, name: string): void {
+  if (records.length < 3 || records.some(({length}) => length !== 1)) return;
+  const areAll = (pattern: RegExp) => records.every(([line = '']) => pattern.test(line.trim()));
+  const isLog = areAll(ADDRESS_IN_TEXT);
+  if (!isLog && !areAll(/\S {2,}\S/)) return;
+  const command = isLog ? "grep -oE '([0-9]+[.]){3}[0-9]+'" : `awk '{gsub(/  +/, "\\t")} 1'`;
+  const flags = [...(isLog ? ['--no-header'] : []), '-o', defaultOutput([path])];
+  const sentence = isLog
+    ? 'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses'
+    : 'spaces align its columns, and no delimiter parts them. Put a tab between them';
+  const remedy = path === '-' ? {} : {pipe: {command, input: path}, flags};
+  throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
+}
+
 /**
  * Refuses a list whose rows all have one field more than the header: R writes the names of rows so.
  *

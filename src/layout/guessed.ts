@@ -2,7 +2,14 @@ import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
-import {type Aside, type Guess, isOffered, lacksChoice, lacksCountry} from '../lookup/columns/guess.ts';
+import {
+  type Aside,
+  type Guess,
+  holdsSeveral,
+  isOffered,
+  lacksChoice,
+  lacksCountry,
+} from '../lookup/columns/guess.ts';
 import {anyOf, type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {say, set, shellWord} from '../sentence.ts';
@@ -138,6 +145,8 @@ export function passedOver(guess: LookupGuess, list: FirstRows): string {
   const named = country === '' ? flags : flags.slice(0, -2);
   const add = aside === 'unknowable' ? '' : `; add ${named.map(shellWord).join(' ')}${country}`;
   const {plural, others = ''} = operations[operation];
+  if (holdsSeveral(guess))
+    return `Not looked up, though ${Math.round(ofKind * 100)}% of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
   const why =
     aside === 'shared' ? repeats(guess) : aside === 'alike' ? ` (they may be ${others})` : reasons[aside];
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;

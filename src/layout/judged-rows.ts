@@ -7,7 +7,7 @@ import {adviceOf} from '../lookup/codes.ts';
 import {readHeader} from '../lookup/columns/header.ts';
 import type {PlanRow} from '../lookup/plan-row.ts';
 import type {CellReader, Target} from '../lookup/targets.ts';
-import {phoneCountry, saysNoCountry} from '../operations/country.ts';
+import {countryIn} from '../operations/country.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 import {type Said, say, set, shellWord} from '../sentence.ts';
@@ -115,7 +115,7 @@ function mostFrequent(codes: readonly string[]): string | undefined {
 export function doubtCountries(column: string, cell: CellReader, rows: readonly Row[]): string | undefined {
   const unknown = rows.flatMap(row => {
     const text = cell(row)?.trim() ?? '';
-    return text === '' || saysNoCountry(text) || phoneCountry(text) !== undefined ? [] : [{text, row}];
+    return countryIn(text) === 'unknown' ? [{text, row}] : [];
   });
   const [first] = unknown;
   if (first === undefined) return undefined;

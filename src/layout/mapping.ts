@@ -4,7 +4,7 @@ import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {columnsOf, headersOf} from '../lookup/columns/column.ts';
-import {type CountryChoices, chooseCountries, countryFor} from '../lookup/columns/country-column.ts';
+import {type CountryChoices, chooseCountries} from '../lookup/columns/country-column.ts';
 import type {Guess} from '../lookup/columns/guess.ts';
 import {type Detected, detectColumns} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan-row.ts';
@@ -226,7 +226,7 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
 function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
   const found = new Map<string, string>();
   for (const phone of phones) {
-    const choice = countryFor(choices, phone);
+    const choice = choices.of(phone);
     if (choice !== undefined && 'torn' in choice) {
       const names = choice.torn.map(({column}) => `"${column.name}"`).join(' or ');
       throw new UsageError(

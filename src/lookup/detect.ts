@@ -3,8 +3,7 @@ import type {CellRules} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
 import {intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf, type Headers} from './columns/column.ts';
-import {type CountryChoices, chooseCountries, countryFor} from './columns/country-column.ts';
-import {guessCountries} from './columns/country-guesses.ts';
+import {type CountryChoices, chooseCountries} from './columns/country-column.ts';
 import {type ColumnCells, guessColumn} from './columns/evidence.ts';
 import type {Fault, Guess} from './columns/guess.ts';
 import {namesAnother} from './columns/header.ts';
@@ -38,11 +37,10 @@ export function detectColumns(
     isLabelledAnothers(column, all[at - 1], sample) ? {...column, isAnothers: true} : column,
   );
   const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);
-  const chosen = choices.of.size > 0 ? [...choices.of] : [[undefined, choices.others] as const];
-  const countries = known.countries === undefined ? guessCountries(chosen) : [];
+  const countries = known.countries === undefined ? choices.guesses : [];
   const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
-    const choice = countryFor(choices, column.name);
+    const choice = choices.of(column.name);
     const countryCell = choice !== undefined && 'found' in choice ? choice.found.column.cell : undefined;
     const cells = sample.map(
       row => [column.cell(row) ?? '', rowCountry(countryCell?.(row), known.fallback)] as const,

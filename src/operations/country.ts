@@ -46,16 +46,19 @@ function namedTwice(given: string): string | undefined {
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
 
-/** True if a country's cell has a placeholder such as `unknown`. False for `NA`, which means Namibia here. */
-export function saysNoCountry(text: string): boolean {
-  const given = text.trim();
-  return isPlaceholder(given) && phoneCountry(given) === undefined;
+/**
+ * The country that a cell says. `none`: it is empty, or has a placeholder such as `unknown`, but not `NA`, which means
+ * Namibia here. `unknown`: it has another text, such as a misspelt name.
+ */
+export function countryIn(cell: string | undefined): PhoneCountry | 'none' | 'unknown' {
+  const said = cell?.trim() ?? '';
+  if (said === '') return 'none';
+  return phoneCountry(said) ?? (isPlaceholder(said) ? 'none' : 'unknown');
 }
 
-/** A row's country: its cell, or the default country for an empty cell or a placeholder, but not for a misspelt name. */
+/** A row's country: its cell, or the default country for a cell that says none. */
 export function rowCountry(cell: string | undefined, fallback: string | undefined): string | undefined {
-  const said = cell?.trim() ?? '';
-  return said === '' || saysNoCountry(said) ? fallback : said;
+  return countryIn(cell) === 'none' ? fallback : cell?.trim();
 }
 
 /** True for one to three letters, which may be a country's code. */

@@ -29,9 +29,11 @@ export function hasPhoneShape(text: string): boolean {
 
 /**
  * Forms of national numbers: a zero before the area code, the area code in brackets, or groups of three, three
- * and four digits.
+ * and four digits, perhaps with North America's 1 in front.
  */
-const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
+const NATIONAL =
+  /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^(?:1[\s.-]?)?\(\d+\)|^(?:1[\s.-])?\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
+const EXTENSION = /\s*(?:\bext\.?|x|#)\s*\d{1,6}$/i;
 
 /**
  * True if a text is probably a phone number even without a header that says so. It must be valid in its country. If
@@ -39,7 +41,7 @@ const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\
  * length. In countries with several lengths, such as Germany, any customer number would be valid.
  */
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
-  const text = given.trim();
+  const text = given.trim().replace(EXTENSION, '');
   if (!hasPhoneShape(text)) return false;
   const region = phoneCountry(country);
   if (region === undefined) return NATIONAL.test(text) || hasCallingCode(text);

@@ -1,8 +1,8 @@
 import type {Row} from '../../input/row.ts';
-import {areStates, isShortCode, phoneCountry, saysNoCountry} from '../../operations/country.ts';
+import {areStates, countryIn, isShortCode} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import {type Column, columnsOf} from './column.ts';
-import {MOSTLY} from './guess.ts';
+import {type Guess, MOSTLY} from './guess.ts';
 import {names as namesWord} from './header.ts';
 import {tokensOf} from './tokens.ts';
 
@@ -43,10 +43,11 @@ interface CountryCandidate extends CountryColumn {
  */
 const MOST_TRIED = 200;
 
-/** `of`: the country column of each phone column, by its name. `others`: the choice for all other phone columns. */
+/** The country column of each phone column: of those that were known when it was chosen, and of any other. */
 export interface CountryChoices {
-  readonly of: ReadonlyMap<string, CountryChoice>;
-  readonly others: CountryChoice;
+  readonly of: (phone: string) => CountryChoice;
+  /** The columns with countries: sure, or only possible. */
+  readonly guesses: readonly Guess[];
 }
 
 /**
@@ -67,7 +68,7 @@ export function chooseCountries(
   const meant = columns.filter(({name}) => named.includes(name));
   const [only] = meant;
   if (only !== undefined && meant.length === 1)
-    return {of: new Map(), others: {found: {column: only, share: 1}}};
+    return choicesOf(new Map(), {found: {column: only, share: 1}});
   const asked = meant.length > 0 ? meant : columns.filter(({says}) => says.has('country'));
   const some = asked.flatMap(column => countriesIn(column, sample) ?? []);
   const all = nationalCells(phones, sample, MOST_TRIED);
@@ -86,7 +87,12 @@ export function chooseCountries(
     // If neither this phone column's header nor its numbers can decide, uses the choice for all phone columns.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
-  return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
+  return choicesOf(new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others);
+}
+
+function choicesOf(known: ReadonlyMap<string, CountryChoice>, others: CountryChoice): CountryChoices {
+  const chosen = known.size > 0 ? [...known] : [[undefined, others] as const];
+  return {of: phone => (known.has(phone) ? known.get(phone) : others), guesses: guessesOf(chosen)};
 }
 
 function chosen(candidates: readonly CountryCandidate[], national: readonly NationalCell[]): CountryChoice {
@@ -108,8 +114,39 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
   return {found: first};
 }
 
-export function countryFor({of, others}: CountryChoices, phone: string): CountryChoice {
-  return of.has(phone) ? of.get(phone) : others;
+/** Returns a sure guess for each chosen country column, and an unsure one for each that is only possible. */
+function guessesOf(
+  choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
+): Guess[] {
+  const guesses = choices.flatMap(([phone, choice]) => {
+    if (choice === undefined) return [];
+    const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
+    const row = 'found' in choice ? undefined : choice.row;
+    const some = 'found' in choice ? [choice.found] : choice.torn;
+    return some.map(
+      ({column, share}): Guess => ({
+        operation: 'country',
+        column: column.name,
+        confidence,
+        share,
+        national: 0,
+        listed: 0,
+        ofKind: share,
+        values: 0,
+        distinct: 0,
+        header: 'plain',
+        numbers: phone === undefined ? [] : [phone],
+        row,
+      }),
+    );
+  });
+  const byName = new Map<string, Guess>();
+  for (const guess of guesses) {
+    const name = `${guess.confidence} ${guess.column}`;
+    const before = byName.get(name);
+    byName.set(name, {...guess, ...before, numbers: [...(before?.numbers ?? []), ...(guess.numbers ?? [])]});
+  }
+  return [...byName.values()];
 }
 
 /** Share of phone numbers that must be valid with a column's countries to suggest the column despite its name. */
@@ -131,26 +168,29 @@ export function countryColumnOf(
     rows,
     MOST_TRIED,
   );
-  const valid = ({cell, heading}: Column) => {
-    // Two letters may also be a language, a state or a canton. So they count only under a header with a
-    // word for country.
-    const mayBeCode = namesWord(heading, 'country');
-    return national.filter(({row, text}) => {
-      const country = cell(row) ?? '';
-      const isCountry = (mayBeCode || !isShortCode(country)) && phoneCountry(country) !== undefined;
-      return isCountry && validPhone(text, country) !== undefined;
-    }).length;
-  };
   const [best] = columns
     .filter(({name, says}) => !phones.includes(name) && !says.has('country') && !isElsewhere(tokensOf(name)))
-    .map(column => ({column, valid: valid(column)}))
-    .filter(one => one.valid > 0 && one.valid >= SPEAKS * national.length)
-    .sort((a, b) => b.valid - a.valid);
+    .map(column => {
+      // Two letters may also be a language, a state or a canton. So they count only under a header with a
+      // word for country.
+      const mayBeCode = namesWord(column.heading, 'country');
+      const says = ({row}: NationalCell) => {
+        const text = column.cell(row) ?? '';
+        return (mayBeCode || !isShortCode(text)) && isCountry(text);
+      };
+      return candidateOf({column, share: 0}, undefined, national.filter(says));
+    })
+    .filter(one => validOf(one) > 0 && validOf(one) >= SPEAKS * national.length)
+    .sort((a, b) => validOf(b) - validOf(a));
   return best?.column.name;
 }
 
 function validOf({readings}: CountryCandidate): number {
   return readings.filter(reading => reading !== undefined).length;
+}
+
+function isCountry(text: string): boolean {
+  return typeof countryIn(text) === 'object';
 }
 
 function isOther(a: string | undefined, b: string | undefined): boolean {
@@ -179,10 +219,9 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
  * since some of them are also countries, such as `georgia`.
  */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
-  const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
-  const said = texts.filter(text => !saysNoCountry(text));
+  const said = sample.map(row => column.cell(row) ?? '').filter(text => countryIn(text) !== 'none');
   if (areStates(said)) return undefined;
-  const share = said.filter(text => phoneCountry(text) !== undefined).length / Math.max(1, said.length);
+  const share = said.filter(isCountry).length / Math.max(1, said.length);
   return share < MOSTLY ? undefined : {column, share};
 }
 
@@ -193,7 +232,7 @@ function candidateOf(
 ): CountryCandidate {
   const countries = national.map(({row}) => column.cell(row) ?? '');
   const readings = national.map(({text}, n) => validPhone(text, countries[n]));
-  const tried = countries.filter(text => phoneCountry(text) !== undefined).length;
+  const tried = countries.filter(isCountry).length;
   const fit = tried === 0 ? undefined : readings.filter(reading => reading !== undefined).length / tried;
   return {column, share, rank: rankOf(column, phone), readings, fit};
 }

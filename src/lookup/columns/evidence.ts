@@ -1,7 +1,8 @@
 import type {CellRules} from '../../operations/cell.ts';
+import {hasPhoneShape} from '../../operations/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
-import {type Aside, type Guess, MOSTLY} from './guess.ts';
+import {type Aside, type Guess, LISTS, MOSTLY} from './guess.ts';
 import {type HeaderSays, namesFax, names as namesWord} from './header.ts';
 
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
@@ -22,6 +23,9 @@ interface KindEvidence {
   /** Number of values that show their kind without a header, and of those that are at least likely of it. */
   readonly telling: number;
   readonly likely: number;
+  /** Numbers of cells with several values, and of those with a phone number's shape: they only help to name a column. */
+  readonly several: number;
+  readonly shaped: number;
   /** True if all values are digits that may be something else, such as customer numbers. */
   readonly areOtherDigits: boolean;
   /** True if the values may be something that looks the same, such as versions. */
@@ -40,14 +44,17 @@ type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'no';
  * `sure`: looked up. `unsure`: the run stops and asks. `likely`, `alike`: named with the flag that looks them up.
  */
 function judge(evidence: KindEvidence): Verdict {
-  const {header, values, fit, telling, likely, areOtherDigits, mayBeOthers} = evidence;
+  const {header, values, fit, telling, likely, several, shaped} = evidence;
+  const {areOtherDigits, mayBeOthers} = evidence;
   const isHalf = (count: number) => values > 0 && count >= MOSTLY * values;
   const isNearlyAll = (count: number) => values > 0 && count >= NEARLY_ALL * values;
   if (header === 'named') return values === 0 || isHalf(fit) ? 'sure' : 'unsure';
-  if (header === 'harmless' && isHalf(likely)) return 'sure';
+  const mayBe = areOtherDigits ? likely : Math.max(likely, shaped);
+  if (header === 'harmless' && isHalf(mayBe)) return isHalf(fit) ? 'sure' : 'unsure';
   if (isNearlyAll(telling)) return mayBeOthers ? 'alike' : 'sure';
-  if (header === 'mentioned' && isNearlyAll(likely) && !areOtherDigits) return 'sure';
-  return isHalf(likely) ? 'likely' : 'no';
+  const isMentioned = header === 'mentioned';
+  if (isMentioned && !areOtherDigits && isNearlyAll(likely) && isHalf(fit)) return 'sure';
+  return isHalf((isMentioned ? mayBe : likely) + several) ? 'likely' : 'no';
 }
 
 /** The guess that a column has values of this operation; undefined if nothing speaks for it. */
@@ -58,14 +65,23 @@ export function guessColumn(
   rules: CellRules | undefined,
 ): Guess | undefined {
   const tally = tallyOf(operation, column, cells, rules);
-  const {values, valid, national, listed, unclear, beyond} = tally;
+  const {values, valid, national, listed, unclear, beyond, several} = tally;
   const of = (count: number) => (values === 0 ? 0 : count / values);
-  const ofKind = valid + national + listed + unclear + beyond;
+  const single = valid + national + unclear + beyond;
+  const ofKind = single + listed;
   const says = column.says.get(operation);
   const header = headerOf(operation, says, {...tally, ofKind});
   const isMaybe = operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true;
   const verdict = judge({
-    ...{header, values, ofKind, likely: tally.likely, telling: tally.telling + beyond},
+    ...{
+      header,
+      values,
+      ofKind,
+      several,
+      shaped: tally.shaped,
+      likely: tally.likely,
+      telling: tally.telling + beyond,
+    },
     fit: valid + unclear + beyond,
     areOtherDigits: tally.bare >= MOSTLY * values || isOtherDigits(column),
     mayBeOthers: isMaybe,
@@ -78,10 +94,11 @@ export function guessColumn(
     operation,
     column: column.name,
     share: values === 0 ? undefined : of(valid),
-    ...{national: of(national), listed: of(listed), ofKind: of(ofKind), values},
+    ...{national: of(national), listed: of(listed), values},
+    ofKind: of(verdict === 'likely' ? single + several : ofKind),
     distinct: tally.distinct.size,
     header:
-      says === undefined || !(header === 'named' || verdict === 'sure')
+      says === undefined || !(header === 'named' || verdict === 'sure' || verdict === 'unsure')
         ? 'silent'
         : says.isPlain
           ? 'plain'
@@ -140,6 +157,9 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
+/** What parts several values in a cell. */
+const PARTING = /[,;|\r\n]|\s\/\s/;
+
 /** Codes of cells that can be judged only with their column's habits: how it writes its values. */
 const BY_HABIT: ReadonlySet<string> = new Set([
   'calling_code_unclear',
@@ -160,7 +180,7 @@ function tallyOf(
   const [isOther, isCard] = [namesWord(heading, 'otherDigits'), namesWord(heading, 'cards')];
   const distinct = new Set<string>();
   const tally = {values: 0, valid: 0, telling: 0, likely: 0, bare: 0, distinct};
-  const counts = {national: 0, listed: 0, unclear: 0, beyond: 0};
+  const counts = {national: 0, listed: 0, several: 0, shaped: 0, unclear: 0, beyond: 0};
   for (const [text, country] of cells) {
     const judged = canonical(text, country, rules);
     if (judged.state === 'empty' || judged.state === 'broken') continue;
@@ -172,6 +192,7 @@ function tallyOf(
     tally.values += 1;
     const isBare = /^\d+$/.test(text.trim());
     if (isBare) tally.bare += 1;
+    if (isLikely !== undefined && hasPhoneShape(text.trim())) counts.shaped += 1;
     distinct.add(judged.state === 'value' ? judged.value : text.trim());
     const tells = isTelling?.(text) !== false;
     if (judged.state === 'value') {
@@ -181,6 +202,8 @@ function tallyOf(
       if (judged.code === 'calling_code_unclear') counts.unclear += 1;
       if (judged.code === 'country_unknown') counts.national += 1;
       if (judged.code === 'ip_list') counts.listed += 1;
+      const isOne = (part: string) => isLikely?.(part, country) !== false;
+      if (LISTS.has(judged.code) && text.split(PARTING).some(isOne)) counts.several += 1;
       if (BEYOND.has(judged.code)) counts.beyond += 1;
     }
     const isMaybe = isLikely?.(text, country) === true && !(isOther && isBare) && !isCard;

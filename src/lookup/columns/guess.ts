@@ -49,8 +49,18 @@ export type Aside =
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
 
 /** True if the user may want this column anyway, so that a suggested command includes it. */
-export function isOffered({aside}: Guess): boolean {
-  return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
+export function isOffered(guess: Guess): boolean {
+  const {aside} = guess;
+  const mayBeOwn = aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
+  return mayBeOwn && !holdsSeveral(guess);
+}
+
+/** Codes of cells with several values. */
+export const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list', 'ip_list']);
+
+/** True for a column whose cells have several values, none of which can be chosen by a flag. */
+export function holdsSeveral({aside, operation, fault}: Guess): boolean {
+  return aside !== undefined && operation !== 'ip' && fault !== undefined && LISTS.has(fault.code);
 }
 
 export interface Fault {

@@ -120,7 +120,11 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
     'behind',
     'persons',
     'whole',
-    kind === 'country' ? 'behindCountry' : kind === 'ip' ? 'visits' : 'behind',
+    ...(kind === 'country'
+      ? (['behindCountry', 'neutral'] as const)
+      : kind === 'ip'
+        ? (['visits'] as const)
+        : []),
   );
   const at = firstUnknown(tail, known, isNumber);
   if (at === tail.length) return 'plain';

@@ -1,4 +1,4 @@
-import {type Aside, type Guess, MOSTLY} from './guess.ts';
+import {type Aside, type Guess, holdsSeveral, MOSTLY} from './guess.ts';
 import {isShared} from './shared-values.ts';
 
 /**
@@ -18,12 +18,9 @@ export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[]
     .map(guess => leaveOut(guess, withoutValues(guess, own)));
 }
 
-/** Codes of cells with several values. */
-const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list']);
-
 /** True for a `strange` column whose cells have several values, so that they can't be looked up. */
-function holdsLists({aside, ofKind, fault}: Guess): boolean {
-  return aside === 'strange' && ofKind < MOSTLY && fault !== undefined && LISTS.has(fault.code);
+function holdsLists(guess: Guess): boolean {
+  return guess.aside === 'strange' && guess.ofKind < MOSTLY && holdsSeveral(guess);
 }
 
 function leaveOut(guess: Guess, aside: Aside | undefined): Guess {

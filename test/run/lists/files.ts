@@ -61,4 +61,7 @@ one value a line, by attribute ▸ user_id,attribute,value ⏎ 6× {n},email,p{n
 one column for each person ▸ name,Jo,Ann,Max ⏎ email,p0@example.com,p1@example.com,p2@example.com ⏎ phone,030 23125010,030 23125011,030 23125012 ▸ no_columns ▸ Rows and columns of the list are exchanged
 the same, whose first line has values ▸ email,p0@example.com,p1@example.com ⏎ phone,+12025550110,+12025550111 ▸ no_columns ▸ Rows and columns of the list are exchanged
 the output of a run ▸ email,phone,country,email_status,email_error,email_address,phone_status,phone_error ⏎ 6× p{n}@example.com,030 2312501{n},DE,ok,,p{n}@example.com,ok, ▸ column_clash --phone phone=checked_phone_ --email email=checked_email_ --country country ▸ The list is the output of a run: it has "phone_status" already. To renew its answers, run the list that it was made from
+lines of a log with addresses in their text ▸ [@auth.log] 6× Jan 1{n} 10:00:00 host sshd[12]: Failed password for root from 203.0.113.{n} port 22 ssh2 ▸ input_header --no-header -o auth.log.enriched.csv ▸ auth.log: each line is a text with IP addresses in it, as in a log, and has no columns.
+columns that spaces align ▸ [@list.txt] IP address    Country  Count ⏎ 6× 203.0.113.{n}   US       {n} ▸ input_header -o list.enriched.txt ▸ list.txt: spaces align its columns, and no delimiter parts them.
+two spaces within a text part no columns ▸ email ⏎ 6× p{n}@example.com ⏎ a  note ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 | 1×email_malformed
 `;
