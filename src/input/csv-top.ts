@@ -1,9 +1,9 @@
-import {CsvError, parse} from 'csv-parse/sync';
 import {isValueOf} from '../operations/shown-value.ts';
 import {intelligenceNames} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect, recordsIn} from './records/csv-dialect.ts';
+import {CsvSyntax} from './records/csv-records.ts';
 import {DELIMITERS, widthOf} from './records/delimiter.ts';
 import type {CsvDialect} from './records/record-reader.ts';
 
@@ -237,10 +237,5 @@ function fieldsOf(line: string, delimiter: string): string[] {
   // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a
   // short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
-  try {
-    return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];
-  } catch (error) {
-    if (error instanceof CsvError) return [];
-    throw error;
-  }
+  return [...(new CsvSyntax({delimiter, eol: '\n'}).looseFields(line) ?? [])];
 }

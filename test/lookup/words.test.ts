@@ -7,7 +7,7 @@ import others from '../../src/operations/words.json' with {type: 'json'};
 const groups = new Set(
   (
     'ip phone email country behind behindCountry persons neutral visits whole another otherDigits cards versions ' +
-    'masked totals notes'
+    'masked totals notes elsewhere fax particles'
   ).split(' '),
 );
 const lists = Object.entries(headers).flatMap(([language, words]) =>

@@ -5,6 +5,7 @@ import {type Column, columnsOf} from './column.ts';
 import {type Guess, MOSTLY} from './guess.ts';
 import {names as namesWord} from './header.ts';
 import {tokensOf} from './tokens.ts';
+import {phrasesOf, vocabularyOf} from './vocabulary.ts';
 
 export interface CountryColumn {
   readonly column: Column;
@@ -237,24 +238,22 @@ function candidateOf(
   return {column, share, rank: rankOf(column, phone), readings, fit};
 }
 
-/** Beginnings of words for something that has a country of its own: a birth, an IP address, a card, a bank. */
-const ELSEWHERE =
-  /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|depart|arriv|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
+const ELSEWHERE = new RegExp(`^(?:${phrasesOf('elsewhere').join('|')})`);
 
 function isElsewhere(words: readonly string[]): boolean {
   return words.some(word => ELSEWHERE.test(word));
 }
 
+function isPhone(word: string): boolean {
+  return vocabularyOf('phone').matches([word], 0).length > 0;
+}
+
 function rankOf({says, isAnothers}: Column, phone: Column | undefined): Rank {
   const ahead = says.get('country')?.ahead ?? [];
   const whose = phone?.says.get('phone')?.ahead ?? [];
-  const isOwn = ahead.length > 0 && ahead.join(' ') === whose.filter(word => !PHONE.has(word)).join(' ');
+  const isOwn = ahead.length > 0 && ahead.join(' ') === whose.filter(word => !isPhone(word)).join(' ');
   if (isOwn) return 'own';
   if (isAnothers || isElsewhere(ahead)) return 'elsewhere';
   if (ahead.length === 0) return 'exact';
-  return ahead.every(word => PHONE.has(word)) ? 'phone' : 'address';
+  return ahead.every(isPhone) ? 'phone' : 'address';
 }
-
-const PHONE: ReadonlySet<string> = new Set(
-  tokensOf('phone telephone tel mobile cell telefon handy telefono telefone téléphone'),
-);

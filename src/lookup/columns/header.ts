@@ -1,6 +1,13 @@
 import {intelligenceNames} from '../../operations/table.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
-import {type ColumnKind, type HeaderVocabulary, type Match, vocabularyOf, type Words} from './vocabulary.ts';
+import {
+  type ColumnKind,
+  type HeaderVocabulary,
+  type Match,
+  phrasesOf,
+  vocabularyOf,
+  type Words,
+} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
@@ -76,7 +83,7 @@ export function namesAnother(header: string): boolean {
   );
 }
 
-const FAX = /fax|pager|telecopi|факс|פקס|فاكس|传真|傳真|ファックス|팩스/;
+const FAX = new RegExp(phrasesOf('fax').join('|'));
 
 /** True if a header names a fax or a pager. */
 export function namesFax(header: string): boolean {
@@ -106,9 +113,7 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
 }
 
 /** Words between the name of a kind and the owner of the values: `Teléfono del cliente`. */
-const PARTICLES = new Set(
-  'of for de du des d del della dello di do da dos van von der for for til la le el l'.split(' '),
-);
+const PARTICLES: ReadonlySet<string> = new Set(phrasesOf('particles'));
 const LONGEST_OWNER = 3;
 
 /**

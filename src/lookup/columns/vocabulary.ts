@@ -15,23 +15,29 @@ export type ColumnKind = Intelligence | 'country';
  * numbers have their calling code. `another`: someone other than the row's person, anywhere in the header.
  * `otherDigits`: digits that are no phone numbers (`order_no`). `cards`: no phone numbers either, even in groups.
  * `versions`: they can look like IP addresses. `masked`: values were made unrecognizable. `totals`, `notes`: labels of
- * rows below a list.
+ * rows below a list. `elsewhere`: beginnings of words for something with a country of its own, such as a birth or a
+ * card. `fax`: parts of words for a fax or a pager. `particles`: words before the owner of values (`Teléfono del
+ * cliente`).
  */
 export type Words =
   | ColumnKind
   | ('behind' | 'behindCountry' | 'persons' | 'neutral' | 'visits' | 'whole')
-  | ('another' | 'otherDigits' | 'cards' | 'versions' | 'masked' | 'totals' | 'notes');
+  | ('another' | 'otherDigits' | 'cards' | 'versions' | 'masked' | 'totals' | 'notes')
+  | ('elsewhere' | 'fax' | 'particles');
 
 const languages: readonly Partial<Record<Words, string>>[] = Object.values(words);
 /** Vocabularies by their groups of words, built on first use: some have a thousand phrases. */
 const vocabularies = new Map<string, HeaderVocabulary>();
 
+export function phrasesOf(group: Words): string[] {
+  return languages.flatMap(some => some[group]?.split(',') ?? []).map(phrase => phrase.trim());
+}
+
 export function vocabularyOf(...groups: readonly Words[]): HeaderVocabulary {
   const key = groups.join();
   const known = vocabularies.get(key);
   if (known !== undefined) return known;
-  const phrases = groups.flatMap(group => languages.flatMap(some => some[group]?.split(',') ?? []));
-  const made = new HeaderVocabulary(phrases);
+  const made = new HeaderVocabulary(groups.flatMap(phrasesOf));
   vocabularies.set(key, made);
   return made;
 }
