@@ -1,5 +1,6 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
+import {Readable} from 'node:stream';
 import {gzipSync} from 'node:zlib';
 import iconv from 'iconv-lite';
 import {jobFrom} from '../../../src/cli/job-from-flags.ts';
@@ -79,13 +80,31 @@ export interface Look {
 const NOTHING = {columns: [], looked: [], table: [], altered: []};
 
 /** A run's plan for the list, without a call. */
-export async function look(directory: string, {list, text, file, flags}: Situation): Promise<Look> {
+export async function look(directory: string, situation: Situation): Promise<Look> {
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of situation.flags.map(settingOf))
+    given[name] = name in given ? [given[name], value].flat() : value;
+  return lookAt([written(directory, situation)], given, situation.text);
+}
+
+/** Writes the list to its file. */
+export function written(directory: string, {list, file}: Situation): string {
   const path = join(directory, file);
   mkdirSync(dirname(path), {recursive: true});
   writeFileSync(path, file.endsWith('.gz') ? gzipSync(list) : list);
+  return path;
+}
+
+/** A run's plan for these inputs and flags. `text`: the list's text. `stdin`: what is piped into the run. */
+export async function lookAt(
+  inputs: readonly string[],
+  flags: Readonly<Record<string, unknown>>,
+  text: string,
+  stdin: Buffer = Buffer.alloc(0),
+): Promise<Look> {
   const said: string[] = [];
   try {
-    const planned = await planOf(path, flags, said);
+    const planned = await planOf(inputs, flags, said, stdin);
     const isIn = (field: string) => [field, field.replaceAll('"', '""')].some(one => text.includes(one));
     const altered = planned.table.flat().filter(field => !isIn(field));
     return {...planned, altered, said: said.join('\n')};
@@ -98,15 +117,18 @@ export async function look(directory: string, {list, text, file, flags}: Situati
 }
 
 async function planOf(
-  path: string,
-  flags: readonly string[],
+  inputs: readonly string[],
+  flags: Readonly<Record<string, unknown>>,
   said: string[],
+  stdin: Buffer,
 ): Promise<Omit<Look, 'said' | 'altered'>> {
-  const given: Record<string, unknown> = {};
-  for (const [name, value] of flags.map(settingOf))
-    given[name] = name in given ? [given[name], value].flat() : value;
-  const {job} = jobFrom([path], {...given, endpoint: 'embedded', score: 'none'}, '-', {});
-  const source = await openSource({...job.settings, paths: job.inputs, decides: true});
+  const {job} = jobFrom(inputs, {...flags, endpoint: 'embedded', score: 'none'}, '-', {});
+  const source = await openSource({
+    ...job.settings,
+    paths: job.inputs,
+    decides: true,
+    stdin: Readable.from([stdin]),
+  });
   try {
     said.push(...source.notes.map(String));
     const {mapping} = layOut(job, source, 0);

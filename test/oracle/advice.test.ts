@@ -1,10 +1,10 @@
-import {execFileSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {basename, join} from 'node:path';
+import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {lists} from './lists/all.ts';
-import {look, type Situation} from './lists/situation.ts';
+import {lists} from '../run/lists/all.ts';
+import {type look, lookAt, type Situation, written} from '../run/lists/situation.ts';
+import {adviceOf, pasted, typed} from './pasted.ts';
 
 /** The most times that advice is followed. */
 const MOST_TIMES = 3;
@@ -25,38 +25,19 @@ interface Followed {
   readonly last: Awaited<ReturnType<typeof look>>;
 }
 
-/** Follows the advice of each error as it stands. `COUNTRY` is the one word that the user fills in. */
+/** Runs the line that each error prints, as it stands. */
 async function follow(folder: string, situation: Situation): Promise<Followed> {
   const stops: string[] = [];
-  let list = situation;
-  for (let times = 0; ; times++) {
-    const last = await look(join(folder, String(times)), list);
+  const flags = situation.flags.flatMap(flag => flag.split(/ (.*)/).filter(word => word !== ''));
+  let line = await typed(['run', written(folder, situation), ...flags]);
+  for (;;) {
+    const last = await lookAt(line.inputs, line.flags, situation.text, line.stdin);
     const {stop} = last;
-    const {flags = [], pipe} = stop?.remedy ?? {};
-    if (stop === undefined || (flags.length === 0 && pipe === undefined) || times === MOST_TIMES)
-      return {stops, last};
-    stops.push(`${stop.code}: ${stop.message}`);
-    if (pipe !== undefined) list = {...list, list: piped(folder, list, pipe.command)};
-    list = {...list, flags: added(list, flags)};
+    const advice = stop && adviceOf(line, stop, COUNTRIES[situation.name] ?? 'DE');
+    if (stop === undefined || advice === undefined || stops.length === MOST_TIMES) return {stops, last};
+    stops.push(`${stop.code}: ${stop.message}\nTry: ${advice}`);
+    line = await pasted(advice);
   }
-}
-
-function piped(folder: string, {list, file}: Situation, command: string): Buffer {
-  mkdirSync(folder, {recursive: true});
-  const path = join(folder, basename(file));
-  writeFileSync(path, list);
-  return execFileSync('/bin/sh', ['-c', `${command} "$0"`, path]);
-}
-
-/** The flags with the advised ones in their place, as the command line takes them. */
-function added({name, flags: given}: Situation, advised: readonly string[]): string[] {
-  const more: string[] = [];
-  for (const word of advised) {
-    if (word.startsWith('--')) more.push(word);
-    else if (more.length > 0) more.push(`${more.pop()} ${word.replace('COUNTRY', COUNTRIES[name] ?? 'DE')}`);
-  }
-  const names = new Set(more.map(flag => flag.split(' ')[0]));
-  return [...given.filter(flag => !names.has(flag.split(' ')[0])), ...more];
 }
 
 test.each(lists.map((situation, index) => ({...situation, index})))(
