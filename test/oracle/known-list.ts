@@ -5,7 +5,6 @@ export const undecidableCases = {
   ownForm:
     'digits with a foreign calling code that are, as written, a usual national number of the row’s country',
   zero: 'digits that are valid numbers of their country with and without a zero in front',
-  digits: 'national digits without a country that are valid with a plus',
 } as const;
 export type Undecidable = keyof typeof undecidableCases;
 

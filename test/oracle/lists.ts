@@ -109,8 +109,6 @@ function undecidableAs(name: string, text: string, number: PhoneNumber, from: Co
     why = read.country === number.country ? 'zero' : 'elsewhere';
   if (isOther && name === 'range' && read.country !== number.country) why = 'elsewhere';
   if (isOther && isWhole && isOwnForm(plain, from)) why = 'ownForm';
-  if (from === undefined && name.startsWith('trunk') && parsed(`+${plain}`)?.isValid() === true)
-    why = 'digits';
   return why;
 }
 

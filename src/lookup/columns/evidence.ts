@@ -157,7 +157,7 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** What parts several values in a cell. */
+/** Characters between several values in a cell. */
 const PARTING = /[,;|\r\n]|\s\/\s/;
 
 /** Codes of cells that can be judged only with their column's habits: how it writes its values. */
