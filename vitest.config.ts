@@ -55,6 +55,8 @@ export default defineConfig(({mode}) => ({
     execArgv: ['--max-semi-space-size=64'],
     // Nothing in src is global to the process, so files can share one: loading it anew for each took a sixth of the time.
     isolate: false,
+    // What was transformed once is not transformed again until it changes.
+    experimental: {fsModuleCache: true},
     // Concurrent cases mostly wait.
     maxConcurrency: 10,
     // A shared machine may be slow at the wrong moment: in CI a case that fails is tried once more, and both are reported.

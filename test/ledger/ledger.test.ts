@@ -76,18 +76,6 @@ function send(ledger: Ledger, ...all: readonly BookedAttempt[]): void {
 }
 const entryOf = (ledger: Ledger, key: string) => ledger.find([key]).get(key);
 
-test('reserves in order as far as the limit allows, and reuses credits of free calls', () => {
-  const ledger = open({maxCredits: 3});
-  expect(ledger.reserve(['a', 'b', 'c', 'd'].map(key => call(key)))).toBe(3);
-  expect(ledger.reserve([call('d')])).toBe(0);
-  const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
-  record(ledger, {...answered('a'), attempt, charge: 'free', outcome: undefined});
-  expect(ledger.budget.affords(1)).toBe(true);
-  expect(ledger.reserve([call('d')])).toBe(1);
-  expect(ledger.budget.committed).toBe(3);
-  ledger.close();
-});
-
 test('after a failed write that no space helps, the session counts the sent calls, and the next one counts them as maybe charged', () => {
   const ledger = open({maxCredits: 10});
   ledger.reserve([call('a'), call('b'), call('c')]);
@@ -211,72 +199,6 @@ test('a reservation that could not be written gives its credits back: nothing wa
   expect(() => ledger.reserve([call('a', 4)])).toThrow('the disk is gone');
   expect(ledger.budget.committed).toBe(0);
   ledger.abandon();
-});
-
-test('calls in flight at the end are maybe spent, for this session and the next', () => {
-  const ledger = open();
-  ledger.reserve([call('a'), call('b'), call('c', 2)]);
-  record(ledger, answered('a'));
-  ledger.end();
-  expect(ledger.isReadable).toBe(true);
-  ledger.close();
-  expect(ledger.isReadable).toBe(false);
-  expect(ledger.spending.ip).toEqual({calls: 1, spent: 1, maybeSpent: 3});
-  expect(ledger.tally).toMatchObject({unconfirmed: 2, operations: {ip: {distinct: 3}}});
-  ledger.record(answered('b'));
-  const next = open();
-  // The session that ended has told of them.
-  expect([next.interrupted, next.spending.ip]).toEqual([0, ledger.spending.ip]);
-  expect(entryOf(next, 'a')).toMatchObject({
-    outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000},
-    history: {doubts: 0},
-  });
-  expect(entryOf(next, 'b')).toMatchObject({
-    ...{outcome: undefined, interrupted: 7},
-    history: {mayBeCarriedOut: true, doubts: 1, lastCode: 'interrupted'},
-  });
-  expect(entryOf(next, 'nobody')).toBeUndefined();
-  next.close();
-});
-
-test('a call that is booked is in doubt no more, though others of its lease are when the session is killed', () => {
-  const killed = open({maxCredits: 9});
-  killed.reserve(['a', 'b', 'c'].map(key => call(key)));
-  record(killed, answered('a'));
-  record(killed, failed('b'));
-  // As a kill leaves it: nothing more is written.
-  killed.abandon();
-  const next = open({maxCredits: 9});
-  expect(next.interrupted).toBe(1);
-  expect(next.spending.ip).toEqual({calls: 2, spent: 1, maybeSpent: 2});
-  expect([next.budget.committed, next.tally.unconfirmed]).toEqual([3, 1]);
-  next.close();
-  const third = open();
-  expect([third.interrupted, third.spending.ip.maybeSpent]).toEqual([0, 2]);
-  third.close();
-});
-
-test('a value that is sent again after a doubt counts both, also if the second call is interrupted', () => {
-  const killed = open();
-  const entry = newEntry({operation: 'ip', key: 'a'});
-  killed.reserve([call('a', 1, entry)]);
-  record(killed, inDoubt('a'));
-  killed.reserve([{...call('a', 1, entry), dispatch: 8}]);
-  killed.abandon();
-  const next = open();
-  expect(entryOf(next, 'a')).toMatchObject({interrupted: 8, history: {doubts: 2}});
-  expect(next.spending.ip.maybeSpent).toBe(2);
-  next.close();
-});
-
-test('an outcome is known from the moment it is booked, before it is in the file', () => {
-  const ledger = open();
-  ledger.reserve([call('a')]);
-  ledger.record(answered('a'));
-  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}', boughtAt: 1_000});
-  ledger.reserve([]);
-  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}', boughtAt: 1_000});
-  ledger.close();
 });
 
 test('an answer ends the doubt; failures and doubts last until a new count begins, which keeps one doubt', () => {
@@ -507,13 +429,6 @@ test('a session that gives up its ledger gives the unspent rest of its block bac
   const next = day('next');
   expect(next.used).toBe(300);
   next.close();
-});
-
-test('calls are reserved in order: none is sent in the place of one that is too expensive', () => {
-  const ledger = open({maxCredits: 3});
-  expect(ledger.reserve([call('a'), call('b', 5), call('c')])).toBe(1);
-  expect([ledger.budget.committed, ledger.tally.operations.ip.distinct]).toEqual([1, 1]);
-  ledger.close();
 });
 
 test('hands out the answers that it bought by their numbers, for the store, in groups, each with its own time', () => {

@@ -2,52 +2,7 @@ import {mkdirSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {accelerated} from '../support/fast-clock.ts';
 import {interrupt, ips, openStage} from '../support/stage.ts';
-
-const DAY_MS = 86_400_000;
-
-test('--max-credits is never exceeded, not by one; calls in flight end; a higher limit resumes', async () => {
-  await using stage = await openStage({latencyMs: 5});
-  stage.write('list.csv', ips(200));
-  const raw = {ip: 'ip', concurrency: 32};
-  const first = await stage.run({...raw, maxCredits: 77});
-  expect(first).toMatchObject({
-    code: 7,
-    summary: {reason: 'budget', credits: {spent: 77, maybe_spent: 0, limit: 77}},
-  });
-  expect(stage.api.ledger.credits).toBe(77);
-  expect((await stage.run({...raw, maxCredits: 77})).code).toBe(7);
-  expect(stage.api.ledger.credits).toBe(77);
-  expect((await stage.run({...raw, maxCredits: 200})).code).toBe(0);
-  expect(stage.api.ledger.credits).toBe(200);
-});
-
-test('attempts that may have been charged count against --max-credits', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(100));
-  stage.api.setScript(call => (call.call % 3 === 0 ? reply.error(500, 'internal') : undefined));
-  const ended = await stage.run({ip: 'ip', concurrency: 8, maxCredits: 50});
-  expect(ended.code).toBe(7);
-  const {spent, maybe_spent} = ended.summary?.credits ?? {spent: 0, maybe_spent: 0};
-  expect(spent + maybe_spent).toBe(50);
-  expect(stage.api.ledger.calls).toBe(50);
-});
-
-test('no outage sends a value more often than --resends allows, nor does the run that resumes', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(6));
-  stage.api.setScript(() => ({kind: 'drop', ending: 'reset', charge: true}));
-  const raw = {ip: 'ip', resends: 1};
-  const night = () => accelerated(200, () => stage.run(raw));
-  const first = await night();
-  expect(first).toMatchObject({code: 5, summary: {reason: 'outage', credits: {maybe_spent: 12}}});
-  expect(first.message).toContain('--resends');
-  expect([...(stage.api.ledger.values.ip ?? [])].map(([, calls]) => calls)).toEqual(Array(6).fill(2));
-  stage.api.setScript(undefined);
-  expect(await night()).toMatchObject({code: 5, summary: {lookups: {ip: {failed: 6}}}});
-  expect(stage.api.ledger.calls).toBe(12);
-});
 
 test('--publish-on budget writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {
   await using stage = await openStage();
@@ -110,19 +65,6 @@ test("where the day's credits can't be counted, nothing is sent", async () => {
   expect(missing).toMatchObject({code: 9, summary: {reason: 'daily_budget'}});
   expect(missing.message).toContain('max_credits_per_day');
   expect(stage.api.ledger.requests).toBe(0);
-});
-
-test('--until with a length of time stops with exit 5 and resumes; a month does not stop at once', async () => {
-  await using stage = await openStage({latencyMs: 40});
-  stage.write('list.csv', ips(60));
-  const raw = {ip: 'ip', concurrency: 2};
-  const ended = await stage.run({...raw, until: '300ms'});
-  expect(ended).toMatchObject({code: 5, summary: {status: 'interrupted', reason: 'deadline'}});
-  expect(ended.message).toContain('--until');
-  expect(stage.api.ledger.calls).toBeLessThan(60);
-  stage.api.setLatency(0);
-  expect((await stage.run({...raw, until: `${DAY_MS * 30}ms`})).code).toBe(0);
-  expect(stage.api.ledger.repeated()).toEqual([]);
 });
 
 test('a stop while only the last answers are missing waits for those in flight, and saves', async () => {

@@ -1,6 +1,5 @@
 import {describe, expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
-import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
 import {interrupt, ips, openStage} from '../support/stage.ts';
@@ -11,71 +10,7 @@ const inDays = (days: number) => ({now: () => Date.now() + days * DAY_MS});
 const rows = (text: string) => text.trimEnd().split('\n').slice(1);
 const down = () => reply.error(503, 'unavailable');
 
-describe('a value that the service rejects', () => {
-  const rejecting = ({value}: Call) =>
-    Number(value.split('.').at(-1)) < 3 ? reply.error(422, 'odd_value') : undefined;
-
-  test('is asked once, known from then on, shown with its code, and no reason for exit 3', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(10, 5));
-    await stage.run(nightly);
-    stage.api.setScript(rejecting);
-    stage.write('list.csv', ips(10));
-    const lookups = {ip: {failed: 3, rejected: 3, answered: 7}};
-    const bought = {lookups, credits: {spent: 2, maybe_spent: 3}};
-    expect(await stage.run(nightly)).toMatchObject({code: 0, summary: bought});
-    const known = {reason: 'done', lookups: {ip: {...lookups.ip, from_store: 10, calls: 0}}};
-    expect(await stage.run(nightly)).toMatchObject({code: 0, summary: known});
-    expect(rows(stage.read('out.csv'))[0]).toMatch(/^203\.0\.113\.0,failed,odd_value,/);
-    // Its term is its own, and 0 is none.
-    expect(await stage.run(nightly, inDays(7.1))).toMatchObject({code: 0, summary: {calls: {total: 3}}});
-    const never = {...nightly, maxAge: {ip: '30d', rejected: '0s'}};
-    expect(await stage.run(never, inDays(7.2))).toMatchObject({
-      code: 3,
-      summary: {reason: 'lookups_failed', calls: {total: 3}},
-    });
-    expect(await stage.run({...nightly, store: false})).toMatchObject({code: 3});
-  });
-
-  test('is not one where the service was never heard to answer: nothing of that is kept', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
-    stage.api.setScript(rejecting);
-    for (let night = 1; night <= 2; night++)
-      expect(await stage.run(nightly)).toMatchObject({code: 3, summary: {calls: {total: 3}}});
-  });
-});
-
 describe('where the service can not be asked any more', () => {
-  test('at the deadline all rows are published, and the next run pays for the rest only', async () => {
-    await using stage = await openStage({latencyMs: 20});
-    stage.write('list.csv', ips(200));
-    const stopper = new Stopper();
-    stage.api.setScript(({call}) => {
-      if (call === 10) interrupt(stopper);
-      return undefined;
-    });
-    expect((await stage.run(nightly, {stopper})).code).toBe(130);
-    const first = await stage.run({...nightly, until: '400ms', publishOn: 'deadline'});
-    expect(first).toMatchObject({
-      code: 3,
-      summary: {status: 'partial', reason: 'deadline', rows: {written: 200}},
-    });
-    expect(first.warnings.join()).toContain('--until, 400 ms');
-    const {answered = 0, skipped} = first.summary?.lookups.ip ?? {};
-    expect([answered > 0, skipped, stage.api.ledger.credits]).toEqual([true, 200 - answered, answered]);
-    expect(rows(stage.read('out.csv')).map(row => row.split(',')[0])).toEqual(rows(ips(200)));
-    expect(rows(stage.read('out.csv')).filter(row => row.includes(',skipped,deadline,'))).toHaveLength(
-      skipped ?? 0,
-    );
-    stage.api.setLatency(0);
-    expect(await stage.run(nightly)).toMatchObject({
-      code: 0,
-      summary: {lookups: {ip: {from_store: answered}}},
-    });
-    expect(stage.api.ledger.repeated()).toEqual([]);
-  });
-
   test('--until is a time of day; calls that outlast the grace period are booked as maybe charged', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(30));
@@ -97,39 +32,6 @@ describe('where the service can not be asked any more', () => {
     expect(ended.warnings.join()).toContain('--until, 2031-05-06T06:00:00.000Z');
   });
 
-  test('in an outage known answers are published; an answer within its term counts as fresh', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(20));
-    await stage.run(nightly);
-    stage.api.setScript(down);
-    stage.write('list.csv', ips(25));
-    const broken = {...nightly, maxOutage: '0s', publishOn: 'outage'};
-    const ended = await stage.run(broken, inDays(23.9));
-    expect(ended).toMatchObject({
-      code: 3,
-      summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_store: 20, stale: 0}}},
-    });
-    expect(stage.read('out.csv')).not.toContain('ip_stale');
-    expect(ended.warnings.join()).toContain('The run makes no more calls');
-    stage.api.setScript(undefined);
-    expect(await stage.run(nightly, inDays(23.9))).toMatchObject({code: 0, summary: {calls: {total: 5}}});
-  });
-
-  test('an output without one answer is no success, and the next run looks its values up', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(20));
-    stage.api.setScript(down);
-    const ended = await stage.run({...nightly, maxOutage: '0s', publishOn: 'outage'});
-    expect(ended).toMatchObject({code: 5, summary: {status: 'partial', reason: 'outage'}});
-    expect(ended.message).toContain('No row has an answer (outage)');
-    expect(stage.read('out.csv')).toContain(',skipped,outage,');
-    stage.api.setScript(undefined);
-    expect(await stage.run(nightly)).toMatchObject({
-      code: 0,
-      summary: {lookups: {ip: {answered: 20}}},
-    });
-  });
-
   test('--stale uses answers past their age in a published run, and marks them; alone it publishes nothing', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(20));
@@ -147,6 +49,7 @@ describe('where the service can not be asked any more', () => {
         credits: {saved: {store: 0, dedupe: 0, prefilter: 0}},
       },
     });
+    expect(ended.warnings.join()).toContain('The run makes no more calls');
     expect(stage.read('out.csv').split('\n')[0]).toContain('ip_status,ip_error,ip_stale,');
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,true,'))).toHaveLength(21);
     // Not for ever.

@@ -1,7 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage} from '../support/stage.ts';
 
@@ -109,23 +108,6 @@ describe('many values that really are rejected', () => {
     expect(await stage.run(alone, inDays(7.1))).toMatchObject(night(54));
   });
 });
-
-test.each([
-  ['of several codes', ({call}: Call) => reply.error(400, `refused_${call}`), 2, 'refused'],
-  ['of a key that may do nothing', () => reply.forbidden(), 6, 'credentials'],
-])(
-  'ten rejections %s before anything is answered stop the run; then they are asked for again',
-  async (_, refuse, code, reason) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(30));
-    stage.api.setScript(refuse);
-    const alone = {...nightly, concurrency: 1};
-    const stopped = await stage.run(alone);
-    expect(stopped).toMatchObject({code, summary: {reason, calls: {total: 10}}});
-    stage.api.setScript(undefined);
-    expect(await stage.run(alone)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 30}}}});
-  },
-);
 
 test('sends of before a refused run that may have been charged count as one: the value is sent once more', async () => {
   await using stage = await openStage();

@@ -17,54 +17,6 @@ function storeOf(stage: Stage): string {
   return join(stage.env.XDG_CACHE_HOME ?? '', 'bulk-enrich');
 }
 
-test("tomorrow's list pays only for what is new; the summary says what was saved", async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(50));
-  await stage.run(settings);
-  stage.write('list.csv', ips(60));
-  const ended = await stage.run(settings);
-  expect(ended).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {from_store: 50, calls: 10}}, credits: {spent: 10, saved: {store: 50}}},
-  });
-  expect(stage.api.ledger.repeated()).toEqual([]);
-});
-
-test('answers older than --max-age are looked up again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
-  await stage.run(settings);
-  const tomorrow = () => Date.now() + 25 * 3_600_000;
-  expect(await stage.run({...settings, maxAge: '2d'}, {now: tomorrow})).toMatchObject({
-    summary: {calls: {total: 0}},
-  });
-  expect(await stage.run({...settings, maxAge: '1d'}, {now: tomorrow})).toMatchObject({
-    summary: {calls: {total: 10}},
-  });
-});
-
-test('an operation that --max-age does not name keeps its own age: its answers are not good for ever', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
-  await stage.run(settings);
-  const tomorrow = () => Date.now() + 25 * 3_600_000;
-  expect(await stage.run({...settings, maxAge: 'phone=7d'}, {now: tomorrow})).toMatchObject({
-    summary: {calls: {total: 10}},
-  });
-});
-
-test('--force pays only for lookups that failed before', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(30));
-  stage.api.setScript(call => (call.call % 10 === 0 ? reply.error(422, 'service_error') : undefined));
-  expect(await stage.run(settings)).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 3}}}});
-  stage.api.setScript(undefined);
-  expect(await stage.run(settings)).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {failed: 0, from_store: 27, calls: 3}}, credits: {spent: 3}},
-  });
-});
-
 describe('a list whose good values are known', () => {
   // Rejected values are looked up every night.
   const asked = {...settings, maxAge: 'rejected=0s'};

@@ -7,7 +7,7 @@ import type {EarlyFault} from './api-server-reply.ts';
 import {end, send} from './api-server-send.ts';
 import {makeCertificate} from './cert.ts';
 
-export type {Call, Limit} from './api-core.ts';
+export type {Call} from './api-core.ts';
 
 export interface ApiServerOptions extends CoreOptions {
   /** Breaks requests off before they are read. */

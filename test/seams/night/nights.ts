@@ -206,6 +206,23 @@ export const nights: Readonly<Record<string, Night>> = {
     script: 'a: 422',
     sessions: [{}, {output: 'other'}],
   },
+  'a rejection has an age of its own': {
+    list: 'a b',
+    script: 'a: 422 422',
+    settings: {maxAge: '30d'},
+    sessions: [{}, {afterHours: 140, output: 'other'}, {afterHours: 40, output: 'third'}],
+  },
+  'a rejection of no age is asked for again': {
+    list: 'a b',
+    script: 'a: 422 422',
+    settings: {maxAge: {ip: '30d', rejected: '0s'}},
+    sessions: [{}, {output: 'other'}],
+  },
+  'an age of another operation': {
+    list: 'a b',
+    settings: {maxAge: 'phone=7d'},
+    sessions: [{}, {afterHours: 25, output: 'other'}],
+  },
   'a rejection is not known where none was': {list: 'a', script: 'a: 422', sessions: [{}, {output: 'other'}]},
   'a failure is not known': {list: 'a b', script: 'a: 500 500 500', sessions: [{}, {output: 'other'}]},
   'an unreadable answer is not known': {list: 'a b', script: 'a: garbled', sessions: [{}, {output: 'other'}]},
@@ -282,6 +299,7 @@ export const nights: Readonly<Record<string, Night>> = {
     list: 'a b c d',
     script: '*: ok/0.6 ok/0.6 ok/0.6 ok/0.6',
     settings: {until: '1s', publishOn: ['deadline']},
+    sessions: [{}, {settings: {until: '720h'}}],
   },
   max_errors: {list: 'a b c d e', script: `*: ${again('garbled', 6)}`, settings: {maxErrors: 2}},
   'the first ten refused': {

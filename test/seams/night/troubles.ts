@@ -103,7 +103,8 @@ export const troubles: Readonly<Record<string, Night>> = {
   },
   'a rejection without a later answer is a gap': {list: 'a b', script: 'b: 422'},
   'a rejection that no store keeps is a gap': {list: 'a b', script: 'a: 422', settings: {store: false}},
-  'ten 403 at the beginning': {list: TWENTY, script: `*: ${again('403', 20)}`},
+  'ten 403 at the beginning': {list: TWENTY, script: `*: ${again('403', 20)}`, sessions: [{}, {}]},
+  'ten refused with several codes': {list: TWENTY, script: `*: ${again('422 400', 10)}`},
   'ten refused by a bare gateway after an answer': {
     list: TWENTY,
     script: `a: ok; *: ${again('404', 19)}`,
