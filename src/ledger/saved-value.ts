@@ -9,14 +9,13 @@ export function toSaved(value: unknown): string {
 }
 
 /**
- * Reads a text that {@link toSaved} wrote, or a text of an earlier version, which has no checksum.
+ * Reads a text that {@link toSaved} wrote.
  *
  * @throws {StateError} `state_damaged` if the text is damaged.
  */
 export function saved<T>(text: unknown): T {
   const [json = '', checksum] = String(text).split('\n');
-  if (checksum !== undefined && Number(checksum) !== crc32(json))
-    throw damaged(new Error('a saved value has another checksum'));
+  if (checksum !== String(crc32(json))) throw damaged(new Error('a saved value has another checksum'));
   try {
     return JSON.parse(json) as T;
   } catch (error) {

@@ -1,0 +1,41 @@
+import {expect, test} from 'vitest';
+import {InOrder, type PendingRecord} from '../../src/run/rows/in-order.ts';
+
+const MIB = 1_048_576;
+
+/** A row in the window, of a few bytes, whose lookup is not answered yet. */
+const pending = (): PendingRecord => ({
+  record: {type: 'reject'} as never,
+  results: [undefined],
+  repairs: undefined,
+  missing: 1,
+  bytes: 100,
+  queued: false,
+});
+const answer = {status: 'ok', data: 'x'.repeat(MIB), boughtAt: 1} as const;
+
+test('answers behind a slow value fill the window as rows do, and leave it with their rows', async () => {
+  const window = new InOrder();
+  const rows = Array.from({length: 65}, pending);
+  for (const row of rows) window.push(row);
+  expect(window.full).toBe(false);
+  for (const row of rows.slice(1)) window.complete(row, 0, answer);
+  expect(window.full).toBe(true);
+  window.complete(rows[0] as PendingRecord, 0, {status: 'failed', error: 'timeout'});
+  expect((await window.take())?.length).toBe(65);
+  expect(window.full).toBe(false);
+});
+
+test('an answer that comes before its row is in the window counts once', () => {
+  const window = new InOrder();
+  for (let row = 0; row < 63; row++) {
+    const entry = pending();
+    window.complete(entry, 0, answer);
+    window.push(entry);
+  }
+  expect(window.full).toBe(false);
+  const last = pending();
+  window.push(last);
+  window.complete(last, 0, answer);
+  expect(window.full).toBe(true);
+});
