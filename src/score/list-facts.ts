@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import {IN_LIST, type Query, Sqlite} from '../disk/sqlite.ts';
 import {inTemporary, type TemporaryDirectory, temporaryDirectory} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import {hashKey} from '../ledger/lookup.ts';
+import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import type {PlanRow} from '../lookup/plan-row.ts';
 import {type CellReader, cellReader, requireColumn, type Target} from '../lookup/targets.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';
@@ -77,17 +77,20 @@ export class ListFacts {
   }
 
   add(row: Row): void {
-    const values = this.#valuesOf(row);
-    const mailbox = values.find(value => value?.includes('@'));
+    const lookups = this.#lookupsOf(row);
+    const mailbox = lookups.find(lookup => lookup?.operation === 'email')?.params['email'];
     const person = this.#personIn === undefined ? mailbox && mailboxOf(mailbox) : this.#personIn(row)?.trim();
     for (const [column, {target, fact}] of this.#counted.entries()) {
-      const value = values[this.#used.indexOf(target)];
-      if (value === undefined) continue;
+      const lookup = lookups[this.#used.indexOf(target)];
+      const value = lookup?.params[lookup.operation];
+      if (lookup === undefined || value === undefined) continue;
       const shared = sharedText(fact, value);
-      const hash = hashed(fact + shared);
+      const hashed = (text: string) =>
+        (text === value ? lookup.key : hashKey(`${lookup.operation}\0${text}`)).slice(0, HASH);
+      const hash = hashed(shared);
       const who = fact === 'mailbox' ? value.toLowerCase() : person;
-      // Most addresses are their mailbox's only one: then one hash is enough.
-      const member = who === undefined || who === '' ? NO_MEMBER : who === shared ? hash : hashed(fact + who);
+      // Most addresses are their mailbox's only one: then the lookup's own hash is enough.
+      const member = who === undefined || who === '' ? NO_MEMBER : who === shared ? hash : hashed(who);
       this.#waiting.push(`${hash}${member}${row.record * this.#counted.length + column}`);
     }
     if (this.#waiting.length >= WRITTEN_AT_ONCE) inTemporary(() => this.#write());
@@ -120,11 +123,9 @@ export class ListFacts {
     this.#file = undefined;
   }
 
-  #valuesOf(row: Row): (string | undefined)[] {
+  #lookupsOf(row: Row): (Lookup | undefined)[] {
     try {
-      return this.#planRow(row).map(cell =>
-        cell.status === 'ask' ? cell.lookup.params[cell.lookup.operation] : undefined,
-      );
+      return this.#planRow(row).map(cell => (cell.status === 'ask' ? cell.lookup : undefined));
     } catch {
       // A getter of a program's row threw: the run reports it once it takes the row.
       return [];
@@ -192,8 +193,4 @@ function newFile() {
 function sharedText(fact: SharedFact, value: string): string {
   if (fact === 'mailbox') return mailboxOf(value);
   return fact === 'network' ? value.replace(/\d+$/, '') : value;
-}
-
-function hashed(text: string): string {
-  return hashKey(text).slice(0, HASH);
 }
