@@ -102,11 +102,10 @@ export function refuseTexts(records: readonly (readonly string[])[], path: strin
   const isLog = areAll(ADDRESS_IN_TEXT);
   if (!isLog && !areAll(/\S {2,}\S/)) return;
   const command = isLog ? "grep -oE '([0-9]+[.]){3}[0-9]+'" : `awk '{gsub(/  +/, "\\t")} 1'`;
-  const flags = [...(isLog ? ['--no-header'] : []), '-o', defaultOutput([path])];
   const sentence = isLog
     ? 'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses'
     : 'spaces align its columns, and no delimiter parts them. Put a tab between them';
-  const remedy = path === '-' ? {} : {pipe: {command, input: path}, flags};
+  const remedy = path === '-' ? {} : {pipe: {command, input: path}, flags: ['-o', defaultOutput([path])]};
   throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
 }
 
