@@ -265,17 +265,18 @@ test('objects nested 20,000 deep are rows like any other: in a column of its own
   );
   sandbox.write(
     'list.ndjson',
-    `{"ip":"192.0.2.1","x":${deep(20_000)}}\n{"ip":${deep(20_000)}}\n{"ip":"192.0.2.2","x":{"b":1}}\n`,
+    `{"ip":"192.0.2.1","x":${deep(20_000)}}\n{"ip":${deep(20_000)}}\n{"ip":"192.0.2.2","x":{"b":1}}\n{"ip":"192.0.2.3","x":{"b":2}}\n`,
   );
   const args = ['run', 'list.ndjson', '--ip', 'ip', '--where', 'row.x != 1', ...FAST];
   for (const output of ['out.csv', 'out.ndjson']) {
     const {code, stderr} = await runHere(sandbox, [...args, '-o', output, '--flatten'], {env: service.env});
-    expect([code, stderr]).toEqual([3, expect.stringContaining('3 rows written')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('4 rows written')]);
   }
   const rows = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
   expect(rows.map(row => [row.ip_status, row.ip_error, row['x.b']])).toEqual([
     ['skipped', 'filter', ''],
     ['invalid', 'ip_malformed', ''],
     ['failed', 'bad_response', '1'],
+    ['ok', '', '2'],
   ]);
 });
