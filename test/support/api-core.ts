@@ -29,7 +29,7 @@ export interface Call extends Head {
   readonly body: RequestBody;
 }
 
-export interface Limit {
+interface Limit {
   /** Calls let through in any sliding second; the others get `reply`. */
   readonly perSecond: number;
   /** The reply to a call over the limit; by default 429 with `Retry-After: 1`. */
