@@ -1,10 +1,11 @@
 import {createHash} from 'node:crypto';
 import {isObject, kindOf} from './records/json-record.ts';
+import {RECORD_BYTES} from './records/record-reader.ts';
 import type {ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
-export function objectRecord(given: unknown, record: number, maxBytes: number): ObjectRow | Reject {
+export function objectRecord(given: unknown, record: number, maxBytes = RECORD_BYTES): ObjectRow | Reject {
   if (!isObject(given)) return reject(record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
   const bytes = roughSize(given, maxBytes);
   if (bytes <= maxBytes) return {type: 'object', record, line: record, value: given, bytes};

@@ -14,7 +14,7 @@ import {CsvReader} from './records/csv-reader.ts';
 import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
-import type {RecordReader} from './records/record-reader.ts';
+import {RECORD_BYTES, type RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
 
 /** Bytes of text read to detect a file's format. */
@@ -23,6 +23,8 @@ const SAMPLE_BYTES = 64 * 1024;
 /** Settings for reading. They are the same for all files of an input. */
 export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
+  /** Maximum bytes of a record, if not that of a list: of a file that a run wrote, whose rows may be larger. */
+  readonly maxRecordSize?: number | undefined;
   /**
    * True if title lines may be left out, and a first line of values read as a row, with a note. Otherwise such a
    * file is refused, since a job has to say how its lists are read.
@@ -153,7 +155,7 @@ function createReader(
   tally: ReadSoFar,
 ): OpenedReader {
   const named = settings.inputFormat ?? formatByName(path);
-  const {maxRecordSize, header} = settings;
+  const {maxRecordSize = RECORD_BYTES, header} = settings;
   const bom = bomBytes > 0;
   const isUtf8Else = guess === 'mixed' || isShown === true;
   const kind = detectKind(sample, named);

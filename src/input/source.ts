@@ -1,5 +1,4 @@
 import {createHash} from 'node:crypto';
-import type {SettingsFor} from '../job/settings.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileSize, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
@@ -8,10 +7,9 @@ import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
-export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
+export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof Pipes>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
-  readonly decides?: boolean | undefined;
   /** Bytes read at once; affects only the speed. */
   readonly chunkSize?: number | undefined;
 }

@@ -30,7 +30,6 @@ export interface RunSettings {
   /** Write only these answer fields, such as ip.country,email.trust_score. */ readonly fields?: string | readonly string[] | undefined;
   /** Look up only rows where this is true, such as row.country == "US". */ readonly where?: string | undefined;
   /** Read only the first N records. */ readonly limit?: string | number | undefined;
-  /** Reject records larger than this; from 1024 to 268435456. Default: 1048576. */ readonly maxRecordSize?: string | number | undefined;
   /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h. Default: 20/s live, unlimited embedded. */
   readonly rate?: string | {readonly [Name in 'ip' | 'phone' | 'email' | 'verify']?: string} | undefined;
   /** Maximum of calls in flight, from 1 to 10000. Default: 16; of a run with a fleet, twice the sum of its workers. */

@@ -25,7 +25,7 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
     advice: 'quote the whole field and double the quotes in it',
   },
   unclosed_quote: {meaning: 'It has an opening quote but no closing one.', advice: 'close it, or double it'},
-  too_large: {meaning: 'It is larger than --max-record-size.', advice: 'raise --max-record-size'},
+  too_large: {meaning: 'It is larger than 1 MiB.', advice: 'leave its long fields out, or cut them'},
   invalid_encoding: {
     meaning: 'It is not text in the encoding of the list.',
     advice: 'name its encoding (--encoding), or save the list as UTF-8',

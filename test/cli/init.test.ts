@@ -197,9 +197,9 @@ it('init writes as comments what may be a column to look up, and takes the first
 it('a column whose name has an equals sign is written by its whole name', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', `id,ip=last\n${'1,192.0.2.1\n'.repeat(6)}`);
-  expect((await runHere(sandbox, ['init', 'list.csv', '--max-record-size', '4096'])).code).toBe(0);
+  expect((await runHere(sandbox, ['init', 'list.csv', '--encoding', 'utf-8'])).code).toBe(0);
   const job = sandbox.read('list.yaml');
-  expect(parse(job)).toMatchObject({ip: {column: 'ip=last'}, max_record_size: expect.anything()});
+  expect(parse(job)).toMatchObject({ip: {column: 'ip=last'}, encoding: 'utf-8'});
   expect((await runHere(sandbox, ['run', '--job', 'list.yaml'])).code).toBe(0);
 });
 

@@ -18,7 +18,7 @@ export interface Reading {
   readonly notes: readonly string[];
 }
 
-const DEFAULTS = {header: true, encoding: 'auto', maxRecordSize: 1024 * 1024} as const;
+const DEFAULTS = {header: true, encoding: 'auto'} as const;
 
 export async function readAll(
   paths: string | readonly string[],

@@ -52,7 +52,7 @@ describe('a source', () => {
     const text = table(20_000);
     const paths = [write('a.csv', text)];
     const source = await openSource({
-      ...{paths, header: true, encoding: 'auto', maxRecordSize: 1_024, chunkSize: 32 * 1024},
+      ...{paths, header: true, encoding: 'auto', chunkSize: 32 * 1024},
     });
     const reached = [];
     for await (const _ of source.batches()) reached.push(source.position);
@@ -110,7 +110,6 @@ describe('a source', () => {
       paths: ['-'],
       header: true,
       encoding: 'auto',
-      maxRecordSize: 1024,
       stdin,
     });
     const batches = source.batches();
@@ -163,7 +162,6 @@ describe('errors', () => {
       paths: [write('a.csv', table(1)), 'nowhere.csv'],
       header: true,
       encoding: 'auto',
-      maxRecordSize: 1024,
     });
     expect((await failureOf(opened)).code).toBe('input_missing');
   });
@@ -221,7 +219,6 @@ describe('errors', () => {
       paths: [a, b],
       header: true,
       encoding: 'auto',
-      maxRecordSize: 1024,
     });
     const error = await failureOf(opened);
     expect(error.code).toBe('input_headers_differ');
@@ -234,7 +231,6 @@ describe('errors', () => {
       stdin: streamOf(Buffer.from(table(5_000)), 4_096),
       header: true,
       encoding: 'auto',
-      maxRecordSize: 1_024,
     });
     expect((await failureOf(opened)).code).toBe('input_headers_differ');
   });
@@ -247,7 +243,7 @@ describe('errors', () => {
 });
 
 describe('a file that is written to', () => {
-  const settings = {header: true, encoding: 'auto', maxRecordSize: 1_024, chunkSize: 8_192} as const;
+  const settings = {header: true, encoding: 'auto', chunkSize: 8_192} as const;
   const other = (path: string) => `${path}.other`;
 
   it.each([

@@ -324,10 +324,8 @@ it('an error that a row throws when it is read comes after the rows before it', 
 
 it('a row that is too large, or no object, is a result with its index', async () => {
   await using program = await startProgram();
-  const given = [{ip: '192.0.2.1'}, {ip: '192.0.2.2', text: 'x'.repeat(3_000)}, null, 'text', [1]];
-  const enriched = await all(
-    enrich(given as {ip: string}[], {...settings, maxRecordSize: 1_024}, program.options),
-  );
+  const given = [{ip: '192.0.2.1'}, {ip: '192.0.2.2', text: 'x'.repeat(1_048_577)}, null, 'text', [1]];
+  const enriched = await all(enrich(given as {ip: string}[], settings, program.options));
   expect(enriched.map(({enrichment}) => [enrichment.rejected?.index, enrichment.rejected?.reason])).toEqual([
     [undefined, undefined],
     [1, 'too_large'],

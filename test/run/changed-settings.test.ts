@@ -104,7 +104,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   encoding: [['ip', 'windows-1252']],
   skipLines: [['ip', 1]],
   padShortRows: [['ip', true]],
-  maxRecordSize: [['ip', 1_024]],
   escapeFormulas: [
     ['ip', 'all'],
     ['ip', 'none'],

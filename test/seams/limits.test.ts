@@ -4,7 +4,7 @@ import {openProgram, rowsOf} from './program.ts';
 
 /** Limits of the input, by the files that a run leaves. */
 
-const SIZE = 1_024;
+const SIZE = 1_048_576;
 
 /** A row of this many bytes, without its line's end. */
 const rowOf = (bytes: number, start: string) => `${start}${'x'.repeat(bytes - start.length)}`;
@@ -24,7 +24,7 @@ test.each([
   program.write(name, `${text}${name.endsWith('.csv') ? '9.9.9.9,\n' : '{"ip":"9.9.9.9"}\n'}`);
   const output = `out.${name.split('.')[1]}`;
   const {code, summary} = await program.run({
-    ...{input: program.path(name), output: program.path(output), ip: 'ip', maxRecordSize: SIZE},
+    ...{input: program.path(name), output: program.path(output), ip: 'ip'},
   });
   const isRejected = expected === 'rejected';
   expect([code, summary?.rows.written, summary?.rows.rejected]).toEqual(isRejected ? [3, 1, 1] : [0, 2, 0]);

@@ -11,6 +11,9 @@ export interface RecordReader {
   end(): InputRecord[];
 }
 
+/** Maximum bytes of a record of a list. */
+export const RECORD_BYTES = 1_048_576;
+
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;

@@ -132,11 +132,6 @@ export const rowSettings = {
     description: 'Add empty fields to CSV rows that are too short, and count those rows.',
     uses: ['run', 'reading'],
   }),
-  maxRecordSize: formatSetting(whole(1024, 268_435_456).default(1_048_576), {
-    value: 'BYTES',
-    description: 'Reject records larger than this; from 1024 to 268435456.',
-    uses: ['run', 'library', 'reading'],
-  }),
   escapeFormulas: formatSetting(z.enum(['answers', 'all', 'none']).default('answers'), {
     value: 'WHICH',
     description:

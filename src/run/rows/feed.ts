@@ -36,12 +36,11 @@ export class Feed {
 
   /** Adds rows. Their numbers in the session begin at `first`. Resolves when the caller may give more rows. */
   async give(rows: readonly unknown[], first: number): Promise<void> {
-    const {job, stopper} = this.#session;
-    const {maxRecordSize} = job.settings;
+    const {stopper} = this.#session;
     const records: InputRecord[] = [];
     try {
       try {
-        for (const row of rows) records.push(objectRecord(row, first + records.length, maxRecordSize));
+        for (const row of rows) records.push(objectRecord(row, first + records.length));
       } finally {
         this.#given.push(...rows.slice(0, records.length));
         await this.#admission.admit(records);
