@@ -30,6 +30,13 @@ const saying = (code: number, text: RegExp, success = 0) => ({
   stderr: expect.stringMatching(text),
   success,
 });
+/** Exit 0 with warnings, which --quiet does not hide. */
+const warned = (text: RegExp) => saying(0, text, 1);
+/** The next night's warnings about a day that it finishes first. */
+const finished = (day: number) =>
+  new RegExp(
+    `^Warning: The run of ${dateOf(day)} was interrupted[^\\n]*\\nWarning: [^\\n]* 30 rows written [^\\n]*\\n$`,
+  );
 
 test('nights without trouble are silent', async () => {
   for (const day of [1, 2]) expect(await month.night(day)).toMatchObject(SILENT);
@@ -43,7 +50,7 @@ test('killed, and run again by hand', async () => {
 
 test('drained: 143, and the next night completes that day first', async () => {
   expect(await month.night(4, {signal: ['SIGTERM', 10]})).toMatchObject(saying(143, /^Stopped: .*SIGTERM/));
-  expect(await month.night(5)).toMatchObject(SILENT);
+  expect(await month.night(5)).toMatchObject(warned(finished(4)));
   expect([month.rows(4).length, month.rows(5).length]).toEqual([ROWS, ROWS]);
 });
 
@@ -96,7 +103,7 @@ test('the clock goes two days back, and forward again', async () => {
     env: {NIGHT: `${dateOf(12)}T02:15:00Z`},
     flags: ['--date', dateOf(14)],
   });
-  expect(back).toMatchObject(SILENT);
+  expect(back).toMatchObject(warned(/^Warning: The clock of this machine says .* set it\.\n$/));
   expect(await month.night(15)).toMatchObject(SILENT);
 });
 
@@ -133,7 +140,7 @@ test('a list that is still being written is read again: the whole list is in the
   const run = month.again(18);
   await until(() => month.service.ledger.calls > calls);
   appendFileSync(path, month.list(40, 60).split('\n').slice(1).join('\n'));
-  expect(await run).toMatchObject(SILENT);
+  expect(await run).toMatchObject(warned(/so it is read again until it is still\./));
   month.service.setLatency(2);
   expect(month.rows(18)).toHaveLength(ROWS + 60);
 });
@@ -156,7 +163,7 @@ test('the account’s day is used up: exit 7; the next night completes that day'
     saying(7, new RegExp(`max_credits_per_day .*${dateOf(22)}T00:00:00`, 's')),
   );
   month.account(5_000);
-  expect(await month.night(22)).toMatchObject(SILENT);
+  expect(await month.night(22)).toMatchObject(warned(finished(21)));
   expect([month.rows(21).length, month.rows(22).length]).toEqual([ROWS, ROWS]);
 });
 
@@ -182,7 +189,10 @@ test('a damaged state: exit 10; --restart begins a new count, and pays for no st
   for (const name of ['ledger.db-wal', 'ledger.db-shm']) rmSync(`${run}/${name}`, {force: true});
   writeFileSync(`${run}/ledger.db`, 'no database');
   expect(await month.again(25)).toMatchObject(saying(10, /--restart/));
-  expect(await month.again(25, {flags: ['--restart']})).toMatchObject(SILENT);
+  const anew = await month.again(25, {flags: ['--restart']});
+  expect(anew).toMatchObject(
+    warned(/^Warning: The run's saved state is damaged\. It was renamed to [^\n]*\n$/),
+  );
   expect(existsSync(run)).toBe(false);
 });
 

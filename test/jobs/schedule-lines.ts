@@ -67,7 +67,10 @@ export function systemdLine(site: Site, url: string): Line {
     ...all('CacheDirectory').map(to => `${cache}/${to}`),
     ...all('StateDirectory').map(to => `${state}/${to}`),
   ];
-  for (const path of directories) mkdirSync(path, {recursive: true});
+  // The unit's own /tmp.
+  const temporary = `${site.root}/temporary`;
+  const own = text.includes('PrivateTmp=true') ? [temporary] : [];
+  for (const path of [...directories, ...own]) mkdirSync(path, {recursive: true});
   const command = (all('ExecStart')[0] ?? '').replace(' $MORE', '');
   const variables = all('Environment')
     .flatMap(line => line.split(' '))
@@ -75,8 +78,8 @@ export function systemdLine(site: Site, url: string): Line {
   return {
     command,
     cwd: all('WorkingDirectory')[0] ?? '/',
-    env: {...cronEnv(site), USER: 'bulk-enrich', ...Object.fromEntries(variables)},
-    writable: [...all('ReadWritePaths'), ...directories],
+    env: {...cronEnv(site), USER: 'bulk-enrich', TMPDIR: temporary, ...Object.fromEntries(variables)},
+    writable: [...all('ReadWritePaths'), ...directories, ...own],
   };
 }
 

@@ -115,19 +115,27 @@ test('a run whose name leads out of the directory is not written', () => {
   expect(readdirSync(within())).toEqual(['bulk-enrich']);
 });
 
-test('runs are kept for a year, also what a kill left of them', () => {
+test('a run is kept until a hundred are a year younger, also what a kill left of one, whatever the clock says', () => {
   pruneHistory(io.env);
-  for (const id of ['a', 'b', 'c']) rememberRun(run(id, 0.1), io);
-  writeFileSync(path('a.json.new'), '{');
-  const ago = (days: number) => new Date(Date.now() - days * DAY);
+  const dated = (name: string, days: number) => {
+    writeFileSync(path(name), '{');
+    utimesSync(path(name), 1e9, (Date.now() - days * DAY) / 1_000);
+  };
+  rememberRun(run('a', 0.1), io);
   for (const [name, days] of [
-    ['a.json', 367],
-    ['a.json.new', 367],
-    ['b.json', 365],
+    ['a.json', 467],
+    ['a.json.new', 467],
+    ['b.json', 465],
   ] as const)
-    utimesSync(path(name), ago(days), ago(days));
+    dated(name, days);
+  // The clock is ahead of the newest runs by a hundred days.
+  for (let n = 0; n < 99; n++) dated(`n${n}.json`, 100);
   pruneHistory(io.env);
-  expect(readdirSync(historyDirectory(io.env)).sort()).toEqual(['b.json', 'c.json']);
+  expect(readdirSync(historyDirectory(io.env))).toHaveLength(102);
+  dated('n99.json', 100);
+  pruneHistory(io.env);
+  const kept = readdirSync(historyDirectory(io.env));
+  expect([kept.length, kept.includes('b.json'), kept.includes('a.json')]).toEqual([101, true, false]);
 });
 
 test('of more than 10,000 runs the latest are kept', () => {

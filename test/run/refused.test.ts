@@ -1,8 +1,9 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {ips, openStage} from '../support/stage.ts';
+import {interrupt, ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
 const nightly = {ip: 'ip', force: true, concurrency: 4, maxAge: '30d'};
@@ -209,11 +210,46 @@ describe('a service that answers nothing', () => {
         summary: {reason: 'lookups_failed', status: 'partial', credits: {maybe_spent: rows}},
       });
       stage.api.setScript(undefined);
-      const again = await stage.run({...failing, force: true});
+      const again = await stage.run(failing);
       expect(again).toMatchObject({code: 0, summary: {lookups: {ip: {answered: rows}}}});
       expect(stage.api.ledger.calls).toBe(2 * rows);
     },
   );
+
+  test('the same command replaces its output, also after a session that was stopped meanwhile', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(6));
+    stage.api.setScript(() => reply.error(500, 'broken'));
+    const published = await stage.run(failing);
+    expect(published).toMatchObject({code: 5, summary: {status: 'partial'}});
+    const {output} = published.summary ?? {};
+    for (let retry = 1; retry <= 2; retry++) {
+      const stopper = new Stopper();
+      stage.api.setScript(() => {
+        interrupt(stopper);
+        return undefined;
+      });
+      expect((await stage.run(failing, {stopper})).code).toBe(130);
+      expect(JSON.parse(stage.read('out.summary.json'))).toMatchObject({status: 'interrupted', output});
+    }
+    stage.api.setScript(undefined);
+    expect(await stage.run(failing)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 6}}}});
+    expect(await stage.run(failing)).toMatchObject({code: 0, found: 'complete'});
+  });
+
+  test.each([
+    ['of another list', 'list.csv', ips(4)],
+    ['that another program changed', 'out.csv', 'precious\n'],
+  ])('its output %s is not replaced without force', async (_, file, text) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    stage.api.setScript(() => reply.error(500, 'broken'));
+    expect((await stage.run(failing)).code).toBe(5);
+    stage.write(file, text);
+    const {calls} = stage.api.ledger;
+    expect(await stage.run(failing)).toMatchObject({code: 2, errorCode: 'output_exists'});
+    expect(stage.api.ledger.calls).toBe(calls);
+  });
 
   test('is exit 2, as for many rows, if its answers can not be read', async () => {
     await using stage = await openStage();

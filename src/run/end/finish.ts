@@ -182,7 +182,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const space = spaceSentence(session, stop);
   const lostAnswers = !ledger.isReadable;
   const summary = summarize(session, stop);
-  writeStopped(job, io, summary);
+  writeStopped(job, io, state, summary);
   rememberRun(summary, io);
   closeLedger(session);
   deliver(job, summary, io);
@@ -216,13 +216,14 @@ function closeLedger({asking: {ledger}}: Session): void {
   }
 }
 
-function writeStopped(job: Job, io: RunIo, summary: Summary): void {
+function writeStopped(job: Job, io: RunIo, state: RunState | undefined, summary: Summary): void {
   const path = job.paths.summary;
   try {
     // If the directory is missing, the run has already stopped for that reason. No summary is written then.
     if (path === undefined || !existsSync(dirname(path))) return;
     refuseOthersFile('summary', path);
-    writeAtomically(path, summaryText(summary), stateToken(job));
+    const {output, rejects} = state?.replaced ?? summary;
+    writeAtomically(path, summaryText({...summary, output, rejects}), stateToken(job));
   } catch (error) {
     io.warn(stopFor(error).message);
   }
@@ -247,7 +248,7 @@ export async function reportFailure(
   if (stop.exitCode === exitCodes.usage || isTypo)
     return deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
   const summary = await summarizeFailure(job, io, state, stop);
-  writeStopped(job, io, summary);
+  writeStopped(job, io, state, summary);
   rememberRun(summary, io);
   deliver(job, summary, io);
 }

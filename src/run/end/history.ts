@@ -25,8 +25,8 @@ import {withSpending} from './build-summary.ts';
  */
 
 const DAY_MS = 86_400_000;
-/** Runs are kept for a year, and never more than this number of them. */
-const KEPT = {ms: 366 * DAY_MS, runs: 10_000} as const;
+/** A run is kept until this many are a year younger, so that no clock that is ahead ends the history; `most` at most. */
+const KEPT = {ms: 366 * DAY_MS, younger: 100, most: 10_000} as const;
 
 /** The end, as far as known, of a run under way. It stays in the file of a killed run. */
 export const unfinished: End = {
@@ -77,7 +77,8 @@ export function pruneHistory(env: Env): void {
       return {path, at: statSync(path).mtimeMs};
     });
     const newest = files.sort((a, b) => b.at - a.at);
-    const old = newest.filter(({at}, index) => index >= KEPT.runs || at < Date.now() - KEPT.ms);
+    const kept = (newest[KEPT.younger - 1]?.at ?? 0) - KEPT.ms;
+    const old = newest.filter(({at}, index) => index >= KEPT.most || at < kept);
     for (const {path} of old) rmSync(path);
   } catch {
     // There is no history yet, or another run removes the same files.
@@ -125,18 +126,18 @@ export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[]
   return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
 }
 
-/** Thousandths of a credit that runs of the job's account spent, if they began between these times; 0 if unknown. */
-export function spentWithin({endpoint, settings}: Job, fromMs: number, toMs: number, {env}: World): number {
+/** Start and thousandths of a credit of each run of the job's account; none if the history can't be read. */
+export function spentByRun({endpoint, settings}: Job, {env}: World): {at: number; spent: number}[] {
   const key = scopeKey(scopeOf(endpoint, settings));
   try {
     return earlierRuns({env, warn() {}})
-      .filter(run => {
-        const startedMs = Date.parse(run.started_at);
-        return startedMs >= fromMs && startedMs < toMs && scopeKey(accountIn(run)) === key;
-      })
-      .reduce((sum, {credits}) => sum + thousandths(credits.spent + credits.maybe_spent), 0);
+      .filter(run => scopeKey(accountIn(run)) === key)
+      .map(({started_at: at, credits}) => ({
+        at: Date.parse(at),
+        spent: thousandths(credits.spent + credits.maybe_spent),
+      }));
   } catch {
-    return 0;
+    return [];
   }
 }
 

@@ -5,7 +5,7 @@ import {priceOf} from '../../layout/prices.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {AnswerStore} from '../../store/store.ts';
-import {spentWithin} from '../end/history.ts';
+import {spentByRun} from '../end/history.ts';
 import type {World} from '../io.ts';
 
 /** Milliseconds after a period's start within which an answer may come to a call of the period before. */
@@ -21,17 +21,17 @@ export function restoreCounts(
   store: AnswerStore,
   io: World,
 ): void {
+  if (budgets.length === 0) return;
   const price = priceOf(job);
+  const runs = spentByRun(job, io);
   for (const budget of budgets) {
     const {begunAt, renewsAt} = budget;
     const bought = store.boughtWithin(begunAt + LONGEST_CALL_MS, renewsAt);
     // Other jobs may have had lower prices than this one: one credit is the usual.
     const paid = bought.map(([operation, count]) => count * Math.min(price(operation), thousandths(1)));
-    const known = Math.max(
-      spentWithin(job, begunAt, renewsAt, io),
-      paid.reduce((sum, each) => sum + each, 0),
-    );
-    budget.raiseTo(known);
+    const spent = runs.map(run => (run.at >= begunAt && run.at < renewsAt ? run.spent : 0));
+    const totals = [spent, paid].map(each => each.reduce((sum, one) => sum + one, 0));
+    budget.raiseTo(Math.max(...totals));
   }
 }
 

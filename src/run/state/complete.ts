@@ -46,16 +46,16 @@ export async function completeBefore(
     forgetLedger(directory);
   } else if (destination.exists() && !force) {
     const compare = () => finishedBefore(job, state, pipes);
-    const summary = restart
-      ? undefined
-      : await during(io.phase, 'comparing with what is there', () => ({}), compare);
-    if (summary === undefined)
+    const summary = await during(io.phase, 'comparing with what is there', () => ({}), compare);
+    const isDone = summary !== undefined && isComplete(summary);
+    if (summary === undefined || (isDone && restart))
       throw new UsageError(
         'output_exists',
         say`${job.output.name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
       );
     const isCutOff = hasOtherRun(directory, summary.run_id);
-    return end(job, io, state, doneBefore(job, summary, isCutOff), isCutOff);
+    if (isDone) return end(job, io, state, doneBefore(job, summary, isCutOff), isCutOff);
+    state.replaced = summary;
   }
   // An interrupted publishing that was not completed: this run makes its files again.
   if (isUnpublished(directory)) forgetPublishing(directory, job.output.name);
@@ -88,17 +88,23 @@ async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary): 
   return isTold;
 }
 
-/** The summary of a complete earlier run; undefined if the job's settings or files differ from that run's. */
+/**
+ * The summary of the run that made the output, or of a stopped one that would have replaced it; undefined if the job's
+ * settings or files differ from that run's.
+ */
 async function finishedBefore(job: Job, {destination}: RunState, pipes: Pipes): Promise<Summary | undefined> {
   const {paths} = job;
   const summary = earlierSummary(job);
-  if (summary?.settings_sha256 !== settingsDigest(job) || !isComplete(summary)) return undefined;
+  if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
   const {output, rejects} = summary;
   const {bytes, sha256} = output;
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return undefined;
-  return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
+  const isStopped = summary.status !== 'completed' && summary.status !== 'partial';
+  // To compare a list that can be read only once would use it up, and its values are still to be looked up.
+  if (!isComplete(summary) && job.inputs.some(isReadOnce)) return undefined;
+  return isStopped || (await isMadeOf(summary, job, pipes)) ? summary : undefined;
 }
 
 /** True if the job as it is now, with its inputs as they are now, makes this result. */

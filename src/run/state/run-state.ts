@@ -12,6 +12,7 @@ import {thousandths} from '../../job/money.ts';
 import {Ledger} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
 import type {LedgerOptions} from '../../ledger/ledger-options.ts';
+import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
@@ -37,6 +38,8 @@ export interface RunState extends RunFiles {
   readonly locked: readonly LockedDirectory[];
   /** Directory removed when the session ends. Only runs that can't resume have one, such as a run to a stream. */
   readonly temporary: TemporaryDirectory | undefined;
+  /** The files in place of this job's run without success, which this run replaces: its summary has them until then. */
+  replaced?: Pick<Summary, 'output' | 'rejects'>;
 }
 
 /**
