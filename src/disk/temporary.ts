@@ -11,13 +11,19 @@ export interface TemporaryDirectory {
 }
 
 /**
- * Creates a directory for short-lived files. It is removed when the process exits, if the caller has not
- * done so before.
+ * Creates a directory for short-lived files, in `instead` if that for temporary files can't be written. It is removed
+ * when the process exits, if the caller has not done so before.
  *
  * @throws {OutputError} if the directory can't be created.
  */
-export function temporaryDirectory(): TemporaryDirectory {
-  const path = inTemporary(() => mkdtempSync(join(tmpdir(), 'bulk-enrich-')));
+export function temporaryDirectory(instead?: string): TemporaryDirectory {
+  const newIn = (directory: string) => mkdtempSync(join(directory, 'bulk-enrich-'));
+  let path: string;
+  try {
+    path = newIn(tmpdir());
+  } catch {
+    path = inTemporary(() => newIn(instead ?? tmpdir()));
+  }
   if (left.size === 0) process.once('exit', removeAll);
   left.add(path);
   const remove = () => {

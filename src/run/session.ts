@@ -98,7 +98,7 @@ export function openSession(
     const input = {source, layout: layOut(job, source, identity.startedAt, counted)};
     closes(() => input.layout.facts?.close());
     for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
-    await countList(job, io, input, stopper);
+    await countList(state, job, io, input, stopper);
     const clock = steadyClock(now);
     const running = {job, io, stopper, clock};
     const operations = operationsOf(input.layout.mapping.targets);
@@ -134,7 +134,7 @@ export function openSession(
         const again = await openSourceOf(job, io, stopper);
         const layout = layOut(job, again, identity.startedAt);
         session.input = {source: again, layout};
-        await countList(job, io, session.input, stopper);
+        await countList(state, job, io, session.input, stopper);
         session.asking.lookups = lookups();
         const rewriter = await RowWriter.open(state, layout, io);
         output = {window: new InOrder(), writer: rewriter, timeline};
@@ -152,11 +152,18 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Sour
 }
 
 /** Reads the whole list once before the first call, if rules read facts of it. */
-async function countList(job: Job, io: RunIo, {source, layout}: Input, stopper: Stopper): Promise<void> {
+async function countList(
+  {directory, temporary}: RunState,
+  job: Job,
+  io: RunIo,
+  {source, layout}: Input,
+  stopper: Stopper,
+): Promise<void> {
   const {facts} = layout;
   if (facts === undefined || facts.isCurrent()) return;
   if (source.isOnce) return io.warn(COUNTED_NOT);
   const list = await openSourceOf(job, io, stopper);
+  facts.directory = temporary === undefined ? directory : undefined;
   const {limit} = job.settings;
   const caller = {phase: io.phase, isWanted: () => stopper.reason === undefined};
   await readFirst(list, {limit, facts}, caller).finally(() => list.close());

@@ -53,6 +53,8 @@ export class ListFacts {
   shared: Partial<Record<SharedFact, {rows: number; largest: number[]}>> | undefined;
   /** False until all is counted, and once the list is another one. */
   isCurrent = () => false;
+  /** The run's own directory, if it has one. */
+  directory: string | undefined;
   readonly #counted: readonly CountedFact[];
   /** Indexes of the targets that are planned: those with e-mails first. */
   readonly #used: readonly number[];
@@ -133,7 +135,7 @@ export class ListFacts {
   }
 
   #write(): Sqlite {
-    this.#file ??= newFile();
+    this.#file ??= newFile(this.directory);
     this.#file.db.prepare(ADD).run(JSON.stringify(this.#waiting));
     this.#waiting = [];
     return this.#file.db;
@@ -179,8 +181,8 @@ export function listFactsOf(
   return counted.length === 0 ? undefined : new ListFacts(counted, list);
 }
 
-function newFile() {
-  const directory = temporaryDirectory();
+function newFile(instead: string | undefined) {
+  const directory = temporaryDirectory(instead);
   const path = join(directory.path, 'list.db');
   const db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
   db.exec(TABLES);
