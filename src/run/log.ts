@@ -1,4 +1,5 @@
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
+import {totalOf} from '../ledger/tally.ts';
 import {say, set} from '../sentence.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {RunOutcome} from './run-outcome.ts';
@@ -55,7 +56,7 @@ export function logEnd(log: EventLog, {summary, exitCode}: RunOutcome): void {
  * Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. It
  * warns of the first outage: a run waits for the service up to max_outage, and would seem to hang.
  */
-export function pauseLog({io, job, clock, asking: {gate}}: Session): () => void {
+export function pauseLog({io, job, clock, asking: {gate, ledger}}: Session): () => void {
   let since: number | undefined;
   let isWarned = false;
   return () => {
@@ -70,9 +71,11 @@ export function pauseLog({io, job, clock, asking: {gate}}: Session): () => void 
       );
       if (pause.reason !== 'outage' || isWarned) return;
       isWarned = true;
+      const isNew = totalOf(ledger.tally, 'calls') === 0;
+      const doctor = isNew ? ' If the address may be wrong, stop it and run bulk-enrich doctor.' : '';
       const until = new Date(since + job.settings.maxOutage).toISOString();
       io.warn(
-        say`The service can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${set('maxOutage')}).`,
+        say`The service can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${set('maxOutage')}).${doctor}`,
       );
     } else if (pause === undefined && since !== undefined) {
       logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run resumes');

@@ -5,14 +5,12 @@ import {totalOf} from '../../ledger/tally.ts';
 import type {Phase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
-import {duration} from './lines.ts';
 import {opening} from './opening.ts';
 import {canRedraw} from './printable.ts';
 import {phaseLine, Speedometer, type Status, statusLine, timeLeft} from './status-line.ts';
 
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
-const HINT_EVERY_MS = 500;
 
 /** Calls per second below which the status line says that the run waits, unless a call is in flight. */
 const IDLE_BELOW = 0.5;
@@ -46,8 +44,7 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
-  const stopHinting = hintOfAddress(session, console);
-  if (console.quiet) return stopHinting;
+  if (console.quiet) return () => {};
   const bar = hasBar(console);
   const speed = new Speedometer();
   speed.read(0, session.clock());
@@ -64,10 +61,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
     else console.say(statusLine(status));
   };
   if (bar) draw();
-  return repeating(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, () => {
-    stopHinting();
-    console.draw('');
-  });
+  return repeating(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, () => console.draw(''));
 }
 
 /** True while a resumed run writes rows of which it knows all answers. */
@@ -92,22 +86,6 @@ function logProgress(status: Status, {log}: Console): void {
     credits,
   };
   logEvent(log, 'run_progress', fields, statusLine(status));
-}
-
-/** Warns once if the service is down and no call has ever reached it. Returns a function that ends the check. */
-function hintOfAddress({job, asking: {gate, ledger}}: Session, console: Console): () => void {
-  const timer = setInterval(() => {
-    const {pause} = gate.pace();
-    if (totalOf(ledger.tally, 'calls') > 0) clearInterval(timer);
-    else if (pause?.reason === 'outage') {
-      clearInterval(timer);
-      console.warn(
-        `The service can't be reached (${pause.detail}). The run waits for at most ${duration(job.settings.maxOutage)}. If the address may be wrong, stop it and run bulk-enrich doctor.`,
-      );
-    }
-  }, HINT_EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 function statusOf(session: Session, speed: Speedometer, counted: number | undefined): Status {
