@@ -233,5 +233,6 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   // A .json input, an array of objects, becomes .ndjson: one object a line.
   const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
-  return join(dirname(input), `${stem}.enriched${outputFormat === undefined ? kept : `.${outputFormat}`}`);
+  const ending = outputFormat === undefined ? kept : `.${outputFormat.replace('-bom', '')}`;
+  return join(dirname(input), `${stem}.enriched${ending}`);
 }

@@ -24,7 +24,7 @@ export function compressionOf(path: string): Compression | undefined {
 const otherFormats: Readonly<Record<string, Said>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',
-    say`Write a .csv: spreadsheets open it. Add ${set('bom', true)} if it has letters beyond ASCII.`,
+    say`Write a .csv: spreadsheets open it. Add ${set('outputFormat', 'csv-bom')} if it has letters beyond ASCII.`,
   ),
   ...perEnding(
     'parquet arrow feather avro orc db sqlite sqlite3 duckdb',

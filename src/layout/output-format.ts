@@ -9,17 +9,19 @@ import {flatColumns} from '../output/flat.ts';
 export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
-  const delimiter = named === 'tsv' ? '\t' : outputDelimiter(settings.delimiter, format, named);
+  const own = settings.delimiter ?? (format.kind === 'csv' ? format.delimiter : ',');
+  const isComma = named?.startsWith('csv') === true && own === '\t';
   return {
     kind,
-    delimiter,
+    delimiter: named === 'tsv' ? '\t' : isComma ? ',' : own,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
     // A CSV made from a legacy encoding gets a byte order mark: the user's program, such as an old Excel, would
     // read UTF-8 without one as that encoding. NDJSON gets one only if the NDJSON input has it, since parsers of
     // NDJSON fail on it.
     bom:
-      settings.bom ??
-      ((format.bom && kind === format.kind) || (kind === 'csv' && format.encoding !== 'utf-8')),
+      named === 'csv-bom' ||
+      (format.bom && kind === format.kind) ||
+      (kind === 'csv' && format.encoding !== 'utf-8'),
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
@@ -27,15 +29,6 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     repairs: planRepairs(settings.fields),
     flatten: settings.flatten,
   };
-}
-
-function outputDelimiter(
-  given: string | undefined,
-  format: InputFormat,
-  named: 'csv' | 'ndjson' | undefined,
-): string {
-  const own = given ?? (format.kind === 'csv' ? format.delimiter : ',');
-  return named === 'csv' && own === '\t' ? ',' : own;
 }
 
 /** The input's format, with the columns that its rows have in the output. */

@@ -110,11 +110,11 @@ export interface JobInput extends RunSettings {
   /** The output file. */ readonly output?: string | undefined;
   /** Read the first row as data; columns are column_1, column_2, … Default: true. */ readonly header?: boolean | undefined;
   /** The input's format: csv, tsv or ndjson. Default: by content. */ readonly inputFormat?: 'csv' | 'tsv' | 'ndjson' | undefined;
-  /** The output's format: csv, tsv or ndjson. Default: by its name, else as the input. */ readonly outputFormat?: 'csv' | 'tsv' | 'ndjson' | undefined;
+  /** The output's format: csv, tsv, ndjson, or csv-bom, which begins with a byte order mark for Excel. Default: by its name, else as the input. */
+  readonly outputFormat?: 'csv' | 'tsv' | 'ndjson' | 'csv-bom' | undefined;
   /** Write nested fields side by side. In CSV they become columns (user.name). In NDJSON the answers become fields of the row (ip_country). Default: false. */
   readonly flatten?: boolean | undefined;
   /** The delimiter of the input and the output. Default: by content. */ readonly delimiter?: string | undefined;
-  /** Begin the output with a byte order mark. Default: as the input. */ readonly bom?: boolean | undefined;
   /** Input encoding, such as windows-1252. auto: byte order mark, then UTF-8, then a confident guess. Default: auto. */
   readonly encoding?: 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'utf-32le' | 'utf-32be' | 'windows-1250' | 'windows-1251' | 'windows-1252' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'iso-8859-1' | 'iso-8859-2' | 'iso-8859-5' | 'iso-8859-7' | 'iso-8859-9' | 'iso-8859-15' | 'koi8-r' | 'koi8-u' | 'macintosh' | 'cp437' | 'cp850' | 'cp852' | 'cp866' | 'shift_jis' | 'euc-jp' | 'gbk' | 'gb18030' | 'big5' | 'euc-kr' | undefined;
   /** Skip the first N lines of each CSV file, such as a title above the header. */ readonly skipLines?: string | number | undefined;

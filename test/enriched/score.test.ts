@@ -47,7 +47,7 @@ test.each([
   ['ndjson', 'none'],
   ['ndjson', 'default', '--flatten'],
   ['ndjson', 'none', '--flatten'],
-  ['tsv', 'default', '--escape-formulas', 'all', '--bom'],
+  ['csv', 'default', '--escape-formulas', 'all', '--output-format', 'csv-bom'],
 ])(
   'a %s scored by %s, scored again, is byte for byte what a run by those rules writes %s',
   async (kind, before, ...flags) => {

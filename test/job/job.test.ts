@@ -38,6 +38,7 @@ describe('where the output goes', () => {
     ['signups.dat', {}, 'signups.dat.enriched.csv'],
     ['signups.csv', {outputFormat: 'ndjson'}, 'signups.enriched.ndjson'],
     ['signups.csv', {outputFormat: 'tsv'}, 'signups.enriched.tsv'],
+    ['signups.tsv', {outputFormat: 'csv-bom'}, 'signups.enriched.csv'],
   ])('%s %j → %s', (input, given, output) => {
     expect(job([input], undefined, given).output).toEqual({kind: 'file', name: output, lasts: true});
   });

@@ -160,7 +160,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['input_format', 'xml'],
   ['output_format', 'xml'],
   ['delimiter', ';;'],
-  ['bom', 'maybe'],
   ['flatten', 'maybe'],
   ['encoding', 'latin'],
   ['skip_lines', '0'],

@@ -90,6 +90,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   inputFormat: [['toCsv', 'tsv']],
   outputFormat: [
     ['ip', 'tsv'],
+    ['ip', 'csv-bom'],
     ['ndjson', 'csv'],
   ],
   flatten: [
@@ -100,7 +101,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['toTsv', ';'],
     ['ip', ','],
   ],
-  bom: [['ip', true]],
   encoding: [['ip', 'windows-1252']],
   skipLines: [['ip', 1]],
   padShortRows: [['ip', true]],

@@ -78,9 +78,10 @@ export const rowSettings = {
     defaultText: 'by content',
     uses: ['run', 'reading'],
   }),
-  outputFormat: formatSetting(z.enum(namedFormats).optional(), {
+  outputFormat: formatSetting(z.enum([...namedFormats, 'csv-bom']).optional(), {
     value: 'FORMAT',
-    description: "The output's format: csv, tsv or ndjson.",
+    description:
+      "The output's format: csv, tsv, ndjson, or csv-bom, which begins with a byte order mark for Excel.",
     defaultText: 'by its name, else as the input',
     uses: ['run'],
   }),
@@ -102,11 +103,6 @@ export const rowSettings = {
       uses: ['run', 'reading'],
     },
   ),
-  bom: formatSetting(z.boolean().optional(), {
-    description: 'Begin the output with a byte order mark.',
-    defaultText: 'as the input',
-    uses: ['run'],
-  }),
   encoding: formatSetting(
     z
       .preprocess(
