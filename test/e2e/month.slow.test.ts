@@ -100,7 +100,7 @@ test('the state moved to another directory in the middle of a night', async () =
 
 test('the clock goes two days back, and forward again', async () => {
   const back = await month.night(14, {
-    env: {NIGHT: `${dateOf(12)}T02:15:00Z`},
+    env: {NIGHT: `${dateOf(11)}T02:15:00Z`},
     flags: ['--date', dateOf(14)],
   });
   expect(back).toMatchObject(warned(/^Warning: The clock of this machine says .* set it\.\n$/));
