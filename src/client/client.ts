@@ -6,6 +6,7 @@ import {
   formsOf,
   type Intelligence,
   type Operation,
+  operationNames,
   operations,
   perIntelligence,
   perOperation,
@@ -90,7 +91,7 @@ const IDLE_MS = 60_000;
  * or is plain HTTP to another machine; or if the environment names an invalid proxy.
  */
 export function createClient(options: ClientOptions): Client {
-  const {apiKey, keyFrom = 'BULK_ENRICH_API_KEY'} = options;
+  const {apiKey, keyFrom = 'BULK_ENRICH_API_KEY'}: Partial<ClientOptions> = options ?? {};
   if (typeof apiKey !== 'string' || apiKey.trim() === '')
     throw new UsageError(
       'no_key',
@@ -156,8 +157,10 @@ export function openClient(
   };
 }
 
-/** @throws {UsageError} if a program without types gives a value that is not a text. Nothing is sent then. */
+/** @throws {UsageError} if a program without types gives something else than texts. Nothing is sent then. */
 function refuseOthers(operation: Operation, params: Readonly<Record<string, unknown>>): void {
+  if (!operationNames.includes(operation) || typeof params !== 'object' || params === null)
+    throw new UsageError('settings', `send: expected one of ${operationNames}, and an object of texts.`);
   for (const [name, value] of Object.entries(params))
     if (typeof value !== 'string')
       throw new UsageError(

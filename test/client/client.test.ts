@@ -106,11 +106,15 @@ test.each<[string, (client: ReturnType<typeof clientWith>['client']) => Promise<
   ['nothing', client => client.ip(undefined as never)],
   ['null among texts', client => client.answer('phone', {phone: null} as never)],
   ['no request', client => client.verify(undefined as never)],
+  ['no values', client => client.send('ip', undefined as never)],
+  ['null as values', client => client.send('ip', null as never)],
+  ['a text as values', client => client.send('ip', '192.0.2.1' as never)],
+  ['another operation', client => client.send('constructor' as never, {ip: '192.0.2.1'})],
 ])('%s as a value is refused with a code, and nothing is sent', async (_, call) => {
   const {client, sent} = clientWith([]);
   await expect(call(client)).rejects.toMatchObject({
     code: 'settings',
-    message: expect.stringContaining('expected a text'),
+    message: expect.stringContaining('expected '),
   });
   expect(sent).toEqual([]);
 });
@@ -118,6 +122,7 @@ test.each<[string, (client: ReturnType<typeof clientWith>['client']) => Promise<
 test.each([undefined, '', ' '])('a client needs a key: %j is refused with a hint', apiKey => {
   const wrong = {baseUrl: 'https://api.example.com', apiKey: apiKey as string};
   expect(() => createClient(wrong)).toThrow(expect.objectContaining({code: 'no_key'}));
+  expect(() => createClient(undefined as never)).toThrow(expect.objectContaining({code: 'no_key'}));
 });
 
 test('a verdict that is refused with invalid_token names both causes: the interface does not say which it is', async () => {
