@@ -63,11 +63,13 @@ export function refuseNotFile(path: string): void {
 const LARGEST_TEXT = 2 ** 28;
 
 /**
- * Text of a file. Refuses a pipe, which could not be read again later, a device, a directory, a socket and a disk.
+ * Text of a file. Refuses a device, a directory, a socket and a disk; also a pipe, which could not be read again later,
+ * unless the text is read only once.
  *
  * @throws the system's error, or an error that names the kind of entry; an error for more than 256 MiB.
  */
-export function fileText(path: string): string {
+export function fileText(path: string, isOnce = false): string {
+  if (isOnce && isPipe(path)) return readFileSync(path, 'utf8');
   refuseNotFile(path);
   const there = statSync(path);
   if (!there.isFile()) throw new Error('it is a device, not a file');

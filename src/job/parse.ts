@@ -1,4 +1,3 @@
-import {readFileSync} from 'node:fs';
 import type {YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
@@ -35,8 +34,7 @@ export type PlaceOf = (path: readonly PropertyKey[]) => string;
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    // A job file may be a pipe, since it is read only once. `fileText` refuses pipes.
-    text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
+    text = fileText(path, code === 'job');
   } catch (error) {
     const why =
       systemCode(error) === 'ENOENT'

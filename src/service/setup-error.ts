@@ -1,5 +1,5 @@
-import {readFileSync} from 'node:fs';
 import type {z} from 'zod';
+import {fileText} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {yamlValue} from '../job/yaml.ts';
 
@@ -16,7 +16,7 @@ export class ServiceSetupError extends UsageError {
 /** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
 export function readYaml(kind: 'answers' | 'rules', path: string): unknown {
   try {
-    return yamlValue(readFileSync(path, 'utf8'));
+    return yamlValue(fileText(path, true));
   } catch (error) {
     throw new ServiceSetupError(`The ${kind} file ${path} can't be read: ${(error as Error).message}`);
   }

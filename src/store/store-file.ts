@@ -73,12 +73,17 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
   }
 }
 
-/** Throws if another user owns the store, who could give it any answers. Root could read such a store, too. */
+/**
+ * Throws if another user owns the store, or a journal that SQLite would write back into it: that user could give it any
+ * answers. Root could read such a store, too.
+ */
 function refuseOthers(path: string): void {
   const user = process.geteuid?.();
-  const found = lstatSync(path, {throwIfNoEntry: false});
-  if (user !== undefined && found !== undefined && found.uid !== user)
-    throw new Error(`it belongs to another user (uid ${found.uid})`);
+  for (const one of [path, `${path}-journal`, `${path}-wal`]) {
+    const found = lstatSync(one, {throwIfNoEntry: false});
+    if (user !== undefined && found !== undefined && found.uid !== user)
+      throw new Error(`it belongs to another user (uid ${found.uid})`);
+  }
 }
 
 function checkVersion(version: number): void {

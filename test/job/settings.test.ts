@@ -309,7 +309,7 @@ describe('impossible values', () => {
 
   test('a job file that is missing, or is a directory', () => {
     expect(() => readJobFile(join(folder, 'none.yaml'))).toThrow(refused('job_file'));
-    expect(() => readJobFile(folder)).toThrow(refused('job_file'));
+    for (const path of [folder, '/dev/null']) expect(() => readJobFile(path)).toThrow(refused('job_file'));
   });
 
   test('what is said of each mistake (-u writes it)', async () => {

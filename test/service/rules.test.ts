@@ -146,4 +146,11 @@ describe('rules', () => {
     await expect(starting).rejects.toThrow(reason);
     await expect(starting).rejects.toThrow(path);
   });
+
+  it.each(['rulesFile', 'sessionsFile'])(
+    'a device as its %s keeps the service from starting, not read',
+    async name => {
+      await expect(startService({[name]: '/dev/null'})).rejects.toThrow('it is a device, not a file');
+    },
+  );
 });

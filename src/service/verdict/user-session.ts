@@ -1,5 +1,5 @@
-import {readFileSync} from 'node:fs';
 import {z} from 'zod';
+import {fileText} from '../../disk/path.ts';
 import {packageFile} from '../../operations/package-files.ts';
 import {type Body, checkBody} from '../http/request.ts';
 import {checked, ServiceSetupError} from '../setup-error.ts';
@@ -46,7 +46,7 @@ const SAMPLES = packageFile('samples/sessions.ndjson');
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return fileText(path, true);
   } catch (error) {
     throw new ServiceSetupError(`The sessions file can't be read: ${(error as Error).message}`);
   }
