@@ -81,7 +81,7 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
  */
 export async function creditsNeeded(
   job: Job,
-  {stop, summary}: RunOutcome,
+  {stop, summary}: RunOutcome<Said>,
   console: Console,
 ): Promise<number | undefined> {
   const isOwnLimit = stop?.reason === 'budget' && stop.comeBackMs === undefined;

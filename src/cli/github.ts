@@ -6,11 +6,12 @@ import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {driftSentence} from '../report/sections/drift-section.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
+import type {Said} from '../sentence.ts';
 import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
 /** In GitHub Actions: adds the report to the step summary, and shows errors and warnings as annotations. */
-export async function tellGitHub(outcome: RunOutcome, console: Console): Promise<void> {
+export async function tellGitHub(outcome: RunOutcome<Said>, console: Console): Promise<void> {
   if (!inGitHubActions()) return;
   for (const line of annotations(outcome))
     if (!console.quiet || !line.startsWith('::notice')) printCommand(line);
@@ -59,7 +60,7 @@ export function inGitHubActions(): boolean {
   return process.env.GITHUB_ACTIONS === 'true';
 }
 
-function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
+function annotations({exitCode, stop, summary, message}: RunOutcome<Said>): string[] {
   const lines: string[] = [];
   const drift = summary?.drift ?? [];
   if (stop !== undefined) lines.push(annotation('error', 'bulk-enrich stopped', String(message)));

@@ -87,7 +87,7 @@ async function* enrichAll(
   const groups = rowGroups(rows);
   const release = stopOnAbort(stopper, options.signal);
   let begun: RowsRun | undefined;
-  let outcome: RunOutcome<string> | undefined;
+  let outcome: RunOutcome | undefined;
   try {
     // If no setting names columns, they are searched for in the first rows.
     const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);

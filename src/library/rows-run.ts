@@ -4,6 +4,7 @@ import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Session} from '../run/session.ts';
 import type {Stop, Stopper} from '../run/stop.ts';
+import type {Said} from '../sentence.ts';
 import {Enrichments} from './enrichment.ts';
 import {ExpectedColumns} from './named-columns.ts';
 import {AbortError} from './on-abort.ts';
@@ -20,14 +21,14 @@ export const NOT_WANTED: Stop = {
 /** A run that takes rows from a program and gives them back enriched, until it is closed. */
 export class RowsRun {
   readonly #session: Session;
-  readonly #outcome: () => Promise<RunOutcome<string>>;
+  readonly #outcome: () => Promise<RunOutcome>;
   readonly #enrichments: Enrichments;
   readonly #columns: ExpectedColumns;
   readonly #feed: Feed;
   readonly #closed: Promise<void>;
   #close = () => {};
 
-  constructor(session: Session, outcome: () => Promise<RunOutcome<string>>) {
+  constructor(session: Session, outcome: () => Promise<RunOutcome>) {
     this.#session = session;
     this.#outcome = outcome;
     this.#enrichments = new Enrichments(session.input.layout);
@@ -93,7 +94,7 @@ export class RowsRun {
   }
 
   /** Ends the run. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
-  close(): Promise<RunOutcome<string>> {
+  close(): Promise<RunOutcome> {
     this.#close();
     return this.#outcome();
   }
@@ -138,7 +139,7 @@ function isLeft({reason}: Stopper): boolean {
 }
 
 /** The error that tells a program why its run stopped. */
-export function errorOf({error, reason, exitCode, message}: Stop): unknown {
+export function errorOf({error, reason, exitCode, message}: Stop<Said>): unknown {
   if (error instanceof AbortError) return error;
   return toldInCode(new BulkEnrichError(reason, exitCode, message, {cause: error}));
 }

@@ -11,7 +11,7 @@ import type {RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
-import {inCode} from '../sentence.ts';
+import {inCode, type Said} from '../sentence.ts';
 import type {JobInput} from './job-input.ts';
 import {stopOnAbort} from './on-abort.ts';
 
@@ -37,7 +37,7 @@ export interface RunJobOptions {
  *
  * @throws {BulkEnrichError} if the run can't start. The outcome tells how a started run ended.
  */
-export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome<string>> {
+export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
@@ -60,7 +60,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
 }
 
 /** The outcome with messages that name settings instead of flags. */
-export function inSettings(outcome: RunOutcome): RunOutcome<string> {
+export function inSettings(outcome: RunOutcome<Said>): RunOutcome {
   const {stop, message} = outcome;
   return {
     ...outcome,

@@ -32,7 +32,7 @@ export function logStop({io, stopper}: Session): void {
   });
 }
 
-export function logEnd(log: EventLog, {summary, exitCode}: RunOutcome): void {
+export function logEnd(log: EventLog, {summary, exitCode}: RunOutcome<unknown>): void {
   logEvent(
     log,
     'run_ended',

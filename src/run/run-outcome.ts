@@ -1,9 +1,8 @@
 import type {ExitCode} from '../errors.ts';
 import type {Summary} from '../report/summary.ts';
-import type {Said} from '../sentence.ts';
 import type {Stop} from './stop.ts';
 
-export interface RunOutcome<Message extends Said = Said> {
+export interface RunOutcome<Message = string> {
   readonly exitCode: ExitCode;
   readonly summary: Summary;
   /** Set if the run ended before its input did. */

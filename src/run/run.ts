@@ -53,7 +53,7 @@ export function run(
   stopper = new Stopper(),
   watch: Watch = () => () => {},
   work: RunWork = throughFiles,
-): Promise<RunOutcome> {
+): Promise<RunOutcome<Said>> {
   const {until} = job.settings;
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
@@ -101,7 +101,7 @@ async function runOnce(
   stopper: Stopper,
   flow: RunWork,
   begun: Begun,
-): Promise<RunOutcome> {
+): Promise<RunOutcome<Said>> {
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {

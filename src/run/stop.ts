@@ -1,6 +1,6 @@
 import {type Counters, failures, hasAnswers} from '../books/counters.ts';
 import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen} from '../errors.ts';
+import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen, systemCode} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -23,7 +23,7 @@ export interface Counted {
 }
 
 /** Why a run ends before its input does. */
-export interface Stop<Message extends Said = Said> {
+export interface Stop<Message = string> {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
   readonly reason: ErrorCode;
@@ -44,9 +44,9 @@ export interface Stop<Message extends Said = Said> {
 export class Stopper {
   readonly #listeners = new Set<() => void>();
   readonly #controller = new AbortController();
-  #stop: Stop | undefined;
+  #stop: Stop<Said> | undefined;
 
-  get reason(): Stop | undefined {
+  get reason(): Stop<Said> | undefined {
     return this.#stop;
   }
 
@@ -55,7 +55,7 @@ export class Stopper {
     return this.#controller.signal;
   }
 
-  stop(stop: Stop): void {
+  stop(stop: Stop<Said>): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
     for (const listener of this.#listeners) listener();
@@ -106,7 +106,7 @@ export interface Running {
 }
 
 /** Turns the gate's reason to stop into the run's {@link Stop}. */
-export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop {
+export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
   const keyFrom = keyVariableOf(endpoint);
   switch (reason.kind) {
     case 'fatal':
@@ -155,16 +155,19 @@ function budgetMessage(ledger: Ledger): Said {
     : reached;
 }
 
-/** The error of a run that was stopped while it waited for its input; undefined if no stop caused `thrown`. */
+/**
+ * The error of a run that was stopped while it waited for its input; undefined if no stop caused `thrown`. A stop closes
+ * the input, so only errors of reading it are explained by the stop.
+ */
 export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
-  if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
-    return undefined;
+  const isOfInput = thrown instanceof InputError || systemCode(thrown) === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (reason === undefined || !isOfInput) return undefined;
   const {reason: code, exitCode, message, error} = reason;
   return new BulkEnrichError(code, exitCode, say`${message} Nothing was sent.`, {cause: error});
 }
 
 /** The stop of a run that ends with an error. */
-export function stopFor(thrown: unknown): Stop {
+export function stopFor(thrown: unknown): Stop<Said> {
   const error = foreseen(thrown);
   if (error instanceof BulkEnrichError) {
     const {code: reason, exitCode, said: message} = error;
@@ -177,7 +180,7 @@ export function stopFor(thrown: unknown): Stop {
 function refused(
   {operation, streak}: Extract<GateStop, {kind: 'refused'}>,
   keyFrom = 'BULK_ENRICH_API_KEY',
-): Stop {
+): Stop<Said> {
   const {isKnownToAnswer, credentials, count, code} = streak;
   const all = isKnownToAnswer
     ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
@@ -233,7 +236,7 @@ function sentence(text: string): string {
  * The stop of a run that read all rows, if no value has an answer and the service refused some: what stops a run of many
  * values stops one of few. Undefined for other runs.
  */
-export function unansweredStop(counters: Counters, tally: Tally, endpoint: Endpoint): Stop | undefined {
+export function unansweredStop(counters: Counters, tally: Tally, endpoint: Endpoint): Stop<Said> | undefined {
   if (failures(counters) === 0 || hasAnswers(counters)) return undefined;
   return refusedStop(tally, endpoint, ({count}) => count > 0);
 }
@@ -243,7 +246,7 @@ export function refusedStop(
   tally: Tally,
   endpoint: Endpoint,
   isEnough: (refusals: Refusals) => boolean,
-): Stop | undefined {
+): Stop<Said> | undefined {
   const operation = operationNames.find(name => isEnough(tally.refusals[name].refused));
   if (operation === undefined) return undefined;
   const streak = {...tally.refusals[operation].refused, isNew: true, isKnownToAnswer: false};
@@ -251,11 +254,11 @@ export function refusedStop(
 }
 
 /** The sentence for a limit that ends the calls but not the run. */
-export function publishedInstead({message}: Stop): Said {
+export function publishedInstead({message}: Stop<Said>): Said {
   return say`${message} The run makes no more calls and writes the output.`;
 }
 
-export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
+export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Said> {
   const limit =
     until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
   return {
@@ -266,7 +269,7 @@ export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
   };
 }
 
-export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted): Stop {
+export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted): Stop<Said> {
   switch (limit) {
     case 'max-errors':
       return {

@@ -13,7 +13,9 @@ import {
   type LookupResult,
   type Operation,
   type Risk,
+  type RunOutcome,
   runJob,
+  type Stop,
   type Summary,
   startService,
 } from '../../src/index.ts';
@@ -186,6 +188,9 @@ it('the written types are those of the schemas', () => {
 it('codes of errors are a union, and answers that are given have their fields', () => {
   expectTypeOf<BulkEnrichError['code']>().toEqualTypeOf<ErrorCode>();
   expectTypeOf<string>().not.toExtend<ErrorCode>();
+  expectTypeOf<RunOutcome['message']>().toEqualTypeOf<string>();
+  expectTypeOf<Stop['message']>().toEqualTypeOf<string>();
+  expectTypeOf(runJob).returns.resolves.toEqualTypeOf<RunOutcome>();
   never((error: unknown = undefined) => {
     // @ts-expect-error misspelt
     if (error instanceof BulkEnrichError && error.code === 'unknown_colum') return;

@@ -8,12 +8,14 @@ import {
   readdirSync,
   statSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {Stopper} from '../../src/run/stop.ts';
+import {InputError} from '../../src/input/input-error.ts';
+import {Stopper, stoppedBefore} from '../../src/run/stop.ts';
 import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
@@ -156,6 +158,15 @@ test('a directory does not count as one of them', async () => {
   expect([ended.code, lstatSync(stage.path('d')).isDirectory()]).toEqual([2, true]);
 });
 
+test('a stop explains only that the input ended: no other error is hidden behind it', () => {
+  const stopper = new Stopper();
+  const noInput = new InputError('input_empty', 'stdin is empty.');
+  expect(stoppedBefore(stopper, noInput)).toBeUndefined();
+  interrupt(stopper);
+  expect(stoppedBefore(stopper, noInput)).toMatchObject({code: 'signal', message: 'Stop. Nothing was sent.'});
+  expect(stoppedBefore(stopper, new TypeError('a fault'))).toBeUndefined();
+});
+
 test.each(['/dev/zero', '/dev/null'])(
   '%s as a file of rules or a list of one is refused, and not read',
   async path => {
@@ -203,9 +214,16 @@ test.runIf(process.geteuid?.() === 0)(
     const [name = ''] = readdirSync(folder, {recursive: true, encoding: 'utf8'}).filter(one =>
       one.endsWith('answers.db'),
     );
-    chownSync(join(folder, name), 1234, 1234);
-    const ended = await stage.run({...settings, force: true, restart: true, requireStore: true});
-    expect(ended).toMatchObject({code: 9, errorCode: 'store_unusable'});
-    expect(ended.message).toContain('it belongs to another user (uid 1234)');
+    const again = () => stage.run({...settings, force: true, restart: true, requireStore: true});
+    // SQLite writes a journal back into the store.
+    const journal = join(folder, `${name}-journal`);
+    for (const path of [journal, join(folder, name)]) {
+      writeFileSync(path, '', {flag: 'a'});
+      chownSync(path, 1234, 1234);
+      const ended = await again();
+      expect(ended).toMatchObject({code: 9, errorCode: 'store_unusable'});
+      expect(ended.message).toContain('it belongs to another user (uid 1234)');
+      chownSync(path, 0, 0);
+    }
   },
 );

@@ -1,7 +1,7 @@
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
-import {spelled} from '../../sentence.ts';
+import {type Said, spelled} from '../../sentence.ts';
 import {shellWord} from './lines.ts';
 
 /** By exit code: the condition to meet before the next try. Until then, the same command would stop again. */
@@ -29,7 +29,7 @@ const ownWords = (): CommandWords => process.argv.slice(2);
 export function toContinue(
   {output, date, settings}: Job,
   exitCode: ExitCode,
-  stop: Stop,
+  stop: Stop<Said>,
   need?: number,
   given = ownWords(),
 ): NextCommand | undefined {

@@ -9,6 +9,7 @@ import {isComplete} from '../../run/exit.ts';
 import {lackedSentence} from '../../run/open/restore-counts.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
+import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {costLine} from './cost.ts';
 import {broken, count, many, riskLine, shellWord} from './lines.ts';
@@ -21,7 +22,7 @@ import {troubleLines} from './trouble.ts';
  * Prints how a run ended: details first; then the result, the cost and the next step, which matter most.
  * `need`: the credit limit that all rows need, for a run that stopped at a lower one.
  */
-export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
+export function renderOutcome(job: Job, outcome: RunOutcome<Said>, console: Console, need?: number): void {
   const {summary, stop, found} = outcome;
   if (console.forMachine) {
     if (stop !== undefined) logStopped(job, outcome, stop, console, need);
@@ -71,7 +72,7 @@ function repairedLine(repairs: Summary['repairs']): string[] {
  * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, if the list is
  * cut off, if answers were not stored, so that they cost again, or if the account's count lacked credits.
  */
-function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
+function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Console): void {
   const colour = colourOf(exitCode);
   const gaps = summary === undefined ? '' : gapsSentence(summary);
   const cut = summary?.errors.some(({code}) => code === 'rejected.cut_off') === true ? CUT : '';
@@ -95,7 +96,7 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
   return ` ${many(gaps, 'row')} of ${count(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
-function renderEnd(job: Job, outcome: RunOutcome, console: Console): void {
+function renderEnd(job: Job, outcome: RunOutcome<Said>, console: Console): void {
   const {summary} = outcome;
   tellEnd(outcome, console);
   if (summary === undefined) return;
@@ -105,8 +106,8 @@ function renderEnd(job: Job, outcome: RunOutcome, console: Console): void {
 
 function renderStop(
   job: Job,
-  outcome: RunOutcome,
-  stop: Stop,
+  outcome: RunOutcome<Said>,
+  stop: Stop<Said>,
   console: Console,
   need: number | undefined,
 ): void {
@@ -166,8 +167,8 @@ function repairCommand(job: Job, rejects: string): string {
 /** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */
 function logStopped(
   job: Job,
-  outcome: RunOutcome,
-  stop: Stop,
+  outcome: RunOutcome<Said>,
+  stop: Stop<Said>,
   {log}: Console,
   need: number | undefined,
 ): void {
@@ -206,7 +207,7 @@ function lookupTable(summary: Summary): string {
 }
 
 /** A sentence on the work that is saved. */
-function safeLine({output, paths, settings}: Job, {stop, lostAnswers}: RunOutcome): string {
+function safeLine({output, paths, settings}: Job, {stop, lostAnswers}: RunOutcome<Said>): string {
   const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';
   const safe = !output.lasts && settings.store === false ? 'nothing' : paidFor;
   if (stop?.reason === 'publish_lost') return `Missing: ${paths.state}, which has ${safe}.`;

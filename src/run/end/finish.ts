@@ -7,7 +7,7 @@ import {policyNumbers} from '../../lookup/policy.ts';
 import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
-import {say, set} from '../../sentence.ts';
+import {type Said, say, set} from '../../sentence.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
 import {digestRejects, stateToken} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
@@ -27,7 +27,7 @@ import {spaceSentence} from './space.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
-export async function finish(session: Session): Promise<RunOutcome> {
+export async function finish(session: Session): Promise<RunOutcome<Said>> {
   const outcome = await ended(session);
   const wrongTypes = wrongTypesSentence(outcome.summary.calls.wrong_types);
   if (wrongTypes !== undefined) session.io.warn(wrongTypes);
@@ -46,7 +46,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
   return `Fields of answers came with another type than the interface's: ${named.join(', ')}${more}. NDJSON output and the answer store keep them as they came. CSV leaves them empty, and rules don't read them.`;
 }
 
-async function ended(session: Session): Promise<RunOutcome> {
+async function ended(session: Session): Promise<RunOutcome<Said>> {
   const stop = session.stopper.reason ?? unanswered(session);
   // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
   if (stop === undefined || !session.job.output.lasts) judgeRejections(session);
@@ -59,7 +59,7 @@ async function ended(session: Session): Promise<RunOutcome> {
 }
 
 /** A program has its rows already, with the reason of each. */
-function unanswered({job: {output, endpoint}, asking, output: {writer}}: Session): Stop | undefined {
+function unanswered({job: {output, endpoint}, asking, output: {writer}}: Session): Stop<Said> | undefined {
   return output.kind === 'rows' ? undefined : unansweredStop(writer.counters, asking.ledger.tally, endpoint);
 }
 
@@ -72,7 +72,7 @@ function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Sessio
   }
 }
 
-async function complete(session: Session): Promise<RunOutcome> {
+async function complete(session: Session): Promise<RunOutcome<Said>> {
   const {job, state, stopper, io, asking} = session;
   const {ledger, store} = asking;
   // Gives the store the last answers before the ledger is removed.
@@ -174,7 +174,7 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
-async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
+async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcome<Said>> {
   const {job, state, io, asking} = session;
   const {ledger} = asking;
   await keepStored(session).catch(() => {});
@@ -196,7 +196,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
  * Ends the ledger, and returns the stop to report. If the ledger can't be ended, this failure is reported
  * instead of `stop`. But an output, state or internal error in `stop` is reported even then.
  */
-function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
+function endLedger({asking: {ledger}}: Session, stop: Stop<Said>): Stop<Said> {
   try {
     if (stop.forgetsFailures === true) ledger.forgetFailures();
     ledger.end();

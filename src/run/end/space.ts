@@ -15,7 +15,7 @@ const LOG_BYTES = 33 * MIB;
  * A sentence on the space that the rest of a run needs, by the share of rows that are written, if a full disk stopped
  * the run. If the share is not known, names only the directory. Empty for other stops.
  */
-export function spaceSentence(session: Session, {error}: Stop): string {
+export function spaceSentence(session: Session, {error}: Stop<unknown>): string {
   const {state, input, output} = session;
   const {bytesTotal, position, recordsRead} = input.source;
   const share = (rowsOf(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));

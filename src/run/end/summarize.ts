@@ -69,7 +69,7 @@ export async function summarizeFailure(
   job: Job,
   io: RunIo,
   state: RunState | undefined,
-  end: Stop,
+  end: Stop<unknown>,
 ): Promise<Summary> {
   return buildSummary({
     job,

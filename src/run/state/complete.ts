@@ -7,7 +7,7 @@ import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {say, set} from '../../sentence.ts';
+import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
 import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
 import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
@@ -32,7 +32,7 @@ export async function completeBefore(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-): Promise<RunOutcome | undefined> {
+): Promise<RunOutcome<Said> | undefined> {
   checkReportPaths(job);
   const {destination, directory} = state;
   removeLeft(job, destination);
@@ -67,9 +67,9 @@ async function end(
   job: Job,
   io: RunIo,
   state: RunState,
-  outcome: RunOutcome,
+  outcome: RunOutcome<Said>,
   keeps = false,
-): Promise<RunOutcome> {
+): Promise<RunOutcome<Said>> {
   const isTold = await tellEnd(job, io, state, outcome.summary);
   closeState(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
   return outcome;
@@ -127,14 +127,14 @@ async function isOther(job: Job, summary: Summary, pipes: Pipes): Promise<boolea
   }
 }
 
-function completedNow({output}: Job, {summary}: PublishRecord): RunOutcome {
+function completedNow({output}: Job, {summary}: PublishRecord): RunOutcome<Said> {
   const message = `The last run wrote its ${many(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
   const exitCode = summary.exit_code as ExitCode;
   return {exitCode, summary, stop: undefined, message, found: 'unpublished'};
 }
 
 /** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
-function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
+function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome<Said> {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
   const again = isCutOff
