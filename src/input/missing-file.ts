@@ -29,9 +29,7 @@ export function missingFile(path: string, cause?: unknown): InputError {
   return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
 }
 
-function digitsIn(name: string): string {
-  return name.replace(/\D/g, '');
-}
+const digitsIn = (name: string) => name.replace(/\D/g, '');
 
 function filesIn(folder: string): string[] {
   try {

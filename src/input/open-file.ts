@@ -174,7 +174,7 @@ function createReader(
   const {dialect, records} = top;
   if (top.header) {
     refuseQuotedLines(records, top.text, path, name);
-    if (delimiter === undefined) refuseTexts(records, path, name);
+    if (delimiter === undefined) refuseTexts(top.text, records, path, name);
     refuseRowNames(records, dialect.delimiter, path, name);
   }
   if (settings.delimiter !== undefined) refuseOtherDelimiter(top.text, settings.delimiter, name);

@@ -1,5 +1,5 @@
-import {defaultOutput} from '../job/job.ts';
-import {InputError} from './input-error.ts';
+import {isValue} from '../operations/shown-value.ts';
+import {byPipe, InputError} from './input-error.ts';
 import {DELIMITERS, firstRecords} from './records/delimiter.ts';
 
 /** A text that is no list with a header, with the sentence that says so and what to export instead. */
@@ -75,13 +75,7 @@ export function refuseQuotedLines(
     return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
   });
   if (!isParted) return;
-  const remedy =
-    path === '-' || sample.includes('\r')
-      ? {}
-      : {
-          pipe: {command: `sed 's/^"//; s/"$//; s/""/"/g'`, input: path},
-          flags: ['-o', defaultOutput([path])],
-        };
+  const remedy = sample.includes('\r') ? {} : byPipe(`sed 's/^"//; s/"$//; s/""/"/g'`, path);
   throw new InputError(
     'input_header',
     `${name}: each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within.`,
@@ -91,22 +85,39 @@ export function refuseQuotedLines(
 
 const ADDRESS_IN_TEXT = /\s.*(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}\s/;
 
+/** Minimum number of columns that single spaces part: fewer may be a name, or a text. */
+const FEWEST_SPACED = 4;
+
+/** True if single spaces part columns, and one has values: in a flow log, for instance. */
+function isSpaced([header = [], ...rows]: readonly (readonly string[])[]): boolean {
+  const agree = header.length >= FEWEST_SPACED && rows.every(({length}) => length === header.length);
+  return agree && !header.some(isValue) && rows.some(cells => cells.some(isValue));
+}
+
 /**
- * Refuses lines that no delimiter parts: those of a log, each with an IP address, and columns that spaces align.
+ * Refuses lines that no delimiter parts: those of a log, each with an IP address, and columns that spaces align or part.
  *
- * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them.
+ * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them, or the flag.
  */
-export function refuseTexts(records: readonly (readonly string[])[], path: string, name: string): void {
-  if (records.length < 3 || records.some(({length}) => length !== 1)) return;
-  const areAll = (pattern: RegExp) => records.every(([line = '']) => pattern.test(line.trim()));
-  const isLog = areAll(ADDRESS_IN_TEXT);
-  if (!isLog && !areAll(/\S {2,}\S/)) return;
+export function refuseTexts(
+  text: string,
+  records: readonly (readonly string[])[],
+  path: string,
+  name: string,
+): void {
+  if (records.length < 3 || records.some(({length}) => length > 1)) return;
+  const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
+  if (isSpaced(lines.map(line => line.split(' '))))
+    throw new InputError('input_header', `${name}: single spaces part its columns.`, {
+      flags: ['--delimiter', ' '],
+    });
+  const isLog = lines.every(line => ADDRESS_IN_TEXT.test(line));
+  if (!isLog && !lines.every(line => /\S {2,}\S/.test(line))) return;
   const command = isLog ? "grep -oE '([0-9]+[.]){3}[0-9]+'" : `awk '{gsub(/  +/, "\\t")} 1'`;
   const sentence = isLog
     ? 'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses'
     : 'spaces align its columns, and no delimiter parts them. Put a tab between them';
-  const remedy = path === '-' ? {} : {pipe: {command, input: path}, flags: ['-o', defaultOutput([path])]};
-  throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
+  throw new InputError('input_header', `${name}: ${sentence}.`, byPipe(command, path));
 }
 
 /**
@@ -124,10 +135,7 @@ export function refuseRowNames(
     ([first, ...others], at) => first === String(at + 1) && others.length === header.length,
   );
   if (rows.length < 2 || header.length < 2 || !isNamed) return;
-  const remedy =
-    path === '-' || delimiter === '\t'
-      ? {}
-      : {pipe: {command: `sed '1s/^/row${delimiter}/'`, input: path}, flags: ['-o', defaultOutput([path])]};
+  const remedy = delimiter === '\t' ? {} : byPipe(`sed '1s/^/row${delimiter}/'`, path);
   throw new InputError(
     'input_header',
     `${name}: the header is one name short. Each row begins with its number, as R writes the names of rows. Name the first column too, or write the list with row.names = FALSE.`,

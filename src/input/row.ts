@@ -1,35 +1,34 @@
+interface TextFormat {
+  /** True if this input begins with a byte order mark, of UTF-8 or of another encoding. */
+  readonly bom: boolean;
+  /** Encoding in which the file's bytes were read. */
+  readonly encoding: string;
+  /** Another likely encoding, if some bytes are invalid in `encoding`. */
+  readonly perhaps?: string | undefined;
+  /**
+   * CSV: the names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. NDJSON: the keys
+   * seen in the first rows, in order of first appearance.
+   */
+  readonly columns: readonly string[];
+}
+
 /**
  * Format of the input, and of the output unless the settings change it. With several inputs, the format of the
- * first input. `bom`: true if this input begins with a byte order mark, of UTF-8 or of another encoding.
+ * first input.
  */
 export type InputFormat =
-  | {
+  | (TextFormat & {
       readonly kind: 'csv';
       readonly delimiter: string;
       readonly eol: '\n' | '\r\n' | '\r';
-      readonly bom: boolean;
-      /** Encoding in which the file's bytes were read. */
-      readonly encoding: string;
-      /** Another likely encoding, if some bytes are invalid in `encoding`. */
-      readonly perhaps?: string | undefined;
       /** True if the file began with Excel's `sep=;` line, which is neither a record nor in the header. */
       readonly sepLine?: boolean;
       /** The header's cells in the file; undefined without a header. */
       readonly header: readonly string[] | undefined;
       /** Each column's group, if a line above the header names groups of columns. */
       readonly groups?: readonly string[] | undefined;
-      /** The names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. */
-      readonly columns: readonly string[];
-    }
-  | {
-      readonly kind: 'ndjson';
-      readonly eol: '\n' | '\r\n';
-      readonly bom: boolean;
-      readonly encoding: string;
-      readonly perhaps?: string | undefined;
-      /** The keys seen in the first rows, in order of first appearance. */
-      readonly columns: readonly string[];
-    };
+    })
+  | (TextFormat & {readonly kind: 'ndjson'; readonly eol: '\n' | '\r\n'});
 
 interface RecordPlace {
   /** Number of the record in the whole input, from 1. Rejected records count, headers don't. */

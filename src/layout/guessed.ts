@@ -1,7 +1,6 @@
 import {UsageError} from '../errors.ts';
+import {byPipe} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import {defaultOutput} from '../job/job.ts';
-import {countryColumnOf} from '../lookup/columns/country-column.ts';
 import {
   type Aside,
   type Guess,
@@ -12,7 +11,7 @@ import {
 } from '../lookup/columns/guess.ts';
 import {anyOf, type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import {say, set, shellWord} from '../sentence.ts';
+import {type Said, say, set, shellWord} from '../sentence.ts';
 import {refuseTurned} from './turned-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
@@ -25,27 +24,21 @@ export function isLookup(guess: Guess): guess is LookupGuess {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
-export function flagsOf(guesses: readonly Guess[], list: FirstRows): string[] {
+export function flagsOf(guesses: readonly Guess[]): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
-  const national = named.filter(lacksCountry).map(({column}) => column);
+  const national = named.filter(lacksCountry);
   const isKnown = named.some(({operation}) => operation === 'country');
-  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, list)];
-}
-
-/** A list's columns and first rows. */
-export interface FirstRows {
-  readonly columns: readonly string[];
-  readonly rows: readonly Row[];
+  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national)];
 }
 
 /**
  * The flag that gives the country of these phone columns: `--country` with the column that fits. If no column
  * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
  */
-function countryFlags(phones: readonly string[], {columns, rows}: FirstRows): [string, string] {
-  const column = countryColumnOf(phones, columns, rows);
-  return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
+function countryFlags(phones: readonly Guess[]): [string, string] {
+  const [column, ...others] = new Set(phones.map(({country}) => country));
+  return column === undefined || others.length > 0 ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
 /**
@@ -66,8 +59,12 @@ export function asChoice(operation: Guess['operation'], column: string): string 
 export function demandSure(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
-  list: FirstRows,
-  header: readonly string[] | undefined,
+  {
+    columns,
+    rows,
+    header,
+  }: {columns: readonly string[]; rows: readonly Row[]; header?: readonly string[] | undefined},
+  doubt: string | undefined,
   path: string,
 ): void {
   const countries = all.filter(({operation}) => operation === 'country');
@@ -77,42 +74,41 @@ export function demandSure(
       ({operation, column}) => operation === 'phone' && (numbers.length === 0 || numbers.includes(column)),
     );
   const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
-  if (torn.length > 0) throw tornCountries(torn, countries, meant, list);
+  if (torn.length > 0) throw tornCountries(torn, countries, meant);
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
-  if (unsure !== undefined || meant.length === 0) refuseTurned(list.columns, list.rows, header);
+  if (unsure !== undefined || meant.length === 0) refuseTurned(columns, rows, header);
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
-    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], list);
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
     if (lacksChoice(unsure)) throw listedForm(unsure);
     const own = countries.find(({numbers = []}) => numbers.length === 0 || numbers.includes(unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
-      throw ofOtherCountry(unsure, own, flagsOf(others, list));
+      throw ofOtherCountry(unsure, own, flagsOf(others));
     throw mayHold(
       unsure,
-      flagsOf(
-        [...meant, ...lookups.filter(guess => guess.aside !== undefined && isOffered(guess)), ...countries],
-        list,
-      ),
+      flagsOf([
+        ...meant,
+        ...lookups.filter(guess => guess.aside !== undefined && isOffered(guess)),
+        ...countries,
+      ]),
     );
   }
   if (meant.length > 0) return;
-  const {columns, rows} = list;
   const [first] = rows;
   const inner = first?.type === 'ndjson' ? listIn(first.value) : undefined;
   if (inner !== undefined && rows.length === 1 && path !== '-')
     throw new UsageError(
       'no_columns',
       `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
-      {
-        pipe: {command: `jq -c '.${inner}[]'`, input: path},
-        flags: ['-o', defaultOutput([path])],
-      },
+      byPipe(`jq -c '.${inner}[]'`, path),
     );
   if (lookups.length > 0)
     throw new UsageError(
       'column_unsure',
-      `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, list)).join(' ')}`,
-      {flags: flagsOf([...lookups.filter(isOffered), ...countries], list)},
+      lookups
+        .map(guess => passedOver(guess))
+        .reduce((all, one) => say`${all} ${one}`, say`No column is looked up for sure.`),
+      {flags: flagsOf([...lookups.filter(isOffered), ...countries])},
     );
   throw new UsageError(
     'no_columns',
@@ -120,42 +116,46 @@ export function demandSure(
   );
 }
 
-const reasons: Readonly<Record<Aside, string>> = {
+const reasons: Readonly<Partial<Record<Aside, string>>> = {
   another: ' (its name means another party than the person)',
   fax: ' (its name means fax or pager)',
   strange: ' (its name may mean another party than the person)',
-  values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
-  alike: '',
   masked: ' (masked or anonymized)',
-  nothing: '',
-  shared: '',
+  parted: ' (its area code is in another column: write both in one)',
 };
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
-export function passedOver(guess: LookupGuess, list: FirstRows): string {
+export function passedOver(guess: LookupGuess): Said {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
-  const flags = flagsOf([guess], list);
+  const flags = flagsOf([guess]);
   const country =
     national > 0 && flags.at(-1) === 'COUNTRY'
       ? say`, and ${set('country')} or ${set('defaultCountry')}`
       : '';
   const named = country === '' ? flags : flags.slice(0, -2);
-  const add = aside === 'unknowable' ? '' : `; add ${named.map(shellWord).join(' ')}${country}`;
+  const add =
+    aside === 'unknowable' || aside === 'parted'
+      ? ''
+      : say`; add ${named.map(shellWord).join(' ')}${country}`;
   const {plural, others = ''} = operations[operation];
   if (holdsSeveral(guess))
     return `Not looked up, though ${Math.round(ofKind * 100)}% of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
   const why =
-    aside === 'shared' ? repeats(guess) : aside === 'alike' ? ` (they may be ${others})` : reasons[aside];
-  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;
+    aside === 'shared'
+      ? repeats(guess)
+      : aside === 'alike'
+        ? ` (they may be ${others})`
+        : (reasons[aside] ?? '');
+  return say`Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;
 }
 
 /** A column with values that is not looked up, as the summary has it. */
-export function leftOut(guess: LookupGuess, list: FirstRows): Summary['left_out'][number] {
+export function leftOut(guess: LookupGuess): Summary['left_out'][number] {
   const {operation, column, ofKind} = guess;
-  return {operation, column, share: ofKind, flag: flagsOf([guess], list).map(shellWord).join(' ')};
+  return {operation, column, share: ofKind, flag: flagsOf([guess]).map(shellWord).join(' ')};
 }
 
 function repeats({values, distinct}: Guess): string {
@@ -181,7 +181,6 @@ function tornCountries(
   torn: readonly Guess[],
   countries: readonly Guess[],
   others: readonly Guess[],
-  list: FirstRows,
 ): UsageError {
   const names = torn.map(({column}) => `"${column}"`).join(' and ');
   const [first] = torn;
@@ -198,9 +197,9 @@ function tornCountries(
     return new UsageError(
       'column_unsure',
       say`${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
-      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own], list)},
+      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own])},
     );
-  const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
+  const flags = flagsOf([...others, ...torn.slice(0, 1)]);
   return new UsageError(
     'column_unsure',
     say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
@@ -218,25 +217,23 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
  * The error for a column of phone numbers in national form. It first says how to add their country, since the user
  * may need this column. At the end it says how to leave the column out.
  */
-function nationalForm({column, national}: Guess, others: readonly Guess[], list: FirstRows): UsageError {
-  const phones = others.filter(lacksCountry).map(other => other.column);
-  const flags = countryFlags([column, ...phones], list);
+function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | undefined): UsageError {
+  const {column, national} = guess;
+  const flags = countryFlags([guess, ...others.filter(lacksCountry)]);
   const add =
     flags[0] === '--country'
       ? say`Column "${flags[1]}" has their country: add ${set('country', flags[1])}.`
       : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
-  const without = flagsOf(
-    others.filter(other => !lacksCountry(other)),
-    list,
-  );
+  const without = flagsOf(others.filter(other => !lacksCountry(other)));
   const leave =
     without.length === 0
       ? ''
       : ` To leave them out, name the other columns: ${without.map(shellWord).join(' ')}.`;
   return new UsageError(
     'column_unsure',
-    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${add}${leave}`,
-    {flags},
+    say`Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${doubt ?? add}${leave}`,
+    // If the named country column has no countries, no further flag helps.
+    doubt === undefined ? {flags} : {},
   );
 }
 

@@ -84,12 +84,9 @@ export function judgeValues(
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
 export function footersIn(rows: readonly Row[], planRow: PlanRow): Said[] {
-  const isFooter = (row: Row) => {
-    const planned = planRow(row);
-    const isBelow =
-      row.type === 'csv' && row.isFooter === true && planned.every(({status}) => status !== 'ask');
-    return isBelow || planned.some(cell => cell.status === 'skipped' && cell.error === 'footer');
-  };
+  const isFooter = (row: Row) =>
+    (row.type === 'csv' && row.isFooter === true) ||
+    planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
   const records = rows.filter(isFooter).map(({record}) => record);
   const some = records.length > SHOWN ? [...records.slice(0, SHOWN), '…'] : records;
   const seem =
@@ -113,17 +110,15 @@ function mostFrequent(codes: readonly string[]): string | undefined {
 
 /** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */
 export function doubtCountries(column: string, cell: CellReader, rows: readonly Row[]): string | undefined {
-  const unknown = rows.flatMap(row => {
-    const text = cell(row)?.trim() ?? '';
-    return countryIn(text) === 'unknown' ? [{text, row}] : [];
-  });
+  const unknown = rows.filter(row => countryIn(cell(row)) === 'unknown');
   const [first] = unknown;
   if (first === undefined) return undefined;
+  const text = cell(first)?.trim() ?? '';
   const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
-  const expected = /^\d+$/.test(first.text)
+  const expected = /^\d+$/.test(text)
     ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
-    : `a ${expectedCountry(first.text)}`;
-  return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
+    : `a ${expectedCountry(text)}`;
+  return `"${column}" holds "${text.slice(0, 40)}" (row ${first.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
 }
 
 /**

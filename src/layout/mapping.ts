@@ -18,7 +18,6 @@ import type {Background} from '../score/given.ts';
 import {type Said, say, set, shellWord} from '../sentence.ts';
 import {
   demandSure,
-  type FirstRows,
   flagsOf,
   isLookup,
   type LookupGuess,
@@ -68,7 +67,6 @@ export function resolveMapping(
   refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   const read = sample.filter((record): record is Row => record.type !== 'reject');
   const rows = read.filter(row => row.type !== 'csv' || row.isFooter !== true);
-  const list = {columns: format.columns, rows};
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
   if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format, settings);
   const header = format.kind === 'csv' ? format.header : undefined;
@@ -76,6 +74,8 @@ export function resolveMapping(
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
+  const doubtOf = (country: string) => doubtCountries(country, cellReader(country, format.columns), rows);
+  const doubt = settings.country?.map(doubtOf).find(said => said !== undefined);
   const detect = !job.fromFile && named.choices.size === 0;
   const rules = {
     empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
@@ -85,7 +85,8 @@ export function resolveMapping(
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
   const lookups = all.filter(isLookup);
   const guesses = detect ? all : [];
-  if (detect && rows.length > 0) demandSure(all, lookups, list, header, job.inputs[0] ?? '-');
+  if (detect && rows.length > 0)
+    demandSure(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
@@ -101,13 +102,11 @@ export function resolveMapping(
   const doubts = [
     ...footersIn(read, planAll),
     ...judgeValues(targets, rows, planAll, settings),
-    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => passedOver(guess, list)),
+    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => passedOver(guess)),
     ...repeatedNames(detect ? lookups : [], format),
-    leftOutBeside(beside, all, list),
+    leftOutBeside(beside, all),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
-    ...[...new Set(countries.values())].map(country =>
-      doubtCountries(country, cellReader(country, format.columns), rows),
-    ),
+    ...[...new Set(countries.values())].map(doubtOf),
   ].filter(doubt => doubt !== undefined);
   return {
     targets,
@@ -117,9 +116,7 @@ export function resolveMapping(
     planOf,
     mentioned: named.mentioned,
     doubts,
-    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(guess =>
-      leftOut(guess, list),
-    ),
+    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(leftOut),
   };
 }
 
@@ -145,15 +142,11 @@ function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGu
 }
 
 /** A sentence that lists these columns; undefined if there are none. */
-function leftOutBeside(
-  others: readonly LookupGuess[],
-  guesses: readonly Guess[],
-  list: FirstRows,
-): string | undefined {
+function leftOutBeside(others: readonly LookupGuess[], guesses: readonly Guess[]): string | undefined {
   if (others.length === 0) return undefined;
   const isPhone = others.some(({operation}) => operation === 'phone');
   const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
-  const flags = flagsOf([...others, ...countries], list);
+  const flags = flagsOf([...others, ...countries]);
   const left = others.map(({column}) => `"${column}"`).join(', ');
   return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
 }
@@ -227,14 +220,15 @@ function countriesOf(phones: readonly string[], choices: CountryChoices): Map<st
   const found = new Map<string, string>();
   for (const phone of phones) {
     const choice = choices.of(phone);
-    if (choice !== undefined && 'torn' in choice) {
-      const names = choice.torn.map(({column}) => `"${column.name}"`).join(' or ');
+    if (choice === undefined) continue;
+    if (choice.found === undefined) {
+      const names = choice.columns.map(({column}) => `"${column.name}"`).join(' or ');
       throw new UsageError(
         'column_unsure',
         say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${set('country', 'COLUMN')}.`,
       );
     }
-    if (choice !== undefined) found.set(phone, choice.found.column.name);
+    found.set(phone, choice.found.name);
   }
   return found;
 }

@@ -4,13 +4,10 @@ import type {Row} from '../input/row.ts';
 import {readHeader} from '../lookup/columns/header.ts';
 import {detectColumns} from '../lookup/detect.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
-import {isValueOf} from '../operations/shown-value.ts';
-import {intelligenceNames} from '../operations/table.ts';
+import {isValue} from '../operations/shown-value.ts';
 import {say, set} from '../sentence.ts';
 import {flagsOf} from './guessed.ts';
 import {refuseTurned} from './turned-lists.ts';
-
-const isValue = (cell: string) => intelligenceNames.some(name => isValueOf(name, cell));
 
 /**
  * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a
@@ -33,12 +30,8 @@ export function refuseValuesAsHeader(
   const [first = value] = phones;
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
-  const list = {columns: names, rows: all};
   const {guesses} = detectColumns(names, all, {headless: true});
-  const sure = flagsOf(
-    guesses.filter(({confidence}) => confidence === 'sure'),
-    list,
-  );
+  const sure = flagsOf(guesses.filter(({confidence}) => confidence === 'sure'));
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
   // Phone numbers in national form need a country, which only the user knows.
   const country = phones.length === 0 || defaultCountry !== undefined ? [] : ['--default-country', 'COUNTRY'];

@@ -3,10 +3,10 @@ import type {CellRules} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
 import {intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf, type Headers} from './columns/column.ts';
-import {type CountryChoices, chooseCountries} from './columns/country-column.ts';
+import {type CountryChoices, chooseCountries, countryColumnOf} from './columns/country-column.ts';
 import {type ColumnCells, guessColumn} from './columns/evidence.ts';
-import type {Fault, Guess} from './columns/guess.ts';
-import {namesAnother} from './columns/header.ts';
+import {type Fault, type Guess, lacksCountry, MOSTLY} from './columns/guess.ts';
+import {namesAnother, names as namesWord} from './columns/header.ts';
 import {chooseColumns} from './columns/own-columns.ts';
 import {fieldPaths} from './field-paths.ts';
 
@@ -40,13 +40,18 @@ export function detectColumns(
   const countries = known.countries === undefined ? choices.guesses : [];
   const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
-    const choice = choices.of(column.name);
-    const countryCell = choice !== undefined && 'found' in choice ? choice.found.column.cell : undefined;
+    const countryCell = choices.of(column.name)?.found?.cell;
     const cells = sample.map(
       row => [column.cell(row) ?? '', rowCountry(countryCell?.(row), known.fallback)] as const,
     );
     const some = detected.flatMap(name => guessColumn(name, column, cells, known.rules) ?? []);
-    return best(some).map(guess => ({...guess, fault: faultOf(guess, cells, sample, known)}));
+    return best(some)
+      .map(guess => withoutArea(guess, column, columns, sample))
+      .map(guess => ({
+        ...guess,
+        fault: faultOf(guess, cells, sample, known),
+        country: lacksCountry(guess) ? countryColumnOf(column, columns, sample) : undefined,
+      }));
   });
   const others = chooseColumns(guesses, known.headless === true);
   const isPhone = others.some(({operation}) => operation === 'phone');
@@ -62,6 +67,35 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
   if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
     return false;
   return sample.some(row => namesAnother(label.cell(row) ?? ''));
+}
+
+/**
+ * The guess, set aside if the numbers lack their area code and it is in another column: `030` beside `2312500`. Without
+ * it they may be those of another area. A calling code may stand before the area code.
+ */
+function withoutArea(
+  guess: Guess,
+  {cell}: Column,
+  columns: readonly Column[],
+  sample: readonly Row[],
+): Guess {
+  const digitsOf = (text = '') => text.replace(/\D/g, '').replace(/^0+/, '');
+  const isParted = (area: Column) => {
+    const pairs = sample
+      .map(row => [digitsOf(area.cell(row)), cell(row) ?? ''] as const)
+      .filter(([code, text]) => /^\d{1,6}$/.test(code) && /\d/.test(text));
+    const lacking = pairs.filter(
+      ([code, text]) =>
+        !/^\W*[+＋]/.test(text) &&
+        !digitsOf(text)
+          .slice(0, code.length + 3)
+          .includes(code),
+    );
+    return lacking.length > 0 && lacking.length >= MOSTLY * pairs.length;
+  };
+  if (guess.operation !== 'phone' || guess.aside !== undefined) return guess;
+  const areas = columns.filter(({heading}) => namesWord(heading, 'areaCodes'));
+  return areas.some(isParted) ? {...guess, confidence: 'unsure', aside: 'parted'} : guess;
 }
 
 /**

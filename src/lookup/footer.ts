@@ -41,13 +41,8 @@ export function footersOf(first: readonly Row[]): (row: Row) => boolean {
   };
 }
 
-function isFilled(text = ''): boolean {
-  return text.trim() !== '';
-}
-
-function hasDigit(text = ''): boolean {
-  return /\d/.test(text);
-}
+const isFilled = (text = '') => text.trim() !== '';
+const hasDigit = (text = '') => /\d/.test(text);
 
 /**
  * True for the label of a total or a note about the list. A text is the label of a total only if all its words, except

@@ -46,10 +46,10 @@ export function createPlan(
   const isFooter = footersOf(first);
   return row => {
     const planned = plans.map(plan => plan(row));
-    // The one cell of such a line may be a value of a row that lacks all others.
-    if (row.type === 'csv' && row.isFooter === true)
-      return planned.map(cell => (cell.status === 'invalid' ? FOOTER : cell));
-    return isFooter(row) ? planned.map(cell => (cell.status === 'empty' ? cell : FOOTER)) : planned;
+    const isBelow = row.type === 'csv' && row.isFooter === true;
+    return isBelow || isFooter(row)
+      ? planned.map(cell => (cell.status === 'empty' ? cell : FOOTER))
+      : planned;
   };
 }
 

@@ -278,7 +278,7 @@ function judgeDecimal(
 ): Canonical<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalid('decimal_number');
-  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, habits);
+  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, {...habits, zeroLost: true});
   if (judged.state !== 'value')
     return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalid('decimal_number');
   return phones().parsePhoneNumberFromString(judged.value)?.isValid() === true

@@ -161,6 +161,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
     'test/oracle/advice.test.ts',
     'test/oracle/advice.test.ts',
     'test/oracle/advice.test.ts',
+    'test/oracle/advice.test.ts',
   ],
   'src/input/records/reject.ts': ['another encoding'],
   'src/input/records/detect-kind.ts': ['test/e2e/lists-as-they-are.test.ts'],
@@ -187,11 +188,17 @@ const sites: Readonly<Record<string, readonly string[]>> = {
 const OTHERS = ['codes', 'doctor', 'init', 'welcome'];
 
 /** Files that make commands and sentences of the others' suggestions. */
-const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
+const MACHINERY = [
+  'src/errors.ts',
+  'src/input/input-error.ts',
+  'src/job/closest.ts',
+  'src/cli/terminal/remedied.ts',
+  'src/cli/bin.ts',
+];
 const NO_COMMAND =
   /bulk-enrich (enriches|report -->|stopped|that|from|fleet (?:\$|seal)|\$\{packageVersion|-n)/g;
 const SITE =
-  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\{pipe:|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
+  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\bbyPipe\(|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
 
 test('every place in the source that suggests a command has it run', () => {
   const root = new URL('../../', import.meta.url).pathname;

@@ -208,6 +208,8 @@ test.each([
   ['+12025550143.0', undefined, '+12025550143 decimal_zero'],
   // Rome's 06 1234567 without the zero that belongs to it.
   ['61234567.0', 'IT', '!decimal_number'],
+  // With the zero that a spreadsheet takes, this is another valid number.
+  ['6031339.0', 'GA', '!decimal_number'],
   ['30901820.5', 'DE', '!decimal_number'],
   ['2025550143.25', 'US', '!decimal_number'],
   ['030/901820.0', 'DE', '!decimal_number'],

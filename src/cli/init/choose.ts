@@ -1,7 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import type {Headers} from '../../lookup/columns/column.ts';
-import {countryColumnOf} from '../../lookup/columns/country-column.ts';
 import {type Guess, lacksChoice, lacksCountry} from '../../lookup/columns/guess.ts';
 import {detectColumns} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
@@ -54,7 +53,7 @@ export function choose(seen: Seen): Choices {
       });
     else if (confidence === 'sure' || lacksChoice(guess)) chosen.push({operation, column, why});
     else if (operation !== 'country' || !isSureToo(guess, guesses))
-      leftOut.push({operation, column, why: `${why}${lacksCountry(guess) ? nameIt(guess, seen) : ''}`});
+      leftOut.push({operation, column, why: `${why}${lacksCountry(guess) ? nameIt(guess) : ''}`});
   }
   if (!chosen.some(({operation}) => operation !== 'country')) throw nothingToLookUp(seen, leftOut);
   return {
@@ -110,8 +109,7 @@ function percent(share: number): string {
 }
 
 /** Advice on the lines to add to a job file for a column of national phone numbers. */
-function nameIt({column}: Guess, {columns, rows}: Seen): string {
-  const country = countryColumnOf([column], columns, rows);
+function nameIt({country}: Guess): string {
   return country === undefined
     ? ': add it as phone, with a default_country'
     : `: add it as phone, with country: ${country}`;

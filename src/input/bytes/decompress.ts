@@ -1,8 +1,7 @@
 import {pipeline, type Transform} from 'node:stream';
 import zlib from 'node:zlib';
-import {defaultOutput} from '../../job/job.ts';
 import type {Compression} from '../../job/name-endings.ts';
-import {InputError} from '../input-error.ts';
+import {byPipe, InputError} from '../input-error.ts';
 import {peek} from './peek.ts';
 
 type CreateEngine = (options: {chunkSize: number}) => Transform;
@@ -59,7 +58,7 @@ export async function* decompress(
     throw new InputError(
       'input_compression',
       `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or pipe it through ${compression} -dc.`,
-      {pipe: {command: `${compression} -dc`, input: name}, flags: ['-o', defaultOutput([name])]},
+      byPipe(`${compression} -dc`, name),
     );
   }
   yield* inflate(chunks, engine({chunkSize}), name, compression);

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import {isValue} from '../../operations/shown-value.ts';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {type CsvRecord, CsvSyntax, isHeaderAgain, type QuoteFault} from './csv-records.ts';
@@ -43,7 +44,7 @@ export class CsvReader implements RecordReader {
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
   #isAfterRow = false;
-  /** A line of one cell and short lines after the last row: a footer if no other record follows, else rejects. */
+  /** A line of one cell that is not a value, and short lines below it, after the last row: a footer if no other record follows, else rejects. */
   #tail: ShortRecord[] = [];
   /** Number of records below the header that are still to be left out. */
   #below: number;
@@ -197,8 +198,8 @@ export class CsvReader implements RecordReader {
 
   #mayBeFooter(length: number, fields: readonly string[]): boolean {
     const isBegun = this.#tail.length > 0;
-    const isNext = isBegun ? this.#tail.length < MOST_FOOTER : this.#isAfterRow && fields.length === 1;
-    return isNext && length <= FOOTER_BYTES;
+    const begins = this.#isAfterRow && fields.length === 1 && !fields.some(isValue);
+    return (isBegun ? this.#tail.length < MOST_FOOTER : begins) && length <= FOOTER_BYTES;
   }
 
   /** True for a line without text. In a file of one column, and above the header, blanks are text. */

@@ -1,7 +1,6 @@
-import {defaultOutput} from '../../job/job.ts';
 import {type NamedFormat, withoutCompression} from '../../job/name-endings.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {InputError} from '../input-error.ts';
+import {byPipe, InputError} from '../input-error.ts';
 
 /** `json`: an array, or objects over several lines. */
 export type InputKind = 'csv' | 'ndjson' | 'json';
@@ -68,7 +67,7 @@ export function refuseValues(sample: string, path: string, name: string): void {
   throw new InputError(
     'input_header',
     `${name} is a list of values, not of objects. Write an object on each line, such as {"value": …}.`,
-    {pipe: {command: "jq -c '.[] | {value: .}'", input: path}, flags: ['-o', defaultOutput([path])]},
+    byPipe("jq -c '.[] | {value: .}'", path),
   );
 }
 

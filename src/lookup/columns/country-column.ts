@@ -1,7 +1,7 @@
 import type {Row} from '../../input/row.ts';
 import {areStates, countryIn, isShortCode} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
-import {type Column, columnsOf} from './column.ts';
+import type {Column} from './column.ts';
 import {type Guess, MOSTLY} from './guess.ts';
 import {names as namesWord} from './header.ts';
 import {tokensOf} from './tokens.ts';
@@ -14,13 +14,14 @@ export interface CountryColumn {
 }
 
 /**
- * The country column of phone numbers; or, if none is certain, the possible columns (`torn`). `row`: the first row
- * in which two of them give different numbers.
+ * The country column of phone numbers (`found`), else the possible ones. `row`: the first row in which two of them give
+ * different numbers.
  */
-export type CountryChoice =
-  | {readonly found: CountryColumn}
-  | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
-  | undefined;
+export interface CountryChoice {
+  readonly found?: Column;
+  readonly columns: readonly CountryColumn[];
+  readonly row?: number | undefined;
+}
 
 /**
  * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins as its phone
@@ -46,7 +47,7 @@ const MOST_TRIED = 200;
 
 /** The country column of each phone column: of those that were known when it was chosen, and of any other. */
 export interface CountryChoices {
-  readonly of: (phone: string) => CountryChoice;
+  readonly of: (phone: string) => CountryChoice | undefined;
   /** The columns with countries: sure, or only possible. */
   readonly guesses: readonly Guess[];
 }
@@ -68,8 +69,7 @@ export function chooseCountries(
 ): CountryChoices {
   const meant = columns.filter(({name}) => named.includes(name));
   const [only] = meant;
-  if (only !== undefined && meant.length === 1)
-    return choicesOf(new Map(), {found: {column: only, share: 1}});
+  if (only !== undefined && meant.length === 1) return choicesOf([], sureOf({column: only, share: 1}));
   const asked = meant.length > 0 ? meant : columns.filter(({says}) => says.has('country'));
   const some = asked.flatMap(column => countriesIn(column, sample) ?? []);
   const all = nationalCells(phones, sample, MOST_TRIED);
@@ -81,73 +81,69 @@ export function chooseCountries(
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
     const candidates = some.map(one => candidateOf(one, phone, national));
-    const isTorn = 'torn' in (others ?? {}) && national.length === 0;
+    const isTorn = others !== undefined && others.found === undefined && national.length === 0;
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
     // Chooses none: later numbers must not be read with a country that may not be theirs.
     if (isTorn && !isNamed) return undefined;
     // If neither this phone column's header nor its numbers can decide, uses the choice for all phone columns.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
-  return choicesOf(new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others);
+  return choicesOf(
+    phones.map(phone => [phone.name, choiceOf(phone)]),
+    others,
+  );
 }
 
-function choicesOf(known: ReadonlyMap<string, CountryChoice>, others: CountryChoice): CountryChoices {
-  const chosen = known.size > 0 ? [...known] : [[undefined, others] as const];
-  return {of: phone => (known.has(phone) ? known.get(phone) : others), guesses: guessesOf(chosen)};
+type Chosen = readonly [phone: string | undefined, choice: CountryChoice | undefined];
+
+function choicesOf(known: readonly Chosen[], others: CountryChoice | undefined): CountryChoices {
+  const choices = new Map(known);
+  return {
+    of: phone => (choices.has(phone) ? choices.get(phone) : others),
+    guesses: guessesOf(known.length > 0 ? known : [[undefined, others]]),
+  };
 }
 
-function chosen(candidates: readonly CountryCandidate[], national: readonly NationalCell[]): CountryChoice {
+const sureOf = (one: CountryColumn): CountryChoice => ({found: one.column, columns: [one]});
+
+function chosen(
+  candidates: readonly CountryCandidate[],
+  national: readonly NationalCell[],
+): CountryChoice | undefined {
   const isFit = ({fit = 1}: CountryCandidate) => fit >= MOSTLY;
+  const mostValid = (a: CountryCandidate, b: CountryCandidate) => validOf(b) - validOf(a);
   const inOrder = candidates
     .filter(({rank}) => rank !== 'elsewhere')
-    .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
-  const [first] = inOrder;
+    .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || mostValid(a, b));
+  const [first, ...others] = inOrder;
   if (first === undefined) return undefined;
   // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
   // trusted anyway, unless it is the country of another address of the person.
-  if (!isFit(first) && (inOrder.length > 1 || first.rank === 'address'))
-    return {torn: [...inOrder].sort((a, b) => validOf(b) - validOf(a)), row: undefined};
-  const rivals = inOrder.filter(other => other !== first && other.rank === first.rank && isFit(other));
-  for (const rival of rivals) {
+  if (!isFit(first) && (others.length > 0 || first.rank === 'address'))
+    return {columns: inOrder.sort(mostValid)};
+  for (const rival of others.filter(other => other.rank === first.rank && isFit(other))) {
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
-    if (at >= 0) return {torn: [first, rival], row: national[at]?.row.record};
+    if (at >= 0) return {columns: [first, rival], row: national[at]?.row.record};
   }
-  return {found: first};
+  return sureOf(first);
 }
 
+/** The fields of a guess that a country column does not need. */
+const NO_VALUES = {national: 0, listed: 0, values: 0, distinct: 0, header: 'plain'} as const;
+
 /** Returns a sure guess for each chosen country column, and an unsure one for each that is only possible. */
-function guessesOf(
-  choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
-): Guess[] {
-  const guesses = choices.flatMap(([phone, choice]) => {
-    if (choice === undefined) return [];
-    const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
-    const row = 'found' in choice ? undefined : choice.row;
-    const some = 'found' in choice ? [choice.found] : choice.torn;
-    return some.map(
-      ({column, share}): Guess => ({
-        operation: 'country',
-        column: column.name,
-        confidence,
-        share,
-        national: 0,
-        listed: 0,
-        ofKind: share,
-        values: 0,
-        distinct: 0,
-        header: 'plain',
-        numbers: phone === undefined ? [] : [phone],
-        row,
-      }),
-    );
-  });
-  const byName = new Map<string, Guess>();
-  for (const guess of guesses) {
-    const name = `${guess.confidence} ${guess.column}`;
-    const before = byName.get(name);
-    byName.set(name, {...guess, ...before, numbers: [...(before?.numbers ?? []), ...(guess.numbers ?? [])]});
-  }
-  return [...byName.values()];
+function guessesOf(choices: readonly Chosen[]): Guess[] {
+  const guesses = new Map<string, Guess>();
+  for (const [phone, {found, columns = [], row} = {}] of choices)
+    for (const {column, share} of columns) {
+      const confidence = found === undefined ? 'unsure' : 'sure';
+      const key = `${confidence} ${column.name}`;
+      const before = guesses.get(key);
+      const numbers = [...(before?.numbers ?? []), ...(phone === undefined ? [] : [phone])];
+      const own = {operation: 'country', column: column.name, confidence, share, ofKind: share, row} as const;
+      guesses.set(key, {...NO_VALUES, ...own, ...before, numbers});
+    }
+  return [...guesses.values()];
 }
 
 /** Share of phone numbers that must be valid with a column's countries to suggest the column despite its name. */
@@ -159,18 +155,13 @@ const SPEAKS = 0.9;
  * judged before, so this function skips them.
  */
 export function countryColumnOf(
-  phones: readonly string[],
-  names: readonly string[],
-  rows: readonly Row[],
+  phone: Column,
+  columns: readonly Column[],
+  sample: readonly Row[],
 ): string | undefined {
-  const columns = columnsOf(names);
-  const national = nationalCells(
-    columns.filter(({name}) => phones.includes(name)),
-    rows,
-    MOST_TRIED,
-  );
+  const national = nationalCells([phone], sample, MOST_TRIED);
   const [best] = columns
-    .filter(({name, says}) => !phones.includes(name) && !says.has('country') && !isElsewhere(tokensOf(name)))
+    .filter(({name, says}) => name !== phone.name && !says.has('country') && !isElsewhere(tokensOf(name)))
     .map(column => {
       // Two letters may also be a language, a state or a canton. So they count only under a header with a
       // word for country.
@@ -186,17 +177,10 @@ export function countryColumnOf(
   return best?.column.name;
 }
 
-function validOf({readings}: CountryCandidate): number {
-  return readings.filter(reading => reading !== undefined).length;
-}
-
-function isCountry(text: string): boolean {
-  return typeof countryIn(text) === 'object';
-}
-
-function isOther(a: string | undefined, b: string | undefined): boolean {
-  return a !== undefined && b !== undefined && a !== b;
-}
+const validOf = ({readings}: CountryCandidate) => readings.filter(reading => reading !== undefined).length;
+const isCountry = (text: string) => typeof countryIn(text) === 'object';
+const isOther = (a: string | undefined, b: string | undefined) =>
+  a !== undefined && b !== undefined && a !== b;
 
 interface NationalCell {
   readonly row: Row;
@@ -239,14 +223,8 @@ function candidateOf(
 }
 
 const ELSEWHERE = new RegExp(`^(?:${phrasesOf('elsewhere').join('|')})`);
-
-function isElsewhere(words: readonly string[]): boolean {
-  return words.some(word => ELSEWHERE.test(word));
-}
-
-function isPhone(word: string): boolean {
-  return vocabularyOf('phone').matches([word], 0).length > 0;
-}
+const isElsewhere = (words: readonly string[]) => words.some(word => ELSEWHERE.test(word));
+const isPhone = (word: string) => vocabularyOf('phone').matches([word], 0).length > 0;
 
 function rankOf({says, isAnothers}: Column, phone: Column | undefined): Rank {
   const ahead = says.get('country')?.ahead ?? [];

@@ -108,13 +108,7 @@ export function guessColumn(
   };
 }
 
-const asides: Readonly<Record<Verdict, Aside | undefined>> = {
-  sure: undefined,
-  unsure: undefined,
-  no: undefined,
-  likely: 'values',
-  alike: 'alike',
-};
+const asides: Readonly<Partial<Record<Verdict, Aside>>> = {likely: 'values', alike: 'alike'};
 
 function isOtherDigits({heading}: Column): boolean {
   return namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');

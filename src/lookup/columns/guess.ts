@@ -31,6 +31,8 @@ export interface Guess {
   readonly fault?: Fault | undefined;
   /** For a country column: the phone columns whose numbers are, or may be, of its countries. */
   readonly numbers?: readonly string[] | undefined;
+  /** For phone numbers in national form: the column that seems to have their countries. */
+  readonly country?: string | undefined;
   /** The first row that shows why a country column is unsure. */
   readonly row?: number | undefined;
 }
@@ -42,11 +44,12 @@ export interface Guess {
  * word that may name someone else. `values`: only its values speak for it. `list`: it is the first entry of a list.
  * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same,
  * such as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another
- * column's do. `shared`: its values are few and repeat, while another column's differ.
+ * column's do. `shared`: its values are few and repeat, while another column's differ. `parted`: the area codes of its
+ * numbers are in another column.
  */
 export type Aside =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
-  | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
+  | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared' | 'parted');
 
 /** True if the user may want this column anyway, so that a suggested command includes it. */
 export function isOffered(guess: Guess): boolean {

@@ -70,9 +70,7 @@ function firstUnknown(
   return at;
 }
 
-function isNumber(token: string): boolean {
-  return /^\d+$/.test(token);
-}
+const isNumber = (token: string) => /^\d+$/.test(token);
 
 /** True if a header names someone or something other than the row's person: staff, a server, a referrer. */
 export function namesAnother(header: string): boolean {

@@ -19,9 +19,8 @@ export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[]
 }
 
 /** True for a `strange` column whose cells have several values, so that they can't be looked up. */
-function holdsLists(guess: Guess): boolean {
-  return guess.aside === 'strange' && guess.ofKind < MOSTLY && holdsSeveral(guess);
-}
+const holdsLists = (guess: Guess) =>
+  guess.aside === 'strange' && guess.ofKind < MOSTLY && holdsSeveral(guess);
 
 function leaveOut(guess: Guess, aside: Aside | undefined): Guess {
   return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
@@ -30,15 +29,8 @@ function leaveOut(guess: Guess, aside: Aside | undefined): Guess {
 /** `found`: all columns that may hold their kind. */
 function besideHeaders(guess: Guess, found: readonly Guess[], headless: boolean): Aside | undefined {
   if (guess.aside !== undefined) return undefined;
-  const isPlainOne = (other: Guess) => {
-    const {operation, header, aside} = other;
-    return (
-      other !== guess &&
-      operation === guess.operation &&
-      header === 'plain' &&
-      (aside === undefined || aside === 'list')
-    );
-  };
+  const isPlainOne = ({operation, header, aside}: Guess) =>
+    operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
   if (guess.header === 'strange' && found.some(isPlainOne)) return 'strange';
   const isSilent = guess.header === 'silent' && !headless;
   return isSilent && found.some(({header}) => header !== 'silent') ? 'values' : undefined;

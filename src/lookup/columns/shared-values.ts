@@ -39,9 +39,5 @@ function isCandidate(guess: Guess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }
 
-/**
- * True for a column that only its values identify. A column with a telling header is not compared with it.
- */
-function isBare({aside}: Guess): boolean {
-  return aside === 'values';
-}
+/** True for a column that only its values identify. A column with a telling header is not compared with it. */
+const isBare = ({aside}: Guess) => aside === 'values';

@@ -16,14 +16,14 @@ export type ColumnKind = Intelligence | 'country';
  * `otherDigits`: digits that are no phone numbers (`order_no`). `cards`: no phone numbers either, even in groups.
  * `versions`: they can look like IP addresses. `masked`: values were made unrecognizable. `totals`, `notes`: labels of
  * rows below a list. `elsewhere`: beginnings of words for something with a country of its own, such as a birth or a
- * card. `fax`: parts of words for a fax or a pager. `particles`: words before the owner of values (`Teléfono del
+ * card. `fax`: parts of words for a fax or a pager. `areaCodes`: the part of a number that its area has. `particles`: words before the owner of values (`Teléfono del
  * cliente`).
  */
 export type Words =
   | ColumnKind
   | ('behind' | 'behindCountry' | 'persons' | 'neutral' | 'visits' | 'whole')
   | ('another' | 'otherDigits' | 'cards' | 'versions' | 'masked' | 'totals' | 'notes')
-  | ('elsewhere' | 'fax' | 'particles');
+  | ('elsewhere' | 'fax' | 'particles' | 'areaCodes');
 
 const languages: readonly Partial<Record<Words, string>>[] = Object.values(words);
 /** Vocabularies by their groups of words, built on first use: some have a thousand phrases. */

@@ -111,7 +111,7 @@ export async function lookAt(
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const {code, message, remedy} = error;
-    const becomes = [code, ...(remedy.flags ?? [])].join(' ');
+    const becomes = [code, ...(remedy.flags ?? [])].join(' ').trimEnd();
     return {...NOTHING, becomes, stop: error, said: [...said, message].join('\n')};
   }
 }
