@@ -7,7 +7,6 @@ import {priceOf} from '../layout/prices.ts';
 import type {Operation} from '../operations/table.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
-import type {ListFacts} from '../score/list-facts.ts';
 import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';
 import {agrees} from './terminal/agree.ts';
@@ -19,7 +18,7 @@ import {hasBar, phasesOn} from './terminal/progress.ts';
 /**
  * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
  * Returns undefined if the number is not needed, or can't be counted: the input can be read only once, or lookups
- * have conditions. `warn` receives the plan's warnings before the question; `keep` the facts of the list.
+ * have conditions. `warn` receives the plan's warnings before the question, `counted` the facts of the list.
  *
  * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
@@ -29,7 +28,7 @@ export async function countFirst(
   console: Console,
   stopper: Stopper,
   warn: (sentence: Said) => void,
-  keep: (facts: ListFacts) => void,
+  counted: NonNullable<PlanIo['counted']>,
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(console))) return undefined;
@@ -37,7 +36,7 @@ export async function countFirst(
   // warnings and errors.
   const doubts: Said[] = [];
   const plan = await planOf(job, console, {
-    keep,
+    counted,
     warn: doubt => doubts.push(doubt),
     isWanted: () => stopper.reason === undefined,
   });
@@ -53,7 +52,7 @@ export async function countFirst(
 async function planOf(
   job: Job,
   console: Console,
-  caller: Pick<PlanIo, 'warn' | 'isWanted' | 'keep'>,
+  caller: Pick<PlanIo, 'warn' | 'isWanted' | 'counted'>,
 ): Promise<PlanReport | undefined> {
   if (job.inputs.some(isReadOnce)) return undefined;
   const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: phasesOn(console)};

@@ -10,10 +10,7 @@ import type {EnrichedFile} from './enriched-file.ts';
 /** Fewer rows than this with a reason or level, or of either kind, are too few to compare. */
 const FEW = 10;
 
-interface BadCount {
-  bad: number;
-  others: number;
-}
+type BadCount = BadRows['rows'];
 
 /** Counts how often bad rows, and all others, have each rule's reason and each level. */
 export class BadRowCounts {

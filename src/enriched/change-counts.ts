@@ -94,7 +94,7 @@ export class ChangeCounts {
 /** Names of the result columns; '' for columns that are not compared: repairs, and the explanation of the risk. */
 function comparedIn({results, names}: ResultNames): string[] {
   const answers = riskFrom({results, names});
-  const explaining = new Set(['risk_points', 'risk_missing']);
+  const explaining = new Set(['risk_points', 'risk_missing', 'risk_shared']);
   return names.map((name, at) =>
     at < answers || (at < answers + results.risk.length && !explaining.has(name)) ? name : '',
   );

@@ -6,8 +6,7 @@ import {defaultLevels, defaultRules} from '../score/default-rules.ts';
 import {backgroundOf} from '../score/given.ts';
 import {compile} from '../score/language/condition.ts';
 import {reader} from '../score/language/read-facts.ts';
-import type {ListFacts} from '../score/list-facts.ts';
-import {chosen, combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
+import {combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
 import {type EnrichedFile, startOf} from './enriched-file.ts';
 import {listFactsIn, parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
 import {riskFrom} from './result-columns.ts';
@@ -32,15 +31,15 @@ export function explainerOf(
   const first = riskFrom(file);
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
-  let usedBy: ReturnType<typeof evaluator> | undefined;
+  let usedBy: Awaited<ReturnType<typeof evaluator>> | undefined;
   return async (row, number) => {
     const cells = file.cellsOf(row);
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
     const points = parsedJson(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
-    usedBy ??= evaluator(file, rules);
+    usedBy ??= await evaluator(file, rules);
     const counted = points as Readonly<Record<string, number>>;
-    const used = await usedBy(row, cells, counted);
+    const used = usedBy(row, cells);
     const held = rules.flatMap((rule, at) => {
       const isUsed = used[at] !== undefined;
       // Of rules with one reason, those that are known to hold gave the points.
@@ -76,12 +75,11 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  * Makes a function that finds the names that each rule used in a row, with their values. It gives undefined
  * for a rule that does not hold, and for a rule with lists or constants: the summary lacks them.
  */
-function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
+async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets);
   const read = rowReaderOf(file);
-  let list: ListFacts | undefined;
-  const background = backgroundOf(undefined, startOf(file) || 0, row => list?.of(row));
+  const background = backgroundOf(undefined, startOf(file) || 0);
   const check = subjectsChecker(subjects, file.own, background);
   const ready = rules.map(({when}) => {
     try {
@@ -95,15 +93,14 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const conditions = ready.flatMap(rule => rule?.condition ?? []);
   const reads = conditions.flatMap(({references}) => references);
   const readFacts = factsReader(subjects, conditions, file.own.columns, background);
-  return async (row: TextRow, cells: readonly string[], points: object) => {
-    // Counts the whole output only for rows that such a rule gave points.
-    const mayHold = rules.filter(({reason, shadow}) => shadow === true || Object.hasOwn(points, reason));
-    if (mayHold.some(({when}) => when.includes('shared.'))) list ??= await listFactsIn(file, reads, sameBy);
-    const view = read(row, cells);
-    const facts = readFacts(view);
+  // If the summary says that nothing is shared, no rule held by it.
+  const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
+  const list = isShared ? await listFactsIn(file, reads, sameBy) : undefined;
+  return (row: TextRow, cells: readonly string[]) => {
+    const view = {...read(row, cells), shared: list?.of(row)};
     return ready.map((rule): Used | undefined => {
       if (rule === undefined) return undefined;
-      const choices = rule.combinations.map(combination => chosen(facts, view, combination));
+      const choices = rule.combinations.map(combination => readFacts(view, combination));
       const holding = choices.find(some => rule.condition.decide(some) === true);
       if (holding === undefined) return undefined;
       const values = rule.condition.references.map(({path, name}) => [name, reader(path)(holding)] as const);

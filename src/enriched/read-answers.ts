@@ -27,8 +27,7 @@ export function targetsIn({path, results, own, summary}: EnrichedFile): Target[]
         'unknown_operation',
         `${path}: the operation of the columns "${prefix}" is not clear. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
       );
-    const told = summary?.columns?.find(one => one.prefix === prefix)?.column;
-    const column = told ?? prefix.replace(/_$/, '');
+    const {column = prefix.replace(/_$/, '')} = summary?.columns?.find(one => one.prefix === prefix) ?? {};
     return {operation, column, prefix, cell: cellReader(column, own.columns)};
   });
 }
@@ -46,7 +45,7 @@ export async function listFactsIn(
   const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
   if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
   const planOf = (some: readonly Target[]) => createPlan(some, {}, first);
-  const facts = listFactsOf(reads, {targets, planOf, format: file.own, sameBy});
+  const facts = listFactsOf(reads, targets, planOf, file.own, sameBy);
   if (facts === undefined) return undefined;
   const again = await openEnriched(file.path);
   for await (const rows of again.batches()) for (const row of rows) facts.add(row);

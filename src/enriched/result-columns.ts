@@ -3,9 +3,9 @@ import {
   columnsOf,
   fieldsOf,
   type NamedColumns,
-  planRisk,
   REPAIRS,
   type RiskColumn,
+  riskColumns,
   saidOf,
 } from '../output/columns.ts';
 
@@ -56,7 +56,7 @@ function resultsFrom(names: readonly string[], own: number): ResultColumns | und
     lookups.push(found);
     at += columnsOf(found).length;
   }
-  const risk = planRisk(undefined).filter(name => names[at] === `risk_${name}` && ++at > 0);
+  const risk = riskColumns.filter(name => names[at] === `risk_${name}` && ++at > 0);
   const repairs = names[at] === REPAIRS;
   const isAll = lookups.length > 0 && at + Number(repairs) === names.length;
   return isAll ? {own, lookups, risk, repairs, isNested: false} : undefined;
@@ -103,6 +103,7 @@ export function resultMembersIn(enrichment: unknown): ResultColumns | undefined 
     const said = saidOf('stale' in (member as object));
     return {operation, target: {prefix}, key, said, fields: operation ? fieldsOf(operation) : []};
   });
-  const risk = 'risk' in enrichment ? planRisk(undefined) : [];
+  const told = 'risk' in enrichment ? Object(enrichment.risk) : {};
+  const risk = riskColumns.filter(name => name in told);
   return lookups.length === 0 ? undefined : {own: 0, lookups, risk, repairs: false, isNested: true};
 }

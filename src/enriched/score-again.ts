@@ -49,8 +49,8 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
     const startedAt = now ?? startOf(file);
-    const background = backgroundOf(rules, startedAt || 0, row => facts?.of(row));
-    const scorer = createScorer(rules, targets, file.own, background);
+    const background = backgroundOf(rules, startedAt || 0);
+    const scorer = createScorer(rules, targets, file.own, background, risk);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     facts = await listFactsIn(file, scorer.reads, rules.sameBy);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
@@ -59,7 +59,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     let rows = 0;
     const rescored = (row: TextRow) => {
       const cells = file.cellsOf(row);
-      const {risk: judged, outcomes} = scorer.score(read(row, cells));
+      const {risk: judged, outcomes} = scorer.score({...read(row, cells), shared: facts?.of(row)});
       badRows?.add(row, judged, outcomes);
       const rest = cells.slice(answers + results.risk.length);
       const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];

@@ -5,7 +5,7 @@ import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import {layOut, operationsOf} from '../layout/layout.ts';
+import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
 import type {Mapping} from '../layout/mapping.ts';
 import {costOf} from '../layout/prices.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
@@ -27,7 +27,6 @@ import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {readFirst} from '../run/rows/first-pass.ts';
-import type {ListFacts} from '../score/list-facts.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
 
@@ -40,8 +39,6 @@ export interface PlanIo extends World {
   readonly phase?: RunIo['phase'];
   /** Returns false once the caller no longer needs the plan. Reading then ends, and the counts are incomplete. */
   readonly isWanted?: () => boolean;
-  /** Takes the facts of the list over, for the run that follows. */
-  readonly keep?: (facts: ListFacts) => void;
 }
 
 /** Reads the whole input like a run, and counts its calls. Makes no calls. */
@@ -62,7 +59,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
   /** Counts only lookups without a condition, for the minimum cost. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
-  let counted: ListFacts | undefined;
+  let counted: Layout['facts'];
   try {
     for (const note of source.notes) io.warn(note);
     const {mapping, format, facts} = layOut(job, source, now);
@@ -78,10 +75,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       if (isConditional) firm.add(asked.firm);
     };
     await readFirst(source, {limit: job.settings.limit, facts}, io, see);
-    if (io.keep !== undefined && facts?.isCurrent() === true) {
-      io.keep(facts);
-      counted = undefined;
-    }
+    if (io.counted !== undefined) io.counted.facts = facts;
     return {
       format: format.kind,
       ...columnsOf(mapping),
@@ -91,7 +85,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       last: lastTime(job, io.env),
     };
   } finally {
-    counted?.close();
+    if (io.counted === undefined) counted?.close();
     calls.close();
     firm.close();
     store.close();

@@ -41,15 +41,10 @@ export interface Layout {
   readonly thresholds: readonly Threshold[];
 }
 
-/**
- * `counted`: facts of the list that are counted already.
- *
- * @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid.
- */
-export function layOut(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
+/** @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid. */
+export function layOut(job: Job, source: Source, startedAt: number): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
-  let facts = counted?.isCurrent() === true ? counted : undefined;
-  const background = backgroundOf(rules, startedAt, row => facts?.of(row));
+  const background = backgroundOf(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);
   const {fields, stale} = job.settings;
   const columns = planColumns(mapping.targets, fields, stale !== undefined);
@@ -65,13 +60,12 @@ export function layOut(job: Job, source: Source, startedAt: number, counted?: Li
     mapping.guesses.length > 0 ? [...new Set(mapping.countries.values())] : undefined,
   );
   const scorer =
-    rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
+    rules === undefined
+      ? undefined
+      : createScorer(rules, mapping.targets, source.format, background, format.risk);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
-  facts ??= listFactsOf([...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])], {
-    ...mapping,
-    format: source.format,
-    sameBy: rules?.sameBy,
-  });
+  const reads = [...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])];
+  const facts = listFactsOf(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
   const encoder = createEncoder(input, columns, format);
   const thresholds = thresholdsOf(job, mapping, rules);
   return {

@@ -27,7 +27,7 @@ type PathOf<Data> = {
 
 type FieldName =
   | {[Name in Operation]: PathOf<AnswerData<Name>> | `${Name}.${PathOf<AnswerData<Name>>}`}[Operation]
-  | `risk.${'score' | 'level' | 'reasons' | 'points' | 'missing'}`;
+  | `risk.${'score' | 'level' | 'reasons' | 'points' | 'missing' | 'shared'}`;
 
 type OneOrMore<T> = T | readonly T[];
 

@@ -123,7 +123,7 @@ export function planColumns(
     const whole = chosen === undefined;
     return {target, said, fields, answerFields, whole, key: keyOf(targets, index)};
   });
-  const others: readonly string[] = [REPAIRS, ...planRisk(undefined).map(name => `risk.${name}`)];
+  const others: readonly string[] = [REPAIRS, ...riskColumns.map(name => `risk.${name}`)];
   for (const name of chosen ?? [])
     if (!used.has(name) && !others.includes(name)) throw unknownField(name, targets);
   return planned;
@@ -170,25 +170,22 @@ export function repairsByKey(
   return Object.fromEntries(entries.filter(([, codes]) => codes.length > 0));
 }
 
-/**
- * Columns of the risk that are always written. Those in `EXPLAINING` are written unless `--fields` leaves them out.
- */
-const ALWAYS = ['score', 'level', 'reasons'] as const;
-const EXPLAINING = ['points', 'missing'] as const;
+/** Parts of the risk with their own columns, `risk_…`. */
+export const riskColumns = ['score', 'level', 'reasons', 'points', 'missing', 'shared'] as const;
+export type RiskColumn = (typeof riskColumns)[number];
+const ALWAYS: readonly RiskColumn[] = ['score', 'level', 'reasons'];
 
-/** A part of the risk with its own column, `risk_…`. */
-export type RiskColumn = (typeof ALWAYS)[number] | (typeof EXPLAINING)[number];
-
-/** Columns of the risk to write. `only` has the names of `--fields`. */
+/** Columns of the risk to write. `only` has the names of `--fields`. Without it, all but `shared` are written. */
 export function planRisk(only: readonly string[] | undefined): RiskColumn[] {
-  return [...ALWAYS, ...EXPLAINING.filter(name => only?.includes(`risk.${name}`) !== false)];
+  const isNamed = (name: RiskColumn) => only?.includes(`risk.${name}`) ?? name !== 'shared';
+  return riskColumns.filter(name => ALWAYS.includes(name) || isNamed(name));
 }
 
 export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] {
   return columns.map(name => {
     const value = risk[name];
     if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-    return value === null ? '' : String(value);
+    return String(value ?? '');
   });
 }
 

@@ -234,7 +234,7 @@ function flatAnswers(
       const answer = receivedAnswer(result);
       return columnsOf(column).map(one => one.of(result, answer) ?? null);
     });
-    if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
+    if (risk !== undefined) values.push(...output.risk.map(name => risk[name] ?? null));
     if (output.repairs) values.push(repairsByKey(repairs, columns) ?? null);
     return names
       .map((name, index) => `${JSON.stringify(name)}:${unmarkNumbers(JSON.stringify(values[index]))}`)

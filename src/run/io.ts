@@ -40,6 +40,8 @@ export interface World {
   readonly storePatienceMs?: number;
   /** Shows the user a warning of one sentence. The run continues. */
   readonly warn: (sentence: Said) => void;
+  /** Takes the facts of the list from a plan to the run that follows. */
+  readonly counted?: {facts?: ListFacts | undefined};
 }
 
 /** Everything outside of the program that a run uses. Tests replace it. */
@@ -55,11 +57,8 @@ export interface RunIo extends World {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: EventLog;
-  /**
-   * Called once a run has work to do, before anything is sent. It throws if the run must not begin, and returns the
-   * facts of the list if it counted them.
-   */
-  readonly mayBegin?: (job: Job) => Promise<ListFacts | undefined>;
+  /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */
+  readonly mayBegin?: (job: Job) => Promise<void>;
   readonly phase?: Phase;
   /** Opens the transport of calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;

@@ -109,8 +109,8 @@ async function runOnce(
     begun();
     const complete = await completeBefore(job, io, state, stopper);
     if (complete !== undefined) return complete;
-    const counted = await io.mayBegin?.(job);
-    const session = await openSession(job, io, state, stopper.child(), counted);
+    await io.mayBegin?.(job);
+    const session = await openSession(job, io, state, stopper.child());
     await flow(session);
     const outcome = await finish(session);
     logEnd(io.log, outcome);

@@ -7,7 +7,6 @@ import type {Job} from '../job/job.ts';
 import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
-import type {ListFacts} from '../score/list-facts.ts';
 import {say, set} from '../sentence.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
@@ -70,15 +69,8 @@ const UNASKED =
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export function openSession(
-  job: Job,
-  io: RunIo,
-  state: RunState,
-  stopper: Stopper,
-  counted?: ListFacts,
-): Promise<Session> {
+export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
   return closingOnError(async closes => {
-    closes(() => counted?.close());
     const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
     warnOfUnchecked(io.env, io.warn);
     const options = {
@@ -95,7 +87,9 @@ export function openSession(
     closes(() => source.close());
     const now = io.now();
     const identity = beginSession(ledger, job, now, io.warn, others => completeHistory(others, io));
-    const input = {source, layout: layOut(job, source, identity.startedAt, counted)};
+    const layout = layOut(job, source, identity.startedAt);
+    const counted = io.counted?.facts;
+    const input = {source, layout: counted?.isCurrent() === true ? {...layout, facts: counted} : layout};
     closes(() => input.layout.facts?.close());
     for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
     await countList(state, job, io, input, stopper);
@@ -165,7 +159,7 @@ async function countList(
   const list = await openSourceOf(job, io, stopper);
   facts.directory = temporary === undefined ? directory : undefined;
   const {limit} = job.settings;
-  const caller = {phase: io.phase, isWanted: () => stopper.reason === undefined};
+  const caller = {...io, isWanted: () => stopper.reason === undefined};
   await readFirst(list, {limit, facts}, caller).finally(() => list.close());
 }
 

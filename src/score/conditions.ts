@@ -9,7 +9,6 @@ import {riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
 import type {Scorer} from './scorer.ts';
 import {
   type Combination,
-  chosen,
   combinationsOf,
   factsReader,
   knownColumns,
@@ -96,10 +95,10 @@ export function createConditions(
     reads: conditions.flatMap(({references}) => references),
     stages: stagesOf(ready, index => keyOf(targets, index)),
     asks: view => {
-      const facts = {...readFacts(view), risk: scorer?.soFar(view)};
+      const risk = scorer?.soFar(view);
       return index => {
         const {condition, combinations} = ready[index] as ReadyCondition;
-        return combinations.some(combination => condition.decide(chosen(facts, view, combination)) === true);
+        return combinations.some(one => condition.decide({...readFacts(view, one), risk}) === true);
       };
     },
   };

@@ -3,10 +3,9 @@ import ipaddr from 'ipaddr.js';
 import {ENGINE_NAMES} from '../cel/written.ts';
 import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
-import type {Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import type {RuleVocabulary, SharedBy, Type} from './language/vocabulary.ts';
+import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface Given {
@@ -17,8 +16,6 @@ export interface Given {
 /** Facts that are the same for all rows of a run. */
 export interface Background {
   readonly vocabulary: RuleVocabulary;
-  /** Reads the facts of the list that a row has: how many others share its values. */
-  readonly shared?: ((row: Row) => SharedBy | undefined) | undefined;
   readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
 }
 
@@ -43,7 +40,7 @@ const NETWORK = /^[\da-f.:]+\/\d+$/i;
 function listOf(texts: readonly string[], place: string): ReadonlyMap<string, true> {
   const list = new Map(texts.map(text => [text, true as const]));
   const networks = new Set<string>();
-  const prefixes = new Map<'ipv4' | 'ipv6', Set<number>>();
+  const prefixes = new Set<number>();
   for (const [index, text] of texts.entries()) {
     if (!NETWORK.test(text)) continue;
     if (!ipaddr.isValidCIDR(text))
@@ -53,14 +50,13 @@ function listOf(texts: readonly string[], place: string): ReadonlyMap<string, tr
       );
     const [address, prefix] = ipaddr.parseCIDR(text);
     networks.add(networkOf(address, prefix));
-    prefixes.set(address.kind(), (prefixes.get(address.kind()) ?? new Set()).add(prefix));
+    prefixes.add(prefix);
   }
   if (networks.size === 0) return list;
   const isEqual = list.has.bind(list);
   const isInNetwork = (text: string) => {
     if (isIP(text) === 0 || !ipaddr.isValid(text)) return false;
-    const address = ipaddr.parse(text);
-    return [...(prefixes.get(address.kind()) ?? [])].some(prefix => networks.has(networkOf(address, prefix)));
+    return [...prefixes].some(prefix => networks.has(networkOf(ipaddr.parse(text), prefix)));
   };
   list.has = text => isEqual(text) || isInNetwork(text);
   list.get = text => (list.has(text) ? true : undefined);
@@ -72,7 +68,7 @@ function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
   const bytes = address.toByteArray();
   const whole = prefix >> 3;
   const rest = (bytes[whole] ?? 0) >> (8 - (prefix & 7));
-  return `${prefix}/${bytes.slice(0, whole).join('.')}/${rest}`;
+  return `${address.kind()}/${prefix}/${bytes.slice(0, whole).join('.')}/${rest}`;
 }
 
 /** The lines of a list's file, without empty lines and lines that begin with #. */
@@ -91,16 +87,11 @@ function linesOf(path: string, place: string): string[] {
  * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
  * not change a row's result.
  */
-export function backgroundOf(
-  given: Given | undefined,
-  startedAt: number,
-  shared?: Background['shared'],
-): Background {
+export function backgroundOf(given: Given | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
   const constant = Object.entries(constants).map(([name, value]) => [name, constantType(value)] as const);
   const list = Object.keys(lists).map(name => [name, {kind: 'set'}] as const);
   return {
-    shared,
     vocabulary: {
       now: {kind: 'timestamp'},
       ...(constant.length === 0 ? {} : {constant: {kind: 'object', fields: Object.fromEntries(constant)}}),

@@ -4,7 +4,7 @@ import {inTemporary, type TemporaryDirectory, temporaryDirectory} from '../disk/
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import type {PlanRow} from '../lookup/plan-row.ts';
-import {type CellReader, cellReader, requireColumn, type Target} from '../lookup/targets.ts';
+import {cellReader, requireColumn, type Target} from '../lookup/targets.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';
 import type {ReadField} from './language/expression.ts';
 import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary.ts';
@@ -30,18 +30,11 @@ const COUNT = `
   INSERT INTO shared SELECT hash, count(DISTINCT who) AS count, place FROM value GROUP BY hash HAVING count <> 1;
   INSERT INTO place SELECT value.place, count FROM value CROSS JOIN shared USING (hash);`;
 
-interface ListColumns {
-  readonly targets: readonly Target[];
-  readonly planOf: (targets: readonly Target[]) => PlanRow;
-  readonly format: InputFormat;
-  /** The column of persons, if rules name one. Otherwise a person is a mailbox. */
-  readonly sameBy: string | undefined;
-}
-
 /** A fact of a target's column. */
 interface CountedFact {
   readonly target: number;
   readonly fact: SharedFact;
+  readonly lookupIn: (row: Row) => Lookup | undefined;
 }
 
 /**
@@ -56,44 +49,34 @@ export class ListFacts {
   /** The run's own directory, if it has one. */
   directory: string | undefined;
   readonly #counted: readonly CountedFact[];
-  /** Indexes of the targets that are planned: those with e-mails first. */
-  readonly #used: readonly number[];
-  readonly #planRow: PlanRow;
-  readonly #personIn: CellReader | undefined;
+  readonly #personIn: (row: Row) => string | undefined;
   #file: {readonly db: Sqlite; readonly directory: TemporaryDirectory} | undefined;
   #waiting: string[] = [];
   #find: Query | undefined;
   readonly #parts = new Map<number, ReadonlyMap<number, number>>();
 
-  /** @throws {UsageError} if the list lacks the column of persons. */
-  constructor(
-    counted: readonly CountedFact[],
-    {targets, planOf, format: {columns, kind}, sameBy}: ListColumns,
-  ) {
-    if (sameBy !== undefined) requireColumn(sameBy, columns, kind, 'same_by');
-    this.#personIn = sameBy === undefined ? undefined : cellReader(sameBy, columns);
+  constructor(counted: readonly CountedFact[], personIn: (row: Row) => string | undefined) {
     this.#counted = counted;
-    const mails = targets.flatMap(({operation}, index) => (operation === 'email' ? [index] : []));
-    this.#used = [...new Set([...mails, ...counted.map(({target}) => target)])];
-    this.#planRow = planOf(this.#used.flatMap(index => targets[index] ?? []));
+    this.#personIn = personIn;
   }
 
   add(row: Row): void {
-    const lookups = this.#lookupsOf(row);
-    const mailbox = lookups.find(lookup => lookup?.operation === 'email')?.params['email'];
-    const person = this.#personIn === undefined ? mailbox && mailboxOf(mailbox) : this.#personIn(row)?.trim();
-    for (const [column, {target, fact}] of this.#counted.entries()) {
-      const lookup = lookups[this.#used.indexOf(target)];
-      const value = lookup?.params[lookup.operation];
-      if (lookup === undefined || value === undefined) continue;
-      const shared = sharedText(fact, value);
-      const hashed = (text: string) =>
-        (text === value ? lookup.key : hashKey(`${lookup.operation}\0${text}`)).slice(0, HASH);
-      const hash = hashed(shared);
-      const who = fact === 'mailbox' ? value.toLowerCase() : person;
-      // Most addresses are their mailbox's only one: then the lookup's own hash is enough.
-      const member = who === undefined || who === '' ? NO_MEMBER : who === shared ? hash : hashed(who);
-      this.#waiting.push(`${hash}${member}${row.record * this.#counted.length + column}`);
+    try {
+      for (const [column, {fact, lookupIn}] of this.#counted.entries()) {
+        const lookup = lookupIn(row);
+        const value = lookup?.params[lookup.operation];
+        if (lookup === undefined || value === undefined) continue;
+        const shared = sharedText(fact, value);
+        const hashed = (text: string) =>
+          (text === value ? lookup.key : hashKey(`${lookup.operation}\0${text}`)).slice(0, HASH);
+        const hash = hashed(shared);
+        const who = fact === 'mailbox' ? value.toLowerCase() : this.#personIn(row);
+        // Most addresses are their mailbox's only one: then the lookup's own hash is enough.
+        const member = who === undefined || who === '' ? NO_MEMBER : who === shared ? hash : hashed(who);
+        this.#waiting.push(`${hash}${member}${row.record * this.#counted.length + column}`);
+      }
+    } catch {
+      // A getter of a program's row threw: the run reports it once it takes the row.
     }
     if (this.#waiting.length >= WRITTEN_AT_ONCE) inTemporary(() => this.#write());
   }
@@ -125,15 +108,6 @@ export class ListFacts {
     this.#file = undefined;
   }
 
-  #lookupsOf(row: Row): (Lookup | undefined)[] {
-    try {
-      return this.#planRow(row).map(cell => (cell.status === 'ask' ? cell.lookup : undefined));
-    } catch {
-      // A getter of a program's row threw: the run reports it once it takes the row.
-      return [];
-    }
-  }
-
   #write(): Sqlite {
     this.#file ??= newFile(this.directory);
     this.#file.db.prepare(ADD).run(JSON.stringify(this.#waiting));
@@ -142,43 +116,63 @@ export class ListFacts {
   }
 
   #partOf(find: Query, number: number): ReadonlyMap<number, number> {
-    const before = this.#parts.get(number);
-    if (before !== undefined) return before;
-    const width = READ_AT_ONCE * this.#counted.length;
-    const found = find.all(number * width, (number + 1) * width - 1);
-    const part = new Map(found.map(({place, count}) => [Number(place), Number(count)]));
-    for (const oldest of this.#parts.keys()) if (this.#parts.size >= MOST_PARTS) this.#parts.delete(oldest);
-    this.#parts.set(number, part);
+    let part = this.#parts.get(number);
+    if (part === undefined) {
+      const width = READ_AT_ONCE * this.#counted.length;
+      const found = find.all(number * width, (number + 1) * width - 1);
+      part = new Map(found.map(({place, count}) => [Number(place), Number(count)]));
+      if (this.#parts.size === MOST_PARTS) this.#parts.clear();
+      this.#parts.set(number, part);
+    }
     return part;
   }
 
   #sharedOf(fact: SharedFact, db: Sqlite): {rows: number; largest: number[]} {
     const width = this.#counted.length;
-    const columns = JSON.stringify(
-      this.#counted.flatMap((one, column) => (one.fact === fact ? [column] : [])),
-    );
-    const where = `count > 1 AND place % ${width} ${IN_LIST}`;
-    const rows = db.query([`count(DISTINCT place / ${width}) AS rows`], `FROM place WHERE ${where}`);
-    const most = db.query(['count'], `FROM shared WHERE ${where} ORDER BY count DESC LIMIT 10`);
-    const largest = most.all(columns).map(({count}) => Number(count));
-    return {rows: Number(rows.get(columns)?.['rows']), largest};
+    const columns = JSON.stringify([...this.#counted.keys()].filter(at => this.#counted[at]?.fact === fact));
+    const where = `WHERE count > 1 AND place % ${width} ${IN_LIST}`;
+    const rows = db.query([`count(DISTINCT place / ${width}) AS rows`], `FROM place ${where}`).get(columns);
+    const largest = db.query(['count'], `FROM shared ${where} ORDER BY count DESC LIMIT 10`).all(columns);
+    return {rows: Number(rows?.['rows']), largest: largest.map(({count}) => Number(count))};
   }
 }
 
-/** Undefined if no fact is read, or the list lacks the columns for it. A fact is counted in all columns that have it. */
+/**
+ * Undefined if no fact is read, or the list lacks the columns for it. A fact is counted in all columns that have it.
+ * `sameBy`: the column of persons. Without it, a person is a mailbox.
+ *
+ * @throws {UsageError} if the list lacks the column of persons.
+ */
 export function listFactsOf(
   reads: readonly Pick<ReadField, 'path'>[],
-  list: ListColumns,
+  targets: readonly Target[],
+  planOf: (targets: readonly Target[]) => PlanRow,
+  {columns, kind}: InputFormat,
+  sameBy: string | undefined,
 ): ListFacts | undefined {
-  const {targets, sameBy} = list;
   const read = new Set(reads.flatMap(({path: [root, ...names]}) => (root === 'shared' ? names : [])));
-  const hasPersons = sameBy !== undefined || targets.some(({operation}) => operation === 'email');
-  const counted = targets.flatMap(({operation}, target) => {
-    const facts: readonly SharedFact[] = sharedFacts[operation];
+  const mails = targets.filter(({operation}) => operation === 'email');
+  const hasPersons = sameBy !== undefined || mails.length > 0;
+  const lookupsIn = (some: readonly Target[]) => {
+    const plan = planOf(some);
+    return (row: Row) => plan(row).find(cell => cell.status === 'ask')?.lookup;
+  };
+  const counted = targets.flatMap((one, target) => {
+    const facts: readonly SharedFact[] = sharedFacts[one.operation];
     const some = facts.filter(fact => read.has(fact) && (fact === 'mailbox' || hasPersons));
-    return some.map(fact => ({target, fact}));
+    return some.map(fact => ({target, fact, lookupIn: lookupsIn([one])}));
   });
-  return counted.length === 0 ? undefined : new ListFacts(counted, list);
+  if (counted.length === 0) return undefined;
+  if (sameBy !== undefined) {
+    requireColumn(sameBy, columns, kind, 'same_by');
+    const cell = cellReader(sameBy, columns);
+    return new ListFacts(counted, row => cell(row)?.trim());
+  }
+  const mailIn = lookupsIn(mails);
+  return new ListFacts(counted, row => {
+    const mail = mailIn(row)?.params['email'];
+    return mail && mailboxOf(mail);
+  });
 }
 
 function newFile(instead: string | undefined) {

@@ -11,6 +11,8 @@ export interface Risk {
   readonly points: Readonly<Record<string, number>>;
   /** Lookups (`phone`) and fields of answers (`ip.is_vpn`) that rules needed and lacked. */
   readonly missing: readonly string[];
+  /** By lookup: how many in the list share its value. Only if the setting `fields` has `risk.shared`. */
+  readonly shared?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** Indexes of rules, by their outcome for one row. A rule in none of these lists did not hold. */

@@ -82,21 +82,20 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
   for (const [name, answer] of Object.entries(answers)) checkFields(name, answer, place);
   const facts = targets.map(({operation, column}) => {
     const given = Object(operation === column ? shared : shared[column]) as Record<string, number>;
-    const known = sharedFacts[operation].filter(fact => given[fact] !== undefined);
-    return known.length === 0 ? undefined : Object.fromEntries(known.map(fact => [fact, given[fact] ?? 0]));
+    return sharedFacts[operation].some(fact => given[fact] !== undefined) ? given : undefined;
   });
   const startedAt = test.now === undefined ? 0 : Date.parse(test.now);
-  const background = backgroundOf(ruleSet, startedAt, () => facts);
+  const background = backgroundOf(ruleSet, startedAt);
   const value: Row = {type: 'object', record: 1, line: 1, value: row, bytes: 0};
   return createScorer(ruleSet, targets, FORMAT, background).score({
     row: value,
     results: names.map((name, index): LookupStatus => {
       const code = error[name];
-      const said =
-        status[name] ?? (answers[name] === undefined && facts[index] === undefined ? 'empty' : 'ok');
-      return {status: said, ...(code !== undefined && {error: code})};
+      const isGiven = (answers[name] ?? facts[index]) !== undefined;
+      return {status: status[name] ?? (isGiven ? 'ok' : 'empty'), ...(code !== undefined && {error: code})};
     }),
     answers: names.map(name => answers[name]),
+    shared: facts,
   });
 }
 

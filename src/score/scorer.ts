@@ -10,11 +10,11 @@ import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Combination,
-  chosen,
   combinationsOf,
   factsReader,
   type RowView,
   type Subjects,
+  sharedIn,
   subjectsChecker,
   subjectsOf,
 } from './subjects.ts';
@@ -45,7 +45,7 @@ interface ReadyRule {
 }
 
 /**
- * Checks and compiles rules for these columns.
+ * Checks and compiles rules for these columns. `shows`: the parts of the risk that are written.
  *
  * @throws {UsageError} if a rule's `when` is not a condition, or reads an unknown name.
  */
@@ -54,6 +54,7 @@ export function createScorer(
   targets: readonly Target[],
   format: InputFormat,
   background: Background,
+  shows: readonly (keyof Risk)[] = [],
 ): Scorer {
   const subjects = subjectsOf(targets);
   const ready = compileRules(rules, subjects, format, background);
@@ -73,22 +74,24 @@ export function createScorer(
   return {
     reads: conditions.flatMap(({references}) => references),
     score(view) {
-      const {held, undecided, wrong, missing} = judge(ready, new RowFacts(readFacts(view), view), nameSignal);
+      const missing = new Missing(view, nameSignal);
+      const {held, undecided, wrong} = judge(ready, factsOnce(readFacts, view), missing);
       const counted = held.filter(({shadow}) => !shadow);
       const {score, level} = verdict(counted, view);
       const points = pointsOf(counted);
       const reasons = Object.keys(points);
       return {
-        risk: {score: level === 'unknown' ? null : score, level, reasons, points, missing},
+        risk: {
+          ...{score: level === 'unknown' ? null : score, level, reasons, points, missing: missing.names},
+          ...(shows.includes('shared') && {shared: sharedOf(view, targets)}),
+        },
         outcomes: {held: held.map(({index}) => index), undecided, wrong},
       };
     },
     soFar(view) {
-      const facts = new RowFacts(readFacts(view), view);
-      return verdict(
-        counting.filter(rule => decide(rule, facts) === true),
-        view,
-      );
+      const facts = factsOnce(readFacts, view);
+      const held = counting.filter(rule => decide(rule, facts) === true);
+      return verdict(held, view);
     },
   };
 }
@@ -103,7 +106,7 @@ function compileRules(
   const shared = new SharedReads();
   return rules.flatMap(({when, add, reason, shadow = false, place}, index) => {
     const condition = compile(check(when, place), shared);
-    // Equal combinations of several rules become one object, so that RowFacts makes the facts of each once.
+    // Equal combinations of several rules become one object, so that the facts of each are read once.
     const combinations = combinationsOf(condition, subjects)?.map(combination =>
       shared.named(`choice ${JSON.stringify([...combination])}`, () => combination),
     );
@@ -134,25 +137,19 @@ function signalNames(targets: readonly Target[], subjects: Subjects): NameSignal
   };
 }
 
-interface Judged {
-  readonly held: readonly ReadyRule[];
-  readonly undecided: readonly number[];
-  readonly wrong: readonly number[];
-  readonly missing: readonly string[];
-}
+type Judged = Pick<RuleOutcomes, 'undecided' | 'wrong'> & {readonly held: readonly ReadyRule[]};
 
 /** Decides each rule, and collects the names of what the undecided rules lack. */
-function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSignal): Judged {
+function judge(rules: readonly ReadyRule[], facts: FactsFor, missing: Missing): Judged {
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
   const wrong: number[] = [];
-  const missing = new Missing(facts.view, nameSignal);
   for (const rule of rules) {
     const decision = decide(rule, facts);
     if (decision === true) held.push(rule);
     else if (decision === undefined) (addLacking(rule, facts, missing) ? wrong : undecided).push(rule.index);
   }
-  return {held, undecided, wrong, missing: missing.names};
+  return {held, undecided, wrong};
 }
 
 /** Collects the names of fields and lookups that rules lack, in the rules' order. */
@@ -197,10 +194,10 @@ const NO_CHOICE: Combination = new Map();
 const NOWHERE: Lacking = {add: () => {}};
 
 /** True if a rule holds for one of its combinations; undefined if it holds for none and one is undecided. */
-function decide(rule: ReadyRule, facts: RowFacts): Decision {
+function decide(rule: ReadyRule, facts: FactsFor): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
-    const decision = rule.condition.decide(facts.for(rule, combination));
+    const decision = rule.condition.decide(facts(rule, combination));
     if (decision === true) return true;
     if (decision === undefined) any = undefined;
   }
@@ -211,38 +208,28 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
  * Adds the fields and lookups that leave a rule undecided. Returns true if the rule could not use a value
  * that the row has, such as a text that is not a number.
  */
-function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
+function addLacking(rule: ReadyRule, facts: FactsFor, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
     // `condition.missing` adds nothing to `lacking` if the rule is decided with this combination of lookups.
     const lacking = missing.of(rule, combination);
-    hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
+    hadAll = rule.condition.missing(facts(rule, combination), lacking) || hadAll;
   }
   return hadAll;
 }
 
-/**
- * The values of one row that rules read. If a row has several IP lookups, a rule is judged with each of them in
- * turn: `ip` then means that lookup.
- */
-class RowFacts {
-  readonly view: RowView;
-  readonly #first: Facts;
-  readonly #chosen = new Map<Combination, Facts>();
+/** Gives the values that a rule reads with a combination of lookups. */
+type FactsFor = (rule: ReadyRule, combination: Combination) => Facts;
 
-  constructor(first: Facts, view: RowView) {
-    this.#first = first;
-    this.view = view;
-  }
-
-  for({combinations}: ReadyRule, combination: Combination): Facts {
-    if (combinations.length === 1) return this.#first;
-    const before = this.#chosen.get(combination);
-    if (before !== undefined) return before;
-    const facts = chosen(this.#first, this.view, combination);
-    this.#chosen.set(combination, facts);
+/** Reads a row's values once for each combination. Rules with a single one share the facts without a choice. */
+function factsOnce(read: ReturnType<typeof factsReader>, view: RowView): FactsFor {
+  const known = new Map<Combination | undefined, Facts>();
+  return ({combinations}, combination) => {
+    const chosen = combinations.length === 1 ? undefined : combination;
+    const facts = known.get(chosen) ?? read(view, chosen);
+    known.set(chosen, facts);
     return facts;
-  }
+  };
 }
 
 /**
@@ -256,6 +243,12 @@ function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
     points[reason] = typeof before === 'number' ? before + add : add;
   }
   return points;
+}
+
+/** The facts of the list that the row has, by lookup. */
+function sharedOf(view: RowView, targets: readonly Target[]): NonNullable<Risk['shared']> {
+  const facts = targets.map((_, index) => [keyOf(targets, index), sharedIn(view, index) ?? {}] as const);
+  return Object.fromEntries(facts.filter(([, counts]) => Object.keys(counts).length > 0));
 }
 
 /** Level of a score. A low score is `unknown` if an answer that the rules need is missing. */

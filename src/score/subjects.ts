@@ -6,13 +6,7 @@ import type {Background} from './given.ts';
 import type {Condition} from './language/condition.ts';
 import {type CheckCondition, conditionChecker} from './language/expression.ts';
 import type {Facts} from './language/read-facts.ts';
-import {
-  answerVocabulary,
-  type RuleVocabulary,
-  type SharedBy,
-  sharedFacts,
-  subjectOf,
-} from './language/vocabulary.ts';
+import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOf} from './language/vocabulary.ts';
 
 /**
  * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there
@@ -39,6 +33,8 @@ export interface RowView {
   readonly results: readonly (LookupStatus | undefined)[];
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
+  /** The facts of the list; undefined if it was not counted. */
+  readonly shared?: SharedBy | undefined;
 }
 
 /** Names with another meaning in expressions. A column with such a name is read by its operation's name only. */
@@ -125,33 +121,34 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /**
- * Makes a reader of a row's facts. In these facts, each subject stands for its first lookup; {@link chosen}
- * replaces that lookup by another. Facts that are the same for all rows, such as `now`, are added only if a
- * condition reads one: adding them doubles the time.
+ * Makes a reader of a row's facts. Each subject stands for the lookup that `combination` chooses, else for its first.
+ * Facts that are the same for all rows, such as `now`, are added only if a condition reads one: adding them doubles
+ * the time.
  */
 export function factsReader(
   subjects: Subjects,
   conditions: readonly Condition[],
   columns: readonly string[],
-  {facts: background, shared: sharedBy}: Background,
-): (view: RowView) => Facts {
+  {facts: background}: Background,
+): (view: RowView, combination?: Combination) => Facts {
   const readRow = rowReader(conditions, columns);
-  const firsts = [...subjects].map(([name, {targets}]) => ({name, index: targets[0] ?? -1}));
+  const firsts = [...subjects].map(([name, {targets}]) => ({name, first: targets[0] ?? -1}));
   const {now, constant, list, list_} = background;
   const roots = new Set(conditions.flatMap(({references}) => references.map(({path}) => path[0] ?? '')));
-  const readShared = roots.has('shared') ? sharedBy : undefined;
   const reads = Object.keys(background).some(name => roots.has(name));
-  return ({row, results, answers}) => {
+  return (view, combination) => {
+    const {row, results, answers} = view;
     const status: Record<string, string> = {};
     const error: Record<string, string> = {};
     const shared: Record<string, unknown> = {};
-    const by = readShared?.(row)?.map((counts, index) => (lacksValue(results[index]) ? undefined : counts));
-    const own = {status, error, row: readRow?.(row), shared, [SHARED_BY]: by};
+    const own = {status, error, row: readRow?.(row), shared};
     const facts: Record<string, unknown> = reads ? {...own, now, constant, list, list_} : own;
-    for (const {name, index} of firsts) {
+    for (const {name, first} of firsts) {
+      const index = combination?.get(name) ?? first;
       facts[name] = answers[index];
-      if (isOperation(name)) Object.assign(shared, by?.[index]);
-      else shared[name] ??= by?.[index];
+      const counts = sharedIn(view, index);
+      if (isOperation(name)) Object.assign(shared, counts);
+      else shared[name] ??= counts;
       const result = results[index];
       if (result === undefined) continue;
       status[name] = result.status;
@@ -161,26 +158,9 @@ export function factsReader(
   };
 }
 
-/** {@link SharedBy} among a row's facts, where no condition can read it. */
-const SHARED_BY = '#shared';
-
-function lacksValue(result: LookupStatus | undefined): boolean {
-  return result?.status === 'empty' || result?.status === 'invalid' || result?.error === 'footer';
-}
-
-/** Returns a copy of the facts, in which each subject has the answer, status and error of its chosen lookup. */
-export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
-  const put: Record<string, unknown> = {...facts};
-  const status = {...(facts['status'] as object)} as Record<string, string | undefined>;
-  const error = {...(facts['error'] as object)} as Record<string, string | undefined>;
-  const shared = {...(facts['shared'] as object)} as Record<string, unknown>;
-  const by = facts[SHARED_BY] as SharedBy | undefined;
-  for (const [name, index] of combination) {
-    const result = view.results[index];
-    put[name] = view.answers[index];
-    status[name] = result?.status;
-    error[name] = result && (result.error ?? '');
-    if (isOperation(name)) for (const fact of sharedFacts[name]) shared[fact] = by?.[index]?.[fact];
-  }
-  return {...put, status, error, shared};
+/** The facts of the list for one lookup; undefined if its cell has no value. */
+export function sharedIn({results, shared}: RowView, index: number): SharedBy[number] {
+  const result = results[index];
+  const isValue = result?.status !== 'empty' && result?.status !== 'invalid' && result?.error !== 'footer';
+  return isValue ? shared?.[index] : undefined;
 }

@@ -2,7 +2,6 @@ import type {Job} from '../../job/job.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
-import type {ListFacts} from '../../score/list-facts.ts';
 import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {countFirst, creditsNeeded} from '../count-first.ts';
@@ -30,19 +29,16 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
         if (!told.has(String(sentence))) console.warn(sentence);
       },
       phase: phasesOn(console),
+      counted: {},
     };
-    let counted: number | undefined;
-    const watch = (session: Session) => startProgress(session, console, counted);
+    let calls: number | undefined;
+    const watch = (session: Session) => startProgress(session, console, calls);
     const mayBegin = async (begun: Job) => {
-      let facts: ListFacts | undefined;
       const warn = (sentence: Said) => {
         told.add(String(sentence));
         console.warn(sentence);
       };
-      counted = await countFirst(begun, yes, console, stopper, warn, found => {
-        facts = found;
-      });
-      return facts;
+      calls = await countFirst(begun, yes, console, stopper, warn, io.counted);
     };
     const writesRows = job.output.kind === 'stream' && job.output.to === '-';
     const outcome = await withoutCommands(writesRows, () => run(job, {...io, mayBegin}, stopper, watch));

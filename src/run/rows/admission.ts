@@ -151,12 +151,12 @@ export class Admission {
     entry: PendingRecord,
     results: readonly (Result | undefined)[],
   ): (index: number) => Result | undefined {
-    const {mapping, waterfall} = this.#stages.layout;
+    const {mapping, waterfall, facts} = this.#stages.layout;
     try {
       entry.answers = mapping.targets.map(
         ({operation}, index) => entry.answers?.[index] ?? parsedAnswer(results[index], operation),
       );
-      const asks = waterfall?.asks({row, results, answers: entry.answers});
+      const asks = waterfall?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
       return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
     } catch (thrown) {
       return () => broken(thrown);

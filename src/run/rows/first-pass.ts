@@ -1,7 +1,7 @@
 import type {InputRecord} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import type {RunIo} from '../io.ts';
+import {during, type RunIo} from '../io.ts';
 import {limited} from './limited.ts';
 
 /**
@@ -11,23 +11,18 @@ import {limited} from './limited.ts';
 export async function readFirst(
   source: Source,
   {limit, facts}: {readonly limit: number | undefined; readonly facts: ListFacts | undefined},
-  {
-    phase,
-    isWanted,
-  }: {readonly phase?: RunIo['phase'] | undefined; readonly isWanted?: (() => boolean) | undefined},
+  {phase, isWanted}: {readonly phase?: RunIo['phase']; readonly isWanted?: () => boolean},
   see?: (records: readonly InputRecord[]) => Promise<void>,
 ): Promise<void> {
   const {bytesTotal: all} = source;
   const shareRead = () => (all === undefined ? undefined : source.position.bytes / Math.max(1, all));
-  const ended = phase?.('counting', () => ({share: shareRead(), rows: source.recordsRead}));
-  try {
+  const reached = () => ({share: shareRead(), rows: source.recordsRead});
+  await during(phase, 'counting', reached, async () => {
     for await (const records of limited(source, limit)) {
       if (isWanted?.() === false) return;
       await see?.(records);
       for (const record of records) if (record.type !== 'reject') facts?.add(record);
     }
     facts?.count(() => !source.isChanged);
-  } finally {
-    ended?.();
-  }
+  });
 }

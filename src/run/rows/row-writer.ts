@@ -87,8 +87,9 @@ export class RowWriter {
   }
 
   #scored(view: RowView): Pick<EnrichedRow, 'risk' | 'outcomes'> {
+    const {scorer, facts} = this.#layout;
     try {
-      return this.#layout.scorer?.score(view) ?? NOT_SCORED;
+      return scorer?.score({...view, shared: facts?.of(view.row)}) ?? NOT_SCORED;
     } catch (thrown) {
       this.#tell(view.row, thrown);
       return {risk: UNSCORED, outcomes: undefined};

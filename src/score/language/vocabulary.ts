@@ -65,9 +65,8 @@ export function subjectOf([root = '', name = '']: readonly string[]): string {
 function sharedType(subjects: readonly (readonly [name: string, operation: Operation])[]): Type {
   const fields: Record<string, Type> = {};
   for (const [name, operation] of [...subjects].reverse()) {
-    const counts = sharedFacts[operation].map(fact => [fact, {kind: 'double'}] as const);
-    if (isOperation(name)) Object.assign(fields, Object.fromEntries(counts));
-    else fields[name] = {kind: 'object', fields: Object.fromEntries(counts)};
+    const counts = Object.fromEntries(sharedFacts[operation].map(fact => [fact, {kind: 'double'} as const]));
+    Object.assign(fields, isOperation(name) ? counts : {[name]: {kind: 'object', fields: counts}});
   }
   return {kind: 'object', fields};
 }
