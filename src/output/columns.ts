@@ -123,9 +123,8 @@ export function planColumns(
     const whole = chosen === undefined;
     return {target, said, fields, answerFields, whole, key: keyOf(targets, index)};
   });
-  const others: readonly string[] = [REPAIRS, ...riskColumns.map(name => `risk.${name}`)];
   for (const name of chosen ?? [])
-    if (!used.has(name) && !others.includes(name)) throw unknownField(name, targets);
+    if (!used.has(name) && !OTHERS.includes(name)) throw unknownField(name, targets);
   return planned;
 }
 
@@ -139,7 +138,8 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
       name,
       known.map(field => field.slice(field.indexOf('.') + 1)),
     );
-  const hint = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`;
+  const hint =
+    near === undefined ? `Known fields: ${[...known, ...OTHERS].join(', ')}.` : `Did you mean "${near}"?`;
   return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);
 }
 
@@ -173,6 +173,8 @@ export function repairsByKey(
 /** Parts of the risk with their own columns, `risk_…`. */
 export const riskColumns = ['score', 'level', 'reasons', 'points', 'missing', 'shared'] as const;
 export type RiskColumn = (typeof riskColumns)[number];
+/** Names of `--fields` that are not of an answer. */
+const OTHERS: readonly string[] = [REPAIRS, ...riskColumns.map(name => `risk.${name}`)];
 const ALWAYS: readonly RiskColumn[] = ['score', 'level', 'reasons'];
 
 /** Columns of the risk to write. `only` has the names of `--fields`. Without it, all but `shared` are written. */

@@ -9,7 +9,7 @@ import {PROTOCOL} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
-import {fieldsOf, planRisk, REPAIRS, saidOf} from '../../src/output/columns.ts';
+import {fieldsOf, REPAIRS, riskColumns, saidOf} from '../../src/output/columns.ts';
 
 /**
  * The contract as lines, each of which says one thing that other programs may rely on. A line that goes is a promise that
@@ -80,7 +80,7 @@ export function columnLines(): string[] {
       ({name, kind}) => `column ${operations[operation].prefix}${name} is ${kind}`,
     ),
   );
-  return [...answers, ...planRisk(undefined).map(name => `column risk_${name}`), `column ${REPAIRS}`];
+  return [...answers, ...riskColumns.map(name => `column risk_${name}`), `column ${REPAIRS}`];
 }
 
 /** Values and types that a program imports. */

@@ -85,6 +85,7 @@ describe('--fields', () => {
     ['phone.carrier', 'Known fields: ip.is_vpn, '],
   ])('refuses %s', (name, hint) => {
     expect(() => planColumns(targets, [name])).toThrow(`no answer has a field "${name}". ${hint}`);
+    expect(() => planColumns(targets, ['shared.mailbox'])).toThrow(/ input_repairs, .*risk\.shared\.$/);
   });
 });
 
@@ -134,6 +135,7 @@ test('--fields leaves the explanation of the risk out, or names its parts; the r
   expect(planRisk(undefined)).toEqual(['score', 'level', 'reasons', 'points', 'missing']);
   expect(planRisk(['ip.city'])).toEqual(['score', 'level', 'reasons']);
   expect(planRisk(['ip.city', 'risk.missing'])).toEqual(['score', 'level', 'reasons', 'missing']);
+  expect(planRisk(['risk.shared'])).toEqual(['score', 'level', 'reasons', 'shared']);
   expect(planRisk(['points'])).toEqual(['score', 'level', 'reasons']);
 });
 

@@ -1,6 +1,9 @@
 import {appendFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {expect, test} from 'vitest';
+import {scoreAgain} from '../../src/enriched/score-again.ts';
+import {scoreRules} from '../../src/job/settings/score-rules.ts';
+import {loadRules} from '../../src/score/rules.ts';
 import {openStage} from '../support/stage.ts';
 
 type Written = Record<string, string>;
@@ -68,6 +71,14 @@ test('risk.shared among the fields is a column of CSV, a member of NDJSON, and k
   const [header, row] = stage.read('out.csv').split('\n');
   expect(header).toMatch(/risk_reasons,risk_shared$/);
   expect(row).toMatch(/,"\{""email"":\{""mailbox"":2\}\}"$/);
+  const rules = loadRules(
+    scoreRules.parse({base: 'none', rules: [{when: 'shared.mailbox > 1', add: 9, reason: 'two'}]}),
+    () => '',
+  );
+  if (rules === undefined) throw new Error('no rules');
+  const again = {path: stage.path('out.csv'), rules, now: 0, bad: undefined, to: stage.path('again.csv')};
+  expect(await scoreAgain(again)).toMatchObject({reasons: {came: {two: 2}}});
+  expect(stage.read('again.csv').split('\n')[1]).toMatch(/two.*,"\{""email"":\{""mailbox"":2\}\}"$/);
   await stage.run({...columns, output: 'none.csv', fields: ['risk.missing']});
   expect(stage.read('none.csv')).not.toContain('shared');
 });
