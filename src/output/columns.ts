@@ -132,12 +132,8 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   const known = [...new Set(targets.map(target => target.operation))].flatMap(operation =>
     fieldsOf(operation).map(field => `${operation}.${field.name}`),
   );
-  const near =
-    closest(name, known) ??
-    closest(
-      name,
-      known.map(field => field.slice(field.indexOf('.') + 1)),
-    );
+  const short = known.map(field => field.slice(field.indexOf('.') + 1));
+  const near = closest(name, known) ?? closest(name, short);
   const hint =
     near === undefined ? `Known fields: ${[...known, ...OTHERS].join(', ')}.` : `Did you mean "${near}"?`;
   return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);
