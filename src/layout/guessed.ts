@@ -129,6 +129,7 @@ const reasons: Readonly<Partial<Record<Aside, string>>> = {
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
 export function passedOver(guess: LookupGuess): Said {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
+  if (aside === 'parted') return `Not looked up: "${column}"${reasons[aside]}.`;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const flags = flagsOf([guess]);
   const country =
@@ -136,10 +137,7 @@ export function passedOver(guess: LookupGuess): Said {
       ? say`, and ${set('country')} or ${set('defaultCountry')}`
       : '';
   const named = country === '' ? flags : flags.slice(0, -2);
-  const add =
-    aside === 'unknowable' || aside === 'parted'
-      ? ''
-      : say`; add ${named.map(shellWord).join(' ')}${country}`;
+  const add = aside === 'unknowable' ? '' : say`; add ${named.map(shellWord).join(' ')}${country}`;
   const {plural, others = ''} = operations[operation];
   if (holdsSeveral(guess))
     return `Not looked up, though ${Math.round(ofKind * 100)}% of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
