@@ -1,4 +1,4 @@
-import {closeSync, constants, openSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {closeSync, constants, existsSync, openSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
@@ -67,10 +67,10 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   throw new LockedError(busy(holderOf(directory)));
 }
 
-/** The process that holds the lock in `directory`, as in {@link LockOptions}; undefined if none does. Changes nothing. */
+/** The process that holds the lock in `directory`; undefined if none does, or no lock can be there. Changes nothing. */
 export function holderIn(directory: string): string | undefined {
   const path = join(directory, LOCK);
-  if (inodeOf(path) === undefined) return undefined;
+  if (!existsSync(path)) return undefined;
   const db = new Database(path, {readonly: true});
   try {
     db.pragma('user_version');

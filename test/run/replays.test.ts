@@ -61,10 +61,10 @@ test('a token that a lost call may have redeemed is no replay', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list('s-1'));
   stage.api.setScript(({attempt}) => (attempt === 1 ? reply.drop('reset', {charge: true}) : undefined));
-  expect((await stage.run(settings)).code).toBe(3);
+  expect((await stage.run(settings)).code).toBe(5);
   expect(told(stage)).toEqual([['s-1', 'unknown', true, false]]);
   // The advised --force buys it no second time, and says the same.
   const {calls} = stage.api.ledger;
-  expect((await stage.run({...settings, force: true})).code).toBe(3);
+  expect((await stage.run({...settings, force: true})).code).toBe(5);
   expect([told(stage), stage.api.ledger.calls]).toEqual([[['s-1', 'unknown', true, false]], calls]);
 });

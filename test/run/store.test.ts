@@ -365,7 +365,7 @@ test('so it is for its own account, by a run of another account that takes over 
   expect((await stage.run({...settings, account: 'other', restart: true})).code).toBe(0);
   expect(stage.api.ledger.requests - before).toBe(60);
   expect(await stage.run(settings)).toMatchObject({
-    summary: {lookups: {ip: {from_store: summary?.lookups.ip?.answered}}},
+    summary: {lookups: {ip: {from_store: summary?.credits.spent}}},
   });
 });
 
