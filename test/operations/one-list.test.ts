@@ -10,6 +10,7 @@ const mayName: Readonly<Record<string, string>> = {
   'cli/declared-commands.ts': 'the command verify takes the settings of the operation verify',
   'error-codes.ts': 'the texts of a page, which name flags',
   'library/job-input.ts': 'written by npm run schema from the settings, which a test holds it to',
+  'score/language/vocabulary.ts': 'the facts of a list; an operation that is missing is a type error',
   'service/start.ts': 'the answers are registered there; one that is missing is a type error',
   'service/verdict/verdicts.ts': "a verdict's parts, some of which have the names of operations",
 };
