@@ -8,6 +8,9 @@ export function camelCase(key: string): string {
   return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Words for a value that the reader is to find. A user's own name may be in capitals, too. */
+const placeholders: ReadonlySet<unknown> = new Set(['COLUMN', 'COUNTRY', 'OUT', 'FILE']);
+
 /** A setting in a {@link Sentence}, with its value if the sentence names one. */
 class SettingNamed {
   readonly name: string;
@@ -27,8 +30,7 @@ class SettingNamed {
   inCode(): string {
     const {name, value} = this;
     if (value === undefined) return name;
-    const isPlaceholder = typeof value === 'string' && /^[A-Z]+$/.test(value) && value.length > 2;
-    return `${name}: ${isPlaceholder ? value : JSON.stringify(value)}`;
+    return `${name}: ${placeholders.has(value) ? value : JSON.stringify(value)}`;
   }
 }
 
@@ -66,7 +68,7 @@ export type Said = string | Sentence;
 
 /**
  * A setting in a sentence. `value`: `true` for a switch, `false` for one that is turned off, else the value to give
- * it, or a word for it in capitals (`COLUMN`).
+ * it, or one of the {@link placeholders}.
  */
 export function set(name: string, value?: string | boolean): SettingNamed {
   return new SettingNamed(name, value);

@@ -13,6 +13,7 @@ test.each<[Sentence, string, string]>([
   [say`Add ${set('header', false)}.`, 'Add --no-header.', 'Add header: false.'],
   [say`Add ${set('output', 'OUT')}.`, 'Add -o OUT.', 'Add output: OUT.'],
   [say`Add ${set('country', 'COLUMN')}.`, 'Add --country COLUMN.', 'Add country: COLUMN.'],
+  [say`Add ${set('ip', 'EMAIL')}.`, 'Add --ip EMAIL.', 'Add ip: "EMAIL".'],
   [say`Add ${set('defaultCountry', 'DE')}.`, 'Add --default-country DE.', 'Add defaultCountry: "DE".'],
   [say`Add ${set('ip', "it's $(x)")}.`, "Add --ip 'it'\\''s $(x)'.", 'Add ip: "it\'s $(x)".'],
   [
