@@ -1,3 +1,4 @@
+import {createInterface} from 'node:readline';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {makePlan, type PlanIo, type PlanReport} from '../estimate/estimate.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
@@ -9,10 +10,10 @@ import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';
-import {agrees} from './terminal/agree.ts';
 import {callsOf, conditionalOf, forecast} from './terminal/cost.ts';
 import {broken} from './terminal/lines.ts';
 import {lookedUp} from './terminal/opening.ts';
+import {print, printable} from './terminal/printable.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
@@ -97,4 +98,22 @@ export async function creditsNeeded(
     if (job.settings.store === false) need -= byOperation[name]?.spent ?? 0;
   }
   return need;
+}
+
+/** Asks a yes-or-no question at the terminal. True for yes; Enter, and the end of the input, mean no. */
+async function agrees(question: string): Promise<boolean> {
+  const prompt = createInterface({input: process.stdin, output: process.stderr});
+  prompt.setPrompt(printable(`${question} [y/N] `));
+  try {
+    prompt.prompt();
+    for await (const line of prompt) {
+      const answer = line.trim().toLowerCase();
+      if (['', 'y', 'yes', 'n', 'no'].includes(answer)) return answer.startsWith('y');
+      print('stderr', 'Please answer y or n.\n');
+      prompt.prompt();
+    }
+    return false;
+  } finally {
+    prompt.close();
+  }
 }

@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
 import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileSize, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
-import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
+import {jsonMembers} from './records/json-members.ts';
 import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
@@ -244,4 +244,40 @@ function noRows(name: string, [unread]: readonly InputRecord[]): InputError {
     'input_rejected',
     say`${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}. Nothing was sent.`,
   );
+}
+
+const SAMPLE_RECORDS = 1_000;
+
+/** A sample with this many characters is full, so that long records don't fill the memory. */
+const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
+
+/** Keeps the input's first records as a sample: the same records, whatever the size of the batches. */
+class SampleTaker {
+  readonly records: InputRecord[] = [];
+  readonly #keys = new Set<string>();
+  #characters = 0;
+
+  get full(): boolean {
+    return this.records.length >= SAMPLE_RECORDS || this.#characters >= SAMPLE_CHARACTERS;
+  }
+
+  /** The keys of the NDJSON objects in the sample, in order of first appearance. */
+  get keys(): readonly string[] {
+    return [...this.#keys];
+  }
+
+  add(records: readonly InputRecord[]): void {
+    for (const record of records) {
+      if (this.full) return;
+      this.records.push(record);
+      this.#characters += characters(record);
+      if (record.type === 'ndjson') for (const key of jsonMembers(record.raw).keys()) this.#keys.add(key);
+    }
+  }
+}
+
+function characters(record: InputRecord): number {
+  if (record.type === 'object') return record.bytes;
+  if (record.type !== 'csv') return record.raw.length;
+  return record.fields.reduce((sum, field) => sum + field.length, 0);
 }

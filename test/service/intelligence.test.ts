@@ -1,9 +1,8 @@
 import {describe, expect, it} from 'vitest';
 import {normalize} from '../../src/operations/mail-aliases.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
-import {assessMail, emailIntelligence} from '../../src/service/intelligence/email.ts';
+import {assessMail, emailIntelligence, parseMailAddress} from '../../src/service/intelligence/email.ts';
 import {ipIntelligence, sessionIp} from '../../src/service/intelligence/ip.ts';
-import {parseMailAddress} from '../../src/service/intelligence/mail-address.ts';
 import {phoneIntelligence} from '../../src/service/intelligence/phone.ts';
 import {citySets, dataWithCities} from '../support/city-data.ts';
 

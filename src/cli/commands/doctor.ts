@@ -13,16 +13,19 @@ import {keyVariable} from '../../job/secrets/api-key.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {priceOf} from '../../layout/prices.ts';
+import {perSecond} from '../../lookup/pace/rate-controller.ts';
+import {scopeOf} from '../../run/identity.ts';
+import {findAccount} from '../../run/open/account.ts';
+import {openBudgets} from '../../run/open/budgets.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount, type SingleCall} from '../../run/open/single-call.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {checkAccount} from '../doctor/account.ts';
 import {type Check, exitCodeOfAll, failed, failure, passed, skipped, warning} from '../doctor/check.ts';
 import {checkNetwork} from '../doctor/network.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
 import {painter} from '../terminal/colour.ts';
-import {many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
+import {count, many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 
@@ -239,4 +242,31 @@ async function checkMembers(url: string, given: string | undefined): Promise<Che
     'fleet',
     `${many(workers.length, 'worker')} on ${publicUrl(url)} (${protocol ?? 'of unknown version'}), ${many(calls, 'call')} at once`,
   );
+}
+
+/** Shows the limits in the account's file, and the credits left. Fails if none are left. */
+function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console): Check {
+  try {
+    const account = findAccount(scopeOf(endpoint, settings), process.env);
+    if (account === undefined)
+      return passed('account', `"${settings.account}" has no account file, so no limits of its own`);
+    const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});
+    const left = budgets.map(budget => ({
+      period: budget.period,
+      credits: inCredits(budget.left()),
+      most: inCredits(budget.maxCredits),
+    }));
+    for (const budget of budgets) budget.close();
+    const rate = account.rate && `at most ${many(perSecond(account.rate), 'call')} a second`;
+    const limits = left.map(
+      ({period, credits, most}) =>
+        `${count(credits)} of ${many(most, 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
+    );
+    const detail = `${account.path}: ${[rate, ...limits].filter(Boolean).join(', ') || 'no limits'}`;
+    return left.some(({credits}) => credits <= 0)
+      ? failed('account', detail, exitCodes.credits)
+      : passed('account', detail);
+  } catch (error) {
+    return failure('account', error);
+  }
 }

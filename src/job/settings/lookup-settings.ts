@@ -1,15 +1,30 @@
 import {z} from 'zod';
 import {isInternational, phoneCountry} from '../../operations/country.ts';
 import {operations, perIntelligence} from '../../operations/table.ts';
-import {columns, list} from '../values.ts';
+import {besideNames, perBeside} from '../../operations/verify.ts';
+import {columns, list, only, pairsOf, readAs} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {expectedCountry} from './expected-country.ts';
-import {verdict} from './verdict.ts';
 
 const serviceSetting = settingsIn('Service');
 const columnsSetting = settingsIn('Columns');
 
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
+
+const KEYS = ['token=COL', 'action=ID', ...besideNames.map(name => `${name}=COL`)].join();
+const VERDICT = `expected the column of session tokens, or ${KEYS}`;
+
+/** The column of session tokens, the action identifier, and the columns whose values are sent with a token. */
+const named = only({
+  token: z.string(),
+  action: z.string().optional(),
+  ...perBeside(() => z.string().optional()),
+});
+
+/** `COL`, `token=COL,action=ID,id=COL,email=COL,phone=COL`, or a map in a job file. */
+const verdict = readAs(z.union([z.string(), named], {error: VERDICT}), VERDICT, given =>
+  typeof given === 'object' ? given : named.safeParse(Object.fromEntries(pairsOf(given, 'token'))).data,
+);
 
 /** The columns and operations to look up, and the service. */
 export const lookupSettings = {

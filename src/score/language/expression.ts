@@ -1,11 +1,11 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {boundIn, childrenOf, hasPath, LOOPS, pathOf} from '../../cel/ast.ts';
-import {Engine, type Evaluate} from '../../cel/engine.ts';
+import {boundIn, childrenOf, hasPath, LOOPS, literalText, pathOf} from '../../cel/ast.ts';
+import {type Declare, Engine, type Evaluate} from '../../cel/engine.ts';
 import {explained, shown} from '../../cel/explained.ts';
-import {parsed} from '../../cel/written.ts';
+import {ENGINE_NAMES, parsed} from '../../cel/written.ts';
 import {UsageError} from '../../errors.ts';
-import {declaredIn} from '../declared.ts';
-import {checkLiterals} from './literals.ts';
+import {closest} from '../../job/closest.ts';
+import type {Codes} from './codes.ts';
 import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
@@ -93,4 +93,89 @@ export function referencesOf(
   }
   const children = childrenOf(node).flatMap(child => referencesOf(child, vocabulary, bound));
   return hasPath(node) === undefined ? children : children.map(child => ({...child, optional: true}));
+}
+
+/**
+ * Makes the function that declares a vocabulary in an expression engine. Members of lists get types only for the
+ * check of an expression. At run time the engine would refuse a typed member, such as `rules[0]` of an answer.
+ */
+function declaredIn(vocabulary: RuleVocabulary): Declare {
+  return (environment, use) => {
+    let items = 0;
+    const itemType = (fields: Record<string, unknown>) => {
+      if (use === 'run') return 'dyn';
+      items += 1;
+      environment.registerType(`Item${items}`, {fields: fields as Record<string, string>});
+      return `Item${items}`;
+    };
+    for (const [name, type] of Object.entries(vocabulary)) {
+      const declared = celType(type, itemType);
+      const known = name === 'list' ? ENGINE_NAMES.list : name;
+      if (typeof declared === 'string') environment.registerVariable(known, declared);
+      else environment.registerVariable({name: known, schema: declared as Record<string, string>});
+    }
+  };
+}
+
+const simple = {
+  columns: 'map<string, string>',
+  counts: 'map<string, double>',
+  // Declared as a map, so that `in` finds a text by its hash.
+  set: 'map<string, bool>',
+  timestamp: 'google.protobuf.Timestamp',
+} as const;
+
+function celType(
+  type: Type,
+  itemType: (fields: Record<string, unknown>) => string,
+): string | Record<string, unknown> {
+  if (type.kind === 'object')
+    return Object.fromEntries(
+      Object.entries(type.fields).map(([name, inner]) => [name, celType(inner, itemType)]),
+    );
+  if (type.kind !== 'list') return type.kind in simple ? simple[type.kind as keyof typeof simple] : type.kind;
+  const inner = celType(type.of, itemType);
+  return `list<${typeof inner === 'string' ? inner : itemType(inner)}>`;
+}
+
+/**
+ * Refuses a text that is compared with codes but is not one of them: `status.ip == "Invalid"` would never hold.
+ *
+ * @throws {UnknownName} for such a text. Its message suggests the nearest code.
+ */
+function checkLiterals(
+  node: ASTNode,
+  vocabulary: RuleVocabulary,
+  bound: ReadonlySet<string> = new Set(),
+): void {
+  for (const [read, texts] of comparedIn(node)) {
+    const path = pathOf(read);
+    const type = path === undefined || bound.has(path[0] ?? '') ? undefined : typeAt(vocabulary, path);
+    if (type?.kind !== 'string' || type.codes === undefined) continue;
+    for (const given of texts) {
+      const text = literalText(given);
+      if (text !== undefined) checkCode(text, type.codes);
+    }
+  }
+  const inner = boundIn(node, bound);
+  for (const child of childrenOf(node)) checkLiterals(child, vocabulary, inner);
+}
+
+/** Each operand that a node compares, with the operands that it is compared with. */
+function comparedIn(node: ASTNode): readonly (readonly [ASTNode, readonly ASTNode[]])[] {
+  if (node.op === '==' || node.op === '!=') {
+    const [left, right] = node.args;
+    return [
+      [left, [right]],
+      [right, [left]],
+    ];
+  }
+  return node.op === 'in' && node.args[1].op === 'list' ? [[node.args[0], node.args[1].args]] : [];
+}
+
+function checkCode(text: string, {what, known, like, otherwise = ''}: Codes): void {
+  if (known.includes(text) || like?.test(text)) return;
+  const near = text === '' ? undefined : closest(text, known);
+  const hint = near === undefined ? `Known: ${known.filter(Boolean).join(', ')}.` : `Did you mean "${near}"?`;
+  throw new UnknownName(`there is no ${what} "${text}". ${hint} ${otherwise}`.trim());
 }

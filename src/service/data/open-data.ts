@@ -1,9 +1,9 @@
 import {once} from '../../operations/once.ts';
+import {lastNotAbove, PackedFile} from './container.ts';
 import {dataDirectory, files, readPacked} from './data-dir.ts';
 import {CityTable} from './tables/city-table.ts';
 import {AsnTable, CountryTable} from './tables/ip-tables.ts';
 import {MailDomains} from './tables/mail-domains.ts';
-import {CarrierTable, DisposablePhones} from './tables/phone-tables.ts';
 
 /** ISO 3166 code → the country's name and continent. */
 export type CountryNames = Record<string, {name: string; continent: string} | undefined>;
@@ -32,4 +32,49 @@ export function openData(): OpenData {
   const data = new OpenData();
   loaded = new WeakRef(data);
   return data;
+}
+
+interface CarrierFile {
+  names: string[];
+  prefixes: Record<string, Record<string, number>>;
+}
+
+/** Finds the carrier to which a number's range was first allocated. A ported number has another carrier. */
+class CarrierTable {
+  readonly #names: string[];
+  readonly #prefixes: Map<string, Map<string, number>>;
+
+  constructor(directory: string) {
+    const packed: CarrierFile = JSON.parse(readPacked(directory, files.carriers).toString());
+    this.#names = packed.names;
+    this.#prefixes = new Map(
+      Object.entries(packed.prefixes).map(([code, table]) => [code, new Map(Object.entries(table))]),
+    );
+  }
+
+  /** The longest matching prefix wins, as in libphonenumber's carrier mapper. */
+  find(callingCode: string, nationalNumber: string): string | undefined {
+    const table = this.#prefixes.get(callingCode);
+    if (table === undefined) return undefined;
+    for (let length = nationalNumber.length; length > 0; length--) {
+      const index = table.get(nationalNumber.slice(0, length));
+      if (index !== undefined) return this.#names[index] || undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Numbers of public SMS inboxes. */
+class DisposablePhones {
+  readonly #numbers: Float64Array;
+
+  constructor(directory: string) {
+    this.#numbers = new PackedFile(readPacked(directory, files.disposablePhones)).column('number', 'f64');
+  }
+
+  /** @param e164 with its leading `+` */
+  has(e164: string): boolean {
+    const number = Number(e164.slice(1));
+    return this.#numbers[lastNotAbove(this.#numbers, number)] === number;
+  }
 }

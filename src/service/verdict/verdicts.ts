@@ -1,18 +1,17 @@
+import {isIPv4} from 'node:net';
 import type {z} from 'zod';
-import {operations, type VerifyData} from '../../operations/table.ts';
+import {type IpData, operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
 import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/error-body.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
-import {assessMail, mailboxOf} from '../intelligence/email.ts';
+import {assessMail, type MailAssessment, mailboxOf} from '../intelligence/email.ts';
 import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts} from './accounts.ts';
 import {describeDevice} from './device.ts';
-import {judge} from './judge.ts';
-import {ipPart, locationPart, mailPart, phonePart, sessionPart} from './show.ts';
-import {factsOf} from './user-facts.ts';
+import {factsOf, type UserFacts} from './user-facts.ts';
 import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
@@ -101,4 +100,81 @@ function linkAccounts(
   const linked = accounts.linkedWith(sighting);
   if (test === undefined) accounts.note(sighting);
   return linked;
+}
+
+interface Judgement {
+  /** 0 for a bot, 100 for a human. */
+  score: number;
+  canPass: boolean;
+  /** Every rule that matched, shadow ones included. */
+  matched: NonNullable<VerifyData['rules']>;
+}
+
+/** Minimum score that passes unless a rule decides: our own choice, the middle of the scale. */
+const PASS_FROM = 50;
+
+/**
+ * The score is 100 less the weights of matching bot rules. A matching `allow` rule lets a session pass.
+ * Without one, a matching `block` rule stops it. Without both, the score decides. Shadow rules are shown,
+ * and change nothing.
+ */
+export function judge(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
+  const matched = rules.filter(rule => rule.matches(facts));
+  const effective = matched.filter(({shadow}) => !shadow);
+  const weights = effective.filter(({source}) => source === 'bot').map(({weight}) => weight);
+  const score = Math.max(0, 100 - weights.reduce((sum, weight) => sum + weight, 0));
+  const has = (action: string): boolean => effective.some(rule => rule.action === action);
+  return {
+    score,
+    canPass: has('allow') || (!has('block') && score >= PASS_FROM),
+    matched: matched.map(({action, name, id, source, shadow}) => ({action, name, id, source, shadow})),
+  };
+}
+
+/** A part of a verdict. A field may be undefined: the JSON that the service sends then lacks the field. */
+type VerdictPart<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
+
+/** The verdict's `ip`. `type` is ipv4 or ipv6. `is_proxy` and `is_threat` are left out: no open data has them. */
+function ipPart(address: string, ip: IpData): VerdictPart<'ip'> {
+  const {asn_number} = ip;
+  return {
+    address,
+    type: isIPv4(address) ? 'ipv4' : 'ipv6',
+    is_datacenter: ip.is_datacenter_proxy,
+    is_tor: ip.is_tor_node,
+    is_vpn: ip.is_vpn,
+    is_bogon: ip.is_bogon,
+    asn: asn_number === undefined ? undefined : `AS${asn_number}`,
+    asn_number,
+  };
+}
+
+function locationPart({city, country, continent, latitude, longitude}: IpData): VerdictPart<'location'> {
+  return {city, country, continent, latitude, longitude};
+}
+
+/** @param mail the address's assessment; missing if the address is malformed */
+function mailPart(address: string, mail: MailAssessment | null | undefined): VerdictPart<'email'> {
+  if (!mail) return {address, valid: false, trust_score: 0, flags: ['malformed']};
+  const {normalized, parsed, trust, domainType, flags} = mail;
+  return {
+    address,
+    normalized: normalized.address,
+    valid: true,
+    trust_score: trust,
+    domain_name: parsed.domain,
+    domain_type: domainType,
+    flags,
+  };
+}
+
+function phonePart(phone: PhoneData): VerdictPart<'phone'> {
+  const {is_valid: valid, country_code, country_name, carrier, line_type} = phone;
+  return {valid, country_code, country_name, carrier, line_type};
+}
+
+/** The verdict's `session`. Its times are in UTC. */
+function sessionPart({started_at, finished_at}: UserSession): VerdictPart<'session'> {
+  const inUtc = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
+  return {started_at: inUtc(started_at), finished_at: inUtc(finished_at)};
 }
