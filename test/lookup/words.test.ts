@@ -7,7 +7,7 @@ import others from '../../src/operations/words.json' with {type: 'json'};
 const groups = new Set(
   (
     'ip phone email country behind behindCountry persons neutral visits whole another otherDigits cards versions ' +
-    'masked totals notes elsewhere fax particles'
+    'masked totals notes elsewhere fax particles areaCodes'
   ).split(' '),
 );
 const lists = Object.entries(headers).flatMap(([language, words]) =>

@@ -16,8 +16,8 @@ export type ColumnKind = Intelligence | 'country';
  * `otherDigits`: digits that are no phone numbers (`order_no`). `cards`: no phone numbers either, even in groups.
  * `versions`: they can look like IP addresses. `masked`: values were made unrecognizable. `totals`, `notes`: labels of
  * rows below a list. `elsewhere`: beginnings of words for something with a country of its own, such as a birth or a
- * card. `fax`: parts of words for a fax or a pager. `areaCodes`: the part of a number that its area has. `particles`: words before the owner of values (`Teléfono del
- * cliente`).
+ * card. `fax`: parts of words for a fax or a pager. `areaCodes`: the part of a number that its area has. `particles`:
+ * words before the owner of values (`Teléfono del cliente`).
  */
 export type Words =
   | ColumnKind
