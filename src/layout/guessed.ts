@@ -29,6 +29,8 @@ export function flagsOf(guesses: readonly Guess[]): string[] {
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
   const national = named.filter(lacksCountry);
   const isKnown = named.some(({operation}) => operation === 'country');
+  // A country alone is nothing to look up.
+  if (named.every(({operation}) => operation === 'country')) return [];
   return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national)];
 }
 

@@ -40,6 +40,7 @@ function lists(kind: 'email' | 'ip', spelling: string, cellOf: (n: number) => [t
         return {
           name: `${kind}, ${spelling}, ${header}, ${length} rows, ${share * 100}% without`,
           kind,
+          country: 'DE',
           header: ['id', header],
           rows: cells.map(([text = ''], n) => [`n${n}`, text]),
           meant: cells.map(([, meant]) => meant),

@@ -17,6 +17,8 @@ export interface KnownList {
   /** What each row's value means; undefined for a placeholder, a note, or a cell that means no single value. */
   readonly meant: readonly (string | undefined)[];
   readonly defaultCountry?: string;
+  /** The country that a person who knows the list would name, if asked for one. */
+  readonly country: string;
   /** The reason why not even a person could tell a row's value; undefined where one could. */
   readonly undecidable: readonly (Undecidable | undefined)[];
 }

@@ -158,6 +158,7 @@ function phoneList(index: number): KnownList | undefined {
   return {
     name: `${country}, ${spelling}, ${hint}, ${length} rows, ${mixture}, ${share * 100}% without`,
     kind: 'phone',
+    country,
     header: [isUnnamed ? 'x' : 'phone', ...(isNamed ? ['country'] : [])],
     rows: rows.map(({cells}) => (isNamed ? cells : cells.slice(0, 1))),
     meant: rows.map(({meant}) => meant),

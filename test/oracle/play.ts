@@ -11,6 +11,8 @@ export interface Played {
   right: number;
   notBought: number;
   undecidable: number;
+  /** Number of lists whose run stops with advice, or without. */
+  stops: number;
   /** Each value that was bought as another one. */
   readonly wrong: string[];
   /** Each list with a column of values that no message names. */
@@ -28,9 +30,18 @@ function jobOf(defaultCountry: string | undefined) {
   return job;
 }
 
+const none = (): Played => ({right: 0, notBought: 0, undecidable: 0, stops: 0, wrong: [], unnamed: []});
+
+/** True if a run of the list stops, and one that knows the list's country buys a value of it. */
+export function lacksOnlyAdvice(list: KnownList): boolean {
+  const [asItIs, known] = [none(), none()];
+  playList(list, asItIs);
+  playList({...list, defaultCountry: list.country}, known);
+  return asItIs.stops > 0 && known.right > 0;
+}
+
 /** Plays the lists of these indexes: a bought value is the value meant; no column with values goes unnamed. */
 export function play(isPlayed: (index: number) => boolean): Record<KnownList['kind'], Played> {
-  const none = (): Played => ({right: 0, notBought: 0, undecidable: 0, wrong: [], unnamed: []});
   const all = {phone: none(), email: none(), ip: none()};
   for (let index = 0; index < listCount; index++) {
     const list = isPlayed(index) ? listAt(index) : undefined;
@@ -70,6 +81,7 @@ function playList(list: KnownList, played: Played): void {
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     played.notBought += values;
+    played.stops += 1;
     const said = [error.message, ...(error.remedy.flags ?? [])].join(' ');
     // Fewer than half of the cells are values: such a column may be one of notes.
     if (values * 2 >= rows.length && !said.includes(column)) played.unnamed.push(`${list.name}: ${said}`);

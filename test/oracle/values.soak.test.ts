@@ -1,5 +1,8 @@
-import {readFileSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {followKnown} from './advice.ts';
 import {undecidableCases} from './known-list.ts';
 import {play, tableOf, totalsOf} from './play.ts';
 
@@ -16,4 +19,13 @@ test('all lists: nothing is bought as another value; docs/formats.md has the fig
   expect(right).toMatch(table);
   expect(readFileSync(path, 'utf8')).toBe(right);
   for (const words of Object.values(undecidableCases)) expect(docs).toContain(words);
+});
+
+test('advice on all lists of known values', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-advice-'));
+  try {
+    expect(await followKnown(directory, () => true)).toBeGreaterThan(1_000);
+  } finally {
+    rmSync(directory, {recursive: true});
+  }
 });

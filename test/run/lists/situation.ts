@@ -88,7 +88,7 @@ export async function look(directory: string, situation: Situation): Promise<Loo
 }
 
 /** Writes the list to its file. */
-export function written(directory: string, {list, file}: Situation): string {
+export function written(directory: string, {list, file}: Pick<Situation, 'list' | 'file'>): string {
   const path = join(directory, file);
   mkdirSync(dirname(path), {recursive: true});
   writeFileSync(path, file.endsWith('.gz') ? gzipSync(list) : list);
