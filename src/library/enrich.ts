@@ -13,7 +13,7 @@ import type {Enriched} from './enriched.ts';
 import {AbortError, onAbort, stopOnAbort} from './on-abort.ts';
 import {readAhead, rowGroups} from './row-groups.ts';
 import {errorOf, NOT_WANTED, RowsRun} from './rows-run.ts';
-import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
+import {demandObjects, inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
@@ -84,6 +84,7 @@ async function* enrichAll(
   options: RunJobOptions,
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
+  demandObjects(settings, options);
   const groups = rowGroups(rows);
   const release = stopOnAbort(stopper, options.signal);
   let begun: RowsRun | undefined;

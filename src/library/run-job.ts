@@ -39,6 +39,7 @@ export interface RunJobOptions {
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
+    demandObjects(settings, options);
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
@@ -46,6 +47,14 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   } catch (error) {
     throw toldInCode(error);
   }
+}
+
+/** @throws {UsageError} for what can be neither settings nor a signal, as a program without types may give it. */
+export function demandObjects(settings: unknown, {signal}: RunJobOptions): void {
+  if (typeof settings !== 'object' || settings === null)
+    throw new UsageError('settings', 'Expected an object with settings, such as {ip: "ip"}.');
+  if (signal !== undefined && typeof signal.addEventListener !== 'function')
+    throw new UsageError('settings', 'signal: expected an AbortSignal.');
 }
 
 /** {@link prepareRun}. If the settings are not valid, also writes the metrics, which say that the run failed. */

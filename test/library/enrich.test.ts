@@ -6,7 +6,14 @@ import {pipeline} from 'node:stream/promises';
 import {setTimeout} from 'node:timers/promises';
 import {pino} from 'pino';
 import {expect, it} from 'vitest';
-import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
+import {
+  AbortError,
+  BulkEnrichError,
+  type EnrichSettings,
+  enrich,
+  enrichStream,
+  runJob,
+} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
 import {until} from '../support/until.ts';
@@ -271,6 +278,18 @@ it.each<[unknown, string]>([
   await using program = await startProgram();
   const wrong = all(enrich(given as never, settings, program.options));
   await expect(wrong).rejects.toMatchObject({code: 'settings', message: expect.stringContaining(found)});
+});
+
+it.each<[unknown, object, string]>([
+  [undefined, {}, 'Expected an object with settings'],
+  [null, {}, 'Expected an object with settings'],
+  [settings, {signal: 5}, 'signal: expected an AbortSignal'],
+])('%j as settings with %j as options is refused with a code', async (given, options, said) => {
+  await using program = await startProgram();
+  const refusal = {code: 'settings', message: expect.stringContaining(said)};
+  const wrong = {...program.options, ...options} as never;
+  await expect(all(enrich(rows(1), given as never, wrong))).rejects.toMatchObject(refusal);
+  await expect(runJob(given as never, wrong)).rejects.toMatchObject(refusal);
 });
 
 it('a list in a cell is what a cell with several values is', async () => {
