@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
+import {once} from '../operations/once.ts';
 import {
   type AnswerData,
   type Intelligence,
@@ -72,7 +73,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   const data = openData();
   const given = options.answers === undefined ? () => undefined : answersBy(options.answers);
-  const rules = loadAccessRules(options.rulesFile);
+  // Most lists have no session tokens, and ask for no verdict. A file of the user's is checked at the start.
+  const rules = once(() => loadAccessRules(options.rulesFile));
+  if (options.rulesFile !== undefined) rules();
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
   const credits = new Credits(costs, options.credits);
   const sessions = new UserSessions();

@@ -20,7 +20,7 @@ export interface VerdictParts {
   data: OpenData;
   sessions: UserSessions;
   accounts: Accounts;
-  rules: readonly ReadyAccessRule[];
+  rules: () => readonly ReadyAccessRule[];
   /** Sample sessions by token. A call with a test action id gets one of them if its own token is unknown. */
   samples: ReadonlyMap<string, UserSession>;
 }
@@ -69,7 +69,7 @@ function verdict(
   const device = describeDevice(session);
   const ip = sessionIp(data, session.ip);
   const facts = factsOf({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
-  const {score, canPass, matched} = judge(rules, facts);
+  const {score, canPass, matched} = judge(rules(), facts);
   return {
     user_id: id,
     score,
