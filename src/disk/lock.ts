@@ -6,6 +6,7 @@ import {LockedError, systemCode} from '../errors.ts';
 import type {Said} from '../sentence.ts';
 import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
+import {removeDirectory} from './remove.ts';
 import {isBusy} from './sqlite.ts';
 
 export interface Lock {
@@ -59,7 +60,14 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
       throw error;
     }
     if (inodeOf(path) === inode) {
-      writeHolder(directory);
+      try {
+        writeHolder(directory);
+      } catch (error) {
+        // The disk is full. It keeps no directory that was made for this lock.
+        if (made !== undefined) removeDirectory(directory);
+        db.close();
+        throw error;
+      }
       return {made, release: () => db.close()};
     }
     db.close();
