@@ -13,7 +13,7 @@ const MOST_TIMES = 3;
 export type Listed = Pick<Situation, 'text' | 'list' | 'file' | 'flags'>;
 
 /** The list as a file. Its run gets no country but the one that the list has as a setting. */
-export function listedOf({header, rows, defaultCountry}: KnownList): Listed {
+function listedOf({header, rows, defaultCountry}: KnownList): Listed {
   const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const text = `${[header, ...rows].map(row => row.map(cell).join(',')).join('\n')}\n`;
   const flags = defaultCountry === undefined ? [] : [`--default-country ${defaultCountry}`];
