@@ -11,8 +11,14 @@ export function camelCase(key: string): string {
 /** Words for a value that the reader is to find. A user's own name may be in capitals, too. */
 const placeholders: ReadonlySet<unknown> = new Set(['COLUMN', 'COUNTRY', 'OUT', 'FILE']);
 
+/** A part of a {@link Sentence} that the command and the library write in ways of their own. */
+interface Worded {
+  asFlag(): string;
+  inCode(): string;
+}
+
 /** A setting in a {@link Sentence}, with its value if the sentence names one. */
-class SettingNamed {
+class SettingNamed implements Worded {
   readonly name: string;
   readonly value: string | boolean | undefined;
 
@@ -34,24 +40,22 @@ class SettingNamed {
   }
 }
 
+/** The gap between two settings that belong together. */
+const BESIDE: Worded = {asFlag: () => ' ', inCode: () => ', '};
+
 /**
  * A sentence for the user, whose settings are apart from its words: the command tells them as flags, and the library
- * as its caller writes them. As a string, it names flags.
+ * as its caller writes them. As a string, it names flags: in a template without {@link say}, it becomes one.
  */
 export class Sentence {
-  readonly #parts: readonly (string | SettingNamed)[];
+  readonly parts: readonly (string | Worded)[];
 
-  constructor(parts: readonly (string | SettingNamed)[]) {
-    this.#parts = parts;
-  }
-
-  /** The parts of the sentence, to be parts of a longer one. */
-  get parts(): readonly (string | SettingNamed)[] {
-    return this.#parts;
+  constructor(parts: readonly (string | Worded)[]) {
+    this.parts = parts;
   }
 
   toString(): string {
-    return this.#parts.map(part => (typeof part === 'string' ? part : part.asFlag())).join('');
+    return this.parts.map(part => (typeof part === 'string' ? part : part.asFlag())).join('');
   }
 
   toJSON(): string {
@@ -59,7 +63,7 @@ export class Sentence {
   }
 
   inCode(): string {
-    return this.#parts.map(part => (typeof part === 'string' ? part : part.inCode())).join('');
+    return this.parts.map(part => (typeof part === 'string' ? part : part.inCode())).join('');
   }
 }
 
@@ -72,6 +76,19 @@ export type Said = string | Sentence;
  */
 export function set(name: string, value?: string | boolean): SettingNamed {
   return new SettingNamed(name, value);
+}
+
+/** The settings that these flags give, as an error offers them: `--no-header --ip 'last ip'`. */
+export function setBy(flags: readonly string[]): Sentence {
+  const parts: Worded[] = [];
+  const words = flags.values();
+  for (const flag of words) {
+    const name = camelCase(flag.replace(/^-+(?:no-)?/, ''));
+    if (parts.length > 0) parts.push(BESIDE);
+    if (flag.startsWith('--no-')) parts.push(set(name, false));
+    else parts.push(set(name === 'o' ? 'output' : name, words.next().value));
+  }
+  return new Sentence(parts);
 }
 
 /** Makes a sentence of a template. Its values are settings, other sentences, and texts. */

@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {describeSettings} from '../src/job/settings.ts';
-import {inCode, type Sentence, say, set, spelled} from '../src/sentence.ts';
+import {inCode, type Sentence, say, set, setBy, spelled} from '../src/sentence.ts';
 
 /** Settings by their names in code. A command's own output, and its list's date, are flags as well. */
 const names = [...describeSettings().map(({name}) => name), 'output', 'date', 'redis'];
@@ -16,6 +16,11 @@ test.each<[Sentence, string, string]>([
   [say`Add ${set('ip', 'EMAIL')}.`, 'Add --ip EMAIL.', 'Add ip: "EMAIL".'],
   [say`Add ${set('defaultCountry', 'DE')}.`, 'Add --default-country DE.', 'Add defaultCountry: "DE".'],
   [say`Add ${set('ip', "it's $(x)")}.`, "Add --ip 'it'\\''s $(x)'.", 'Add ip: "it\'s $(x)".'],
+  [
+    say`Try ${setBy(['--no-header', '--ip', 'last ip', '-o', '--x'])}.`,
+    "Try --no-header --ip 'last ip' -o --x.",
+    'Try header: false, ip: "last ip", output: "--x".',
+  ],
   [
     say`${say`Look at ${set('phone')}`}, or ${set('email')}.`,
     'Look at --phone, or --email.',

@@ -189,7 +189,10 @@ function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
   const advice = settings.outputFormat === undefined ? otherFormat(output) : undefined;
   if (advice !== undefined)
-    throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
+    throw new UsageError(
+      'output_format',
+      say`${output} can't be written in the format of its name. ${advice}`,
+    );
   const named = formatByName(output);
   // If the names of input and output give the same format, the delimiter stays: a .csv with tabs keeps its tabs.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))

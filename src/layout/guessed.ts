@@ -11,7 +11,7 @@ import {
 } from '../lookup/columns/guess.ts';
 import {anyOf, type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Said, say, set, shellWord} from '../sentence.ts';
+import {type Said, type Sentence, say, set, setBy, shellWord} from '../sentence.ts';
 import {refuseTurned} from './turned-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
@@ -114,7 +114,7 @@ export function demandSure(
     );
   throw new UsageError(
     'no_columns',
-    `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
+    say`No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
   );
 }
 
@@ -139,7 +139,7 @@ export function passedOver(guess: LookupGuess): Said {
       ? say`, and ${set('country')} or ${set('defaultCountry')}`
       : '';
   const named = country === '' ? flags : flags.slice(0, -2);
-  const add = aside === 'unknowable' ? '' : say`; add ${named.map(shellWord).join(' ')}${country}`;
+  const add = aside === 'unknowable' ? '' : say`; add ${setBy(named)}${country}`;
   const {plural, others = ''} = operations[operation];
   if (holdsSeveral(guess))
     return `Not looked up, though ${Math.round(ofKind * 100)}% of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
@@ -164,7 +164,7 @@ function repeats({values, distinct}: Guess): string {
 }
 
 /** A sentence for each looked-up column whose name is in the header more than once. */
-export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): string[] {
+export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): Said[] {
   const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
   return guesses.flatMap(({operation, column, confidence}) => {
     const isSame = (_: string, at: number) => header[at] === column;
@@ -172,7 +172,7 @@ export function repeatedNames(guesses: readonly LookupGuess[], format: InputForm
     if (later.length === 0) return [];
     const names = later.map(name => `"${name}"`).join(', ');
     return [
-      `The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: --${operation} ${shellWord(asChoice(operation, column))}.`,
+      say`The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: ${set(operation, asChoice(operation, column))}.`,
     ];
   });
 }
@@ -226,9 +226,7 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
       : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
   const without = flagsOf(others.filter(other => !lacksCountry(other)));
   const leave =
-    without.length === 0
-      ? ''
-      : ` To leave them out, name the other columns: ${without.map(shellWord).join(' ')}.`;
+    without.length === 0 ? '' : say` To leave them out, name the other columns: ${setBy(without)}.`;
   return new UsageError(
     'column_unsure',
     say`Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${doubt ?? add}${leave}`,
@@ -272,15 +270,20 @@ function faultIn({operation, share, header, fault}: LookupGuess): string {
   return `is ${header === 'silent' ? 'filled in part' : 'named'} like ${plural}, but ${fit}${because}`;
 }
 
+/** The settings that name a column to look up: `--ip, --phone or --email`. */
+function anyLookup(): Sentence {
+  return intelligenceNames
+    .map(name => say`${set(name)}`)
+    .reduce((all, one, at) => say`${all}${at === intelligenceNames.length - 1 ? ' or ' : ', '}${one}`);
+}
+
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
-  const anyFlag = anyOf(intelligenceNames.map(name => `--${name}`));
-  const named = flags.map(shellWord).join(' ');
   const columns =
     flags.length === 0
-      ? `Name the columns to look up with ${anyFlag}`
-      : `Name the columns to look up: ${named}`;
+      ? say`Name the columns to look up with ${anyLookup()}`
+      : say`Name the columns to look up: ${setBy(flags)}`;
   const next = flags.includes(guess.column)
-    ? `If it is to be looked up, add ${named}. Else name other columns with ${anyFlag}`
+    ? say`If it is to be looked up, add ${setBy(flags)}. Else name other columns with ${anyLookup()}`
     : columns;
-  return new UsageError('column_unsure', `Column "${guess.column}" ${faultIn(guess)}. ${next}.`, {flags});
+  return new UsageError('column_unsure', say`Column "${guess.column}" ${faultIn(guess)}. ${next}.`, {flags});
 }

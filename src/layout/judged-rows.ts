@@ -10,7 +10,7 @@ import type {CellReader, Target} from '../lookup/targets.ts';
 import {countryIn} from '../operations/country.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
-import {type Said, say, set, shellWord} from '../sentence.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {asChoice} from './guessed.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
@@ -67,16 +67,16 @@ export function judgeValues(
     const are =
       others === undefined
         ? ''
-        : ` They are ${operations[others].plural}: --${operations[others].setting} ${shellWord(asChoice(others, column))}.`;
+        : say` They are ${operations[others].plural}: ${set(operations[others].setting, asChoice(others, column))}.`;
     if (values < FEW_VALUES) {
-      if (are !== '' && codes.length === values) doubts.push(`The ${fault}${are}`);
+      if (are !== '' && codes.length === values) doubts.push(say`The ${fault}${are}`);
       continue;
     }
     const advice = code === undefined ? undefined : adviceOf(code, settings);
     const hint = advice === undefined ? '' : ` What to do: ${advice}.`;
     throw new UsageError(
       'column_invalid',
-      `${codes.length} of the first ${values} ${fault}${are} Nothing was sent.${hint}`,
+      say`${codes.length} of the first ${values} ${fault}${are} Nothing was sent.${hint}`,
     );
   }
   return doubts;

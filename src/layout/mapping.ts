@@ -15,7 +15,7 @@ import {anyOf, intelligenceNames, type Operation, operationNames, operations} fr
 import {besideNames, perBeside} from '../operations/verify.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
-import {type Said, say, set, shellWord} from '../sentence.ts';
+import {type Said, say, set, setBy} from '../sentence.ts';
 import {
   demandSure,
   flagsOf,
@@ -142,13 +142,13 @@ function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGu
 }
 
 /** A sentence that lists these columns; undefined if there are none. */
-function leftOutBeside(others: readonly LookupGuess[], guesses: readonly Guess[]): string | undefined {
+function leftOutBeside(others: readonly LookupGuess[], guesses: readonly Guess[]): Said | undefined {
   if (others.length === 0) return undefined;
   const isPhone = others.some(({operation}) => operation === 'phone');
   const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
   const flags = flagsOf([...others, ...countries]);
   const left = others.map(({column}) => `"${column}"`).join(', ');
-  return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
+  return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${setBy(flags)}.`;
 }
 
 function targetsFrom(choices: MentionedColumns['choices'], {columns}: InputFormat): Target[] {

@@ -5,7 +5,7 @@ import {readHeader} from '../lookup/columns/header.ts';
 import {detectColumns} from '../lookup/detect.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
 import {isValue} from '../operations/shown-value.ts';
-import {say, set} from '../sentence.ts';
+import {say, set, setBy} from '../sentence.ts';
 import {flagsOf} from './guessed.ts';
 import {refuseTurned} from './turned-lists.ts';
 
@@ -38,7 +38,7 @@ export function refuseValuesAsHeader(
   const flags = ['--no-header', ...asPhones, ...country];
   throw new UsageError(
     'header_is_value',
-    say`Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add ${set('header', false)}; columns are then column_1, column_2, ….${phones.length === 0 ? '' : say` If it holds phone numbers: ${set('header', false)} ${asPhones.join(' ')} ${defaultCountry === undefined ? say`${set('defaultCountry')} with a country such as DE` : set('defaultCountry', defaultCountry)}.`}`,
+    say`Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add ${set('header', false)}; columns are then column_1, column_2, ….${phones.length === 0 ? '' : say` If it holds phone numbers: ${setBy(['--no-header', ...asPhones])} ${defaultCountry === undefined ? say`${set('defaultCountry')} with a country such as DE` : set('defaultCountry', defaultCountry)}.`}`,
     {flags},
   );
 }

@@ -7,7 +7,7 @@ import {keyOf, type Target} from '../lookup/targets.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
-import {say, set, shellWord} from '../sentence.ts';
+import {say, set, setBy} from '../sentence.ts';
 
 /** One column of a lookup's results. The writers of all formats use such columns. */
 export interface LookupColumn {
@@ -207,9 +207,7 @@ export function refuseClashes(
   // Targets that clash must not get one prefix together.
   const prefixOf = ({prefix}: Target) => (clashing.length > 1 ? `checked_${prefix}` : 'checked_');
   const choice =
-    first === undefined
-      ? say`${set('ip', 'COLUMN=checked_')}`
-      : choiceOf(first, prefixOf(first)).map(shellWord).join(' ');
+    first === undefined ? say`${set('ip', 'COLUMN=checked_')}` : setBy(choiceOf(first, prefixOf(first)));
   const isOutput = clashing.some(({prefix}) => taken.has(`${prefix}status`) && taken.has(`${prefix}error`));
   const isAnswer = ({column}: Target) =>
     clashing.some(one => one.column !== column && column.startsWith(one.prefix));
@@ -220,8 +218,8 @@ export function refuseClashes(
   throw new UsageError(
     'column_clash',
     isOutput
-      ? `The list is the output of a run: it has "${name}" already. To renew its answers, run the list that it was made from; answers that are stored cost nothing. To judge its rows by other rules, use bulk-enrich score. To keep both results, give the new columns another prefix, such as ${choice}.`
-      : `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
+      ? say`The list is the output of a run: it has "${name}" already. To renew its answers, run the list that it was made from; answers that are stored cost nothing. To judge its rows by other rules, use bulk-enrich score. To keep both results, give the new columns another prefix, such as ${choice}.`
+      : say`The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
     countries === undefined ? {} : {flags: [...flags, ...countries.flatMap(column => ['--country', column])]},
   );
 }

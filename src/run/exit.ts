@@ -6,6 +6,7 @@ import {policyNumbers} from '../lookup/policy.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
+import {type Said, say, set} from '../sentence.ts';
 import type {Counted} from './stop.ts';
 
 /** The end of a run that was stopped, or that wrote all rows. */
@@ -66,9 +67,10 @@ export function isComplete({status, exit_code}: Summary): boolean {
 }
 
 /** A sentence on the limits for which a run that wrote its output ends with exit code 4; empty without one. */
-export function failureSentence({failed_if: exceeded, reason}: Summary): string {
+export function failureSentence({failed_if: exceeded, reason}: Summary): Said {
   const drifted = reason === 'drift' ? " It differs from the job's last runs by more than drift allows." : '';
-  return exceeded.map(text => ` A limit is exceeded: ${text}.`).join('') + drifted;
+  const limits = exceeded.map(text => say` A limit is exceeded (${set('failIf')}): ${text}.`);
+  return [...limits, drifted].reduce((all, one) => say`${all}${one}`, say``);
 }
 
 /** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */

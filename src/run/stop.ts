@@ -197,7 +197,7 @@ function refused(
   const check = isKnownToAnswer
     ? say`Check the account: its credits, quota and plan. ${again} If the values really are that bad, add ${set('maxErrors', '100%')}.`
     : `Check BULK_ENRICH_BASE_URL, the account and the columns. ${again}`;
-  return {...stop, reason: 'refused', exitCode: exitCodes.usage, message: `${all} ${check}`};
+  return {...stop, reason: 'refused', exitCode: exitCodes.usage, message: say`${all} ${check}`};
 }
 
 function inARow(operation: Operation, streak: Streak): string {

@@ -278,7 +278,7 @@ test('quiet leaves the sentence about an exceeded limit, also when the complete 
       await here('run', 'judged.csv', '--quiet', '--fail-if', 'rows.written > 0', ...FAST),
     ).toMatchObject({
       code: 4,
-      stderr: expect.stringMatching(/^.*A limit is exceeded: rows\.written > 0\.[^\n]*\n$/),
+      stderr: expect.stringMatching(/^.*A limit is exceeded \(--fail-if\): rows\.written > 0\.[^\n]*\n$/),
     });
 });
 

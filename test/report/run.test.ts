@@ -234,7 +234,7 @@ describe('--ping-url', () => {
       sandbox.write('in.csv', list(5));
       const {code, stderr} = await run(sandbox, ['--ping-url', health.url]);
       expect(code).toBe(0);
-      expect(stderr).toMatch(/^Warning: .*health check/m);
+      expect(stderr).toMatch(/^Warning: .*health check \(--ping-url\)/m);
       expect(stderr).not.toContain(health.url);
       expect(health.pings).toHaveLength(2);
     },

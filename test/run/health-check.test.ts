@@ -7,12 +7,20 @@ test('a health check gets one start ping however often the run says that it has 
   await using health = await startPingServer();
   const {pathname: path} = new URL(health.url);
   const job = {settings: {pingUrl: health.url}} as Job;
-  await withHealthCheck(job, expect.unreachable, async begun => {
-    begun();
-    begun();
-    return {exitCode: 0};
-  });
+  await withHealthCheck(
+    job,
+    said => expect.unreachable(String(said)),
+    async begun => {
+      begun();
+      begun();
+      return {exitCode: 0};
+    },
+  );
   expect(health.pings).toEqual([`GET ${path}/start`, `GET ${path}`]);
-  await withHealthCheck(job, expect.unreachable, async () => ({exitCode: 2}));
+  await withHealthCheck(
+    job,
+    said => expect.unreachable(String(said)),
+    async () => ({exitCode: 2}),
+  );
   expect(health.pings.slice(2)).toEqual([`GET ${path}/2`]);
 });

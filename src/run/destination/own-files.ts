@@ -1,5 +1,6 @@
 import {closeSync, constants, openSync, readSync, statSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
+import {type Said, say, set} from '../../sentence.ts';
 
 /** Files that a run writes beside its output, with the beginning by which the next run recognizes each. */
 const beginnings = {
@@ -35,10 +36,10 @@ export function mayWrite(kind: OwnFile, path: string): boolean {
 }
 
 /** @throws {UsageError} if a run would replace a file that no run wrote. `setting`: the setting that names it. */
-export function refuseOthersFile(kind: OwnFile, path: string, setting = `--${kind}`): void {
+export function refuseOthersFile(kind: OwnFile, path: string, setting: Said = say`${set(kind)}`): void {
   if (mayWrite(kind, path)) return;
   throw new UsageError(
     'file_exists',
-    `${setting}: ${path} exists, is not a run's ${kind}, and would be lost. Choose another path, or move it away.`,
+    say`${setting}: ${path} exists, is not a run's ${kind}, and would be lost. Choose another path, or move it away.`,
   );
 }

@@ -10,6 +10,7 @@ import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
+import {say, set} from '../../sentence.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
 import {stateToken} from '../destination/partial.ts';
 import type {World} from '../io.ts';
@@ -27,7 +28,7 @@ export function checkReportPaths({settings}: Job): void {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError(
         'no_directory',
-        `--${flag}: the directory of ${path} does not exist. Make it, or use another path.`,
+        say`${set(flag)}: the directory of ${path} does not exist. Make it, or use another path.`,
       );
   }
   // The output is published only together with these files, so they must be writable.
@@ -41,7 +42,7 @@ function demandWritable(flag: string, path: string): void {
   } catch (error) {
     throw new OutputError(
       'output_unwritable',
-      `--${flag}: ${path} can't be written (${systemReason(error)}). Nothing was sent. Name another.`,
+      say`${set(flag)}: ${path} can't be written (${systemReason(error)}). Nothing was sent. Name another.`,
       {cause: error},
     );
   }

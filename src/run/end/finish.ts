@@ -142,13 +142,13 @@ function exceededThresholds({io, input: {layout}}: Session, summary: Summary): s
   return exceeded.map(({text}) => text);
 }
 
-function completedMessage(job: Job, summary: Summary): string {
+function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const left =
     rejected === 0
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
-  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
+  return say`${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
 }
 
 /** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */
@@ -188,7 +188,7 @@ async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcom
   deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
-  const message = `${stop.message}${space}${lackedSentence(summary)}`;
+  const message = say`${stop.message}${space}${lackedSentence(summary)}`;
   return {exitCode: stop.exitCode, summary, stop, message, lostAnswers};
 }
 

@@ -1,6 +1,7 @@
 import {notify} from '../../client/notify.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {type Said, say, set} from '../../sentence.ts';
 
 /** Called once the run holds its output's lock, so that no other run writes the output. Sends the start ping. */
 export type Begun = () => void;
@@ -12,7 +13,7 @@ export type Begun = () => void;
  */
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,
-  warn: (sentence: string) => void,
+  warn: (sentence: Said) => void,
   work: (begun: Begun) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (pingUrl === undefined) return work(() => {});
@@ -24,7 +25,8 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
     if (exitCode === exitCodes.locked) return;
     const results = [await started, await ping(pingUrl, isSuccess(exitCode) ? '' : String(exitCode))];
     const failed = results.find(result => result !== undefined && result !== 'ok');
-    if (failed !== undefined) warn(`The health check could not be pinged (${failed}).`);
+    if (failed !== undefined)
+      warn(say`The health check (${set('pingUrl')}) could not be pinged (${failed}).`);
   };
   try {
     const outcome = await work(begun);

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {isFull} from '../../disk/sqlite.ts';
 import {OutputError} from '../../errors.ts';
 import {count} from '../../report/format.ts';
+import {say} from '../../sentence.ts';
 import {rowsOf, type Session} from '../session.ts';
 import type {RunState} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
@@ -36,7 +37,7 @@ function fullSentence({directory}: RunState): string {
 /** The error of a run that could not begin; if the disk of its state is full, with the directory. */
 export function withPlace(error: unknown, state: RunState | undefined): unknown {
   if (state === undefined || !(error instanceof OutputError) || !isFull(error)) return error;
-  return new OutputError('state_unwritable', `${error.message}${fullSentence(state)}`, {cause: error.cause});
+  return new OutputError('state_unwritable', say`${error.said}${fullSentence(state)}`, {cause: error.cause});
 }
 
 function sizeOf(path: string): number {

@@ -8,6 +8,7 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {SPARE} from '../../ledger/ledger-file.ts';
 import {filesOfRules} from '../../score/rules.ts';
+import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
 import {PROBE, partialNames, stateToken, type WrittenPaths, writablePath} from '../destination/partial.ts';
@@ -31,7 +32,7 @@ export const stateFiles = [
 
 /** A file that a job reads or writes, and the setting that names it. */
 interface NamedFile {
-  readonly setting: string;
+  readonly setting: Said;
   readonly path: string;
   readonly fileId: FileId;
 }
@@ -74,7 +75,7 @@ export function removeLeft(job: Job, {writes}: Destination): void {
     orUnwritable(path, () => rmSync(besideOf(path, token), {force: true}));
 }
 
-function named(setting: string, path: string): NamedFile {
+function named(setting: Said, path: string): NamedFile {
   return {setting, path, fileId: fileIdOf(path)};
 }
 
@@ -101,7 +102,7 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
   const beside = (Object.keys(all) as OwnFile[]).flatMap(kind => {
     const path = all[kind];
     if (path === undefined || isStream(path)) return [];
-    const setting = settings[kind] === undefined ? `--${kind} (by default)` : placeOf([kind]);
+    const setting = settings[kind] === undefined ? say`${set(kind)} (by default)` : placeOf([kind]);
     return [{...named(setting, path), kind}];
   });
   return [...writes.filter(path => !isStream(path)).map(path => named('the output', path)), ...beside];
@@ -120,7 +121,7 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   const paths = file.path === other.path ? file.path : `${file.path} is ${other.path}`;
   throw new UsageError(
     'same_file',
-    `${file.setting} and ${other.setting} are the same file (${paths}). Give each a file of its own; nothing was sent.`,
+    say`${file.setting} and ${other.setting} are the same file (${paths}). Give each a file of its own; nothing was sent.`,
   );
 }
 
@@ -129,16 +130,16 @@ function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
     throw new UsageError(
       'no_file',
-      `${setting}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
+      say`${setting}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
     );
   const kind = notFile(fileId.path);
   if (kind === undefined) return;
-  const stream = setting === 'the output' ? '-o -' : '/dev/stdout';
+  const stream = setting === 'the output' ? set('output', '-') : '/dev/stdout';
   const [code, advice] =
     kind === 'a directory'
       ? (['is_directory', 'Name a file'] as const)
-      : (['no_file', `Name a file, or ${stream} and what it is redirected to`] as const);
-  throw new UsageError(code, `${setting}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
+      : (['no_file', say`Name a file, or ${stream} and what it is redirected to`] as const);
+  throw new UsageError(code, say`${setting}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
 }
 
 /** @throws {OutputError} for a name that is longer than the file system allows. */
