@@ -8,7 +8,6 @@ import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
-import type {SpendingBy} from '../../ledger/books.ts';
 import {compareRuns, profileOf} from '../../report/drift.ts';
 import {accountIn, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
@@ -17,6 +16,7 @@ import {scopeKey} from '../../store/store-file.ts';
 import {type End, isComplete} from '../exit.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
+import type {RunSpending} from '../state/count.ts';
 import {withSpending} from './build-summary.ts';
 
 /*
@@ -86,10 +86,7 @@ export function pruneHistory(env: Env): void {
 }
 
 /** Completes the files of earlier runs with what their ledger has booked: a killed session could not. */
-export function completeHistory(
-  runs: readonly (readonly [runId: string, spending: SpendingBy])[],
-  {env, warn}: World,
-): void {
+export function completeHistory(runs: readonly RunSpending[], {env, warn}: World): void {
   if (userDirectoryTrouble('state', env) !== undefined) return;
   for (const [id, spending] of runs) {
     const directory = historyDirectory(env);
@@ -126,19 +123,22 @@ export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[]
   return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
 }
 
-/** Start and thousandths of a credit of each run of the job's account; none if the history can't be read. */
-export function spentByRun({endpoint, settings}: Job, {env}: World): {at: number; spent: number}[] {
+/** The history's runs of the job's endpoint and account, in the order of their ends; none if it can't be read. */
+function runsOfAccount({endpoint, settings}: Job, env: Env): Summary[] {
   const key = scopeKey(scopeOf(endpoint, settings));
   try {
-    return earlierRuns({env, warn() {}})
-      .filter(run => scopeKey(accountIn(run)) === key)
-      .map(({started_at: at, credits}) => ({
-        at: Date.parse(at),
-        spent: thousandths(credits.spent + credits.maybe_spent),
-      }));
+    return earlierRuns({env, warn() {}}).filter(run => scopeKey(accountIn(run)) === key);
   } catch {
     return [];
   }
+}
+
+/** Start and thousandths of a credit of each run of the job's account; none if the history can't be read. */
+export function spentByRun(job: Job, {env}: World): {at: number; spent: number}[] {
+  return runsOfAccount(job, env).map(({started_at: at, credits}) => ({
+    at: Date.parse(at),
+    spent: thousandths(credits.spent + credits.maybe_spent),
+  }));
 }
 
 function namesIn(directory: string): string[] {
@@ -183,18 +183,8 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   }
 }
 
-/** The job's last complete run of the same account; undefined if there is none, or if the history can't be read. */
-export function lastOfJob({name, endpoint, settings}: Job, env: Env): Summary | undefined {
-  if (name === undefined) return undefined;
-  const account = scopeOf(endpoint, settings);
-  const isSame = (run: Summary) => {
-    const its = accountIn(run);
-    return its.endpoint === account.endpoint && its.label === account.label;
-  };
-  try {
-    const runs = earlierRuns({env, warn: () => {}});
-    return runs.findLast(run => run.job === name && isComplete(run) && isSame(run));
-  } catch {
-    return undefined;
-  }
+/** The job's last complete run of the same account; undefined without one, or if the history can't be read. */
+export function lastOfJob(job: Job, env: Env): Summary | undefined {
+  if (job.name === undefined) return undefined;
+  return runsOfAccount(job, env).findLast(run => run.job === job.name && isComplete(run));
 }
