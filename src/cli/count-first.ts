@@ -85,7 +85,7 @@ export async function creditsNeeded(
   console: Console,
 ): Promise<number | undefined> {
   const isOwnLimit = stop?.reason === 'budget' && stop.comeBackMs === undefined;
-  if (!isOwnLimit || summary === undefined || console.quiet) return undefined;
+  if (!isOwnLimit || console.quiet) return undefined;
   const plan = await planOf(job, console, {warn: () => {}});
   if (plan === undefined) return undefined;
   const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;

@@ -16,7 +16,7 @@ export async function tellGitHub(outcome: RunOutcome<Said>, console: Console): P
   for (const line of annotations(outcome))
     if (!console.quiet || !line.startsWith('::notice')) printCommand(line);
   const path = process.env.GITHUB_STEP_SUMMARY ?? '';
-  if (outcome.summary === undefined || path === '') return;
+  if (path === '') return;
   try {
     const kind = notFile(path);
     if (kind !== undefined) throw new Error(`it is ${kind}`);
@@ -62,17 +62,17 @@ export function inGitHubActions(): boolean {
 
 function annotations({exitCode, stop, summary, message}: RunOutcome<Said>): string[] {
   const lines: string[] = [];
-  const drift = summary?.drift ?? [];
+  const {drift} = summary;
   if (stop !== undefined) lines.push(annotation('error', 'bulk-enrich stopped', String(message)));
   if (drift.length > 0) {
-    const level = summary?.reason === 'drift' ? 'error' : 'warning';
+    const level = summary.reason === 'drift' ? 'error' : 'warning';
     lines.push(
       annotation(level, "bulk-enrich: unlike the job's last runs", drift.map(driftSentence).join('; ')),
     );
   }
   if (stop === undefined && exitCode === exitCodes.incomplete)
     lines.push(annotation('warning', 'bulk-enrich: some values have no answer', String(message)));
-  if (stop === undefined && exitCode === exitCodes.limit && summary?.reason !== 'drift')
+  if (stop === undefined && exitCode === exitCodes.limit && summary.reason !== 'drift')
     lines.push(annotation('error', 'bulk-enrich: a limit was exceeded', String(message)));
   return lines;
 }

@@ -109,7 +109,7 @@ async function* enrichAll(
   const {exitCode, summary, stop, message} = outcome;
   if (stop !== undefined) throw errorOf(stop);
   if (exitCode === exitCodes.limit)
-    throw new BulkEnrichError(summary?.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
+    throw new BulkEnrichError(summary.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
 }
 
 /**

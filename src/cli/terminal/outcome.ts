@@ -37,7 +37,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome<Said>, console: Cons
     tellEnd(outcome, console);
     return;
   }
-  const told = summary === undefined ? [] : details(job, summary, console.width);
+  const told = details(job, summary, console.width);
   // Prints a blank line between the details and the result.
   for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
   if (stop === undefined) renderEnd(job, outcome, console);
@@ -74,13 +74,10 @@ function repairedLine(repairs: Summary['repairs']): string[] {
  */
 function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Console): void {
   const colour = colourOf(exitCode);
-  const gaps = summary === undefined ? '' : gapsSentence(summary);
-  const cut = summary?.errors.some(({code}) => code === 'rejected.cut_off') === true ? CUT : '';
+  const gaps = gapsSentence(summary);
+  const cut = summary.errors.some(({code}) => code === 'rejected.cut_off') ? CUT : '';
   const said = broken(console.paint(colour, `${message}${gaps}${cut}`));
-  const isHeard =
-    colour === 'red' ||
-    gaps + cut !== '' ||
-    (summary !== undefined && storeSentence(summary) + lackedSentence(summary) !== '');
+  const isHeard = colour === 'red' || gaps + cut + storeSentence(summary) + lackedSentence(summary) !== '';
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
 }
@@ -99,7 +96,6 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
 function renderEnd(job: Job, outcome: RunOutcome<Said>, console: Console): void {
   const {summary} = outcome;
   tellEnd(outcome, console);
-  if (summary === undefined) return;
   console.say(broken(costLine(summary)));
   for (const line of nextSteps(job, summary)) console.say(line);
 }
@@ -114,7 +110,6 @@ function renderStop(
   const {summary, message} = outcome;
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
   print('stderr', `${broken(`${stopped} ${message}`)}\n`);
-  if (summary === undefined) return;
   console.say(broken(costLine(summary)));
   const {spent, maybe_spent} = summary.credits;
   if (spent > 0 || maybe_spent > 0) console.say(broken(safeLine(job, outcome)));
