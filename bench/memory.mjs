@@ -13,9 +13,9 @@ import {fromSrc} from './from-src.mjs';
 import {startService} from './service.mjs';
 
 const {Ledger, intelligenceLookup, openStore} = await fromSrc(
-  'ledger/ledger',
+  'ledger/run/ledger',
   'ledger/lookup',
-  'store/store',
+  'ledger/answers/store',
 );
 const rows = Number(process.env.MEMORY_ROWS ?? 200_000);
 const distinct = Number(process.env.MEMORY_DISTINCT ?? 50_000);

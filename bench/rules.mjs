@@ -7,7 +7,7 @@ import {fromSrc} from './from-src.mjs';
 const {createScorer, backgroundOf, targetsOf} = await fromSrc(
   'score/scorer',
   'score/given',
-  'lookup/targets',
+  'columns/targets',
 );
 const RULES = 200;
 const count = Number(process.env.RULES_ROWS ?? 20_000);

@@ -16,8 +16,8 @@ import {fromSrc} from './from-src.mjs';
 
 const {intelligenceLookup, openStore, scopeKey} = await fromSrc(
   'ledger/lookup',
-  'store/store',
-  'store/store-file',
+  'ledger/answers/store',
+  'ledger/answers/store-file',
 );
 
 const rows = Number(process.env.WARM_ROWS ?? 300_000);

@@ -1,11 +1,11 @@
 import {createInterface} from 'node:readline';
+import {priceOf} from '../columns/prices.ts';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
-import {makePlan, type PlanIo, type PlanReport} from '../estimate/estimate.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import {priceOf} from '../layout/prices.ts';
 import type {Operation} from '../operations/table.ts';
+import {makePlan, type PlanIo, type PlanReport} from '../run/estimate.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';

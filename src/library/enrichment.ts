@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
-import type {Layout} from '../layout/layout.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {pickFields, type TargetColumns} from '../output/columns.ts';
+import type {Layout} from '../run/layout/layout.ts';
 import type {FedRow} from '../run/rows/feed.ts';
 import type {Risk} from '../score/risk.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';

@@ -1,6 +1,6 @@
+import {holdsColumn, nothingIn, requireColumn} from '../columns/targets.ts';
 import {BulkEnrichError, exitCodes, toldInCode} from '../errors.ts';
-import type {Mapping} from '../layout/mapping.ts';
-import {holdsColumn, nothingIn, requireColumn} from '../lookup/targets.ts';
+import type {Mapping} from '../run/layout/mapping.ts';
 import {Feed} from '../run/rows/feed.ts';
 import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';

@@ -1,11 +1,11 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Rate} from '../job/values.ts';
-import type {LedgerEntry, Reservation} from '../ledger/entry.ts';
+import type {AnswerStore} from '../ledger/answers/store.ts';
+import type {KnownAnswer} from '../ledger/answers/validity.ts';
 import type {Answer, LookupKey} from '../ledger/lookup.ts';
+import type {LedgerEntry, Reservation} from '../ledger/run/entry.ts';
 import type {Operation} from '../operations/table.ts';
-import type {AnswerStore} from '../store/store.ts';
-import type {KnownAnswer} from '../store/validity.ts';
 import type {Pause} from './pace/pause.ts';
 
 /** A value that must be paid for: neither ledger nor store has its outcome. With the reservation of its next call. */

@@ -1,7 +1,7 @@
 import type {PublishedLimit} from '../job/settings/call-settings.ts';
-import type {Ledger} from '../ledger/ledger.ts';
+import type {AnswerStore} from '../ledger/answers/store.ts';
+import type {Ledger} from '../ledger/run/ledger.ts';
 import type {Operation} from '../operations/table.ts';
-import type {AnswerStore} from '../store/store.ts';
 import type {LaneSettings, Outlet} from './call.ts';
 import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';

@@ -1,5 +1,5 @@
-import type {BookedAttempt, LedgerEntry} from '../ledger/entry.ts';
-import type {Ledger} from '../ledger/ledger.ts';
+import type {AnswerStore} from '../ledger/answers/store.ts';
+import {bestOf, type Judge, type KnownAnswer} from '../ledger/answers/validity.ts';
 import {
   type Answer,
   isKept,
@@ -8,10 +8,10 @@ import {
   type Result,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
-import {Occurrences} from '../ledger/occurrences.ts';
+import type {BookedAttempt, LedgerEntry} from '../ledger/run/entry.ts';
+import type {Ledger} from '../ledger/run/ledger.ts';
+import {Occurrences} from '../ledger/run/occurrences.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import type {AnswerStore} from '../store/store.ts';
-import {bestOf, type Judge, type KnownAnswer} from '../store/validity.ts';
 import {type Call, isKnownRejection, type Outlet} from './call.ts';
 import type {Gate} from './gate.ts';
 import {

@@ -1,4 +1,4 @@
-import type {ValueHistory} from '../ledger/value-history.ts';
+import type {ValueHistory} from '../ledger/run/value-history.ts';
 import type {Call} from './call.ts';
 import type {Unsettled} from './pace/circuit-breaker.ts';
 import {type PolicySettings, sendsLeft} from './policy.ts';

@@ -1,9 +1,9 @@
 import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
+import {keyOf, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Result} from '../ledger/lookup.ts';
-import {keyOf, type Target} from '../lookup/targets.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';

@@ -1,12 +1,12 @@
-import {type Counters, failures, hasAnswers, unasked} from '../books/counters.ts';
 import {type ExitCode, exitCodes, isSuccess} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
-import type {Refusals, Tally} from '../ledger/tally.ts';
+import type {Refusals, Tally} from '../ledger/run/tally.ts';
 import {policyNumbers} from '../lookup/policy.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, say, set} from '../sentence.ts';
+import {type Counters, failures, hasAnswers, unasked} from './counts/counters.ts';
 import type {Counted} from './stop.ts';
 
 /** The end of a run that was stopped, or that wrote all rows. */

@@ -3,9 +3,9 @@ import {checkedBaseUrl} from '../client/client.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {namesBesideResult, type Settings} from '../job/settings.ts';
+import {type Scope, scopeKey} from '../ledger/answers/store-file.ts';
 import {loadRules, shapeOfRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
-import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
  * Left: what a session or run takes over from an earlier one. Right: what must be equal in both for that.

@@ -1,5 +1,5 @@
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
-import {totalOf} from '../ledger/tally.ts';
+import {totalOf} from '../ledger/run/tally.ts';
 import {say, set} from '../sentence.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {RunOutcome} from './run-outcome.ts';

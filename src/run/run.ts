@@ -1,5 +1,4 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {asked, failures, hasAnswers} from '../books/counters.ts';
 import {foreseen} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import {InputError} from '../input/input-error.ts';
@@ -7,6 +6,7 @@ import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {momentOf} from '../job/settings/until.ts';
 import {type Said, say, set} from '../sentence.ts';
+import {asked, failures, hasAnswers} from './counts/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';

@@ -1,11 +1,10 @@
-import {type Counters, failures, hasAnswers} from '../books/counters.ts';
 import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen, systemCode} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import type {Ledger} from '../ledger/ledger.ts';
-import type {Refusals, Tally} from '../ledger/tally.ts';
+import type {Ledger} from '../ledger/run/ledger.ts';
+import type {Refusals, Tally} from '../ledger/run/tally.ts';
 import type {GateStop} from '../lookup/gate-options.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
@@ -13,6 +12,7 @@ import {type Operation, operationNames, operations} from '../operations/table.ts
 import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import {type Said, say, set} from '../sentence.ts';
+import {type Counters, failures, hasAnswers} from './counts/counters.ts';
 import type {RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
 import type {RunIdentity} from './state/count.ts';

@@ -1,7 +1,7 @@
+import {keyOf, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
-import {keyOf, type Target} from '../lookup/targets.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';

@@ -1,11 +1,11 @@
 import {isIP} from 'node:net';
 import ipaddr from 'ipaddr.js';
-import {ENGINE_NAMES} from '../cel/written.ts';
 import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
+import {ENGINE_NAMES} from './language/written.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface Given {

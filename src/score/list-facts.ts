@@ -1,10 +1,10 @@
 import {join} from 'node:path';
+import type {PlanRow} from '../columns/plan-row.ts';
+import {cellReader, requireColumn, type Target} from '../columns/targets.ts';
 import {IN_LIST, type Query, Sqlite} from '../disk/sqlite.ts';
 import {inTemporary, type TemporaryDirectory, temporaryDirectory} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
-import type {PlanRow} from '../lookup/plan-row.ts';
-import {cellReader, requireColumn, type Target} from '../lookup/targets.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';
 import type {ReadField} from './language/expression.ts';
 import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary.ts';

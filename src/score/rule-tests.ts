@@ -1,8 +1,8 @@
+import {cellReader, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {didYouMean} from '../job/closest.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import {cellReader, type Target} from '../lookup/targets.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {backgroundOf} from './given.ts';
 import {sharedFacts} from './language/vocabulary.ts';

@@ -1,5 +1,5 @@
+import {keyOf, type Target} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
-import {keyOf, type Target} from '../lookup/targets.ts';
 import {operations} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile, type Decision, type Lacking} from './language/condition.ts';

@@ -1,6 +1,6 @@
+import {keyOf, type Target} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
-import {keyOf, type Target} from '../lookup/targets.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import type {Condition} from './language/condition.ts';

@@ -9,8 +9,8 @@ import {
   statusLine,
   timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
-import {nothingSpent} from '../../src/ledger/books.ts';
-import {emptyTally} from '../../src/ledger/tally.ts';
+import {nothingSpent} from '../../src/ledger/run/books.ts';
+import {emptyTally} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 
 const status: Status = {

@@ -167,13 +167,13 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/output/columns.ts': ['test/oracle/advice.test.ts', 'test/run/lists.test.ts'],
   'src/job/endpoint.ts': ['no service'],
   'src/job/parse.ts': ['misspelt value'],
-  'src/lookup/targets.ts': ['misspelt column'],
+  'src/columns/targets.ts': ['misspelt column'],
   'src/lookup/codes.ts': ['codes', 'codes'],
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/log.ts': ['doctor'],
   'src/run/destination/pack.ts': ['compression'],
-  'src/layout/judged-rows.ts': ['rows of another encoding'],
-  'src/layout/guessed.ts': [
+  'src/columns/judged-rows.ts': ['rows of another encoding'],
+  'src/columns/guessed.ts': [
     'national',
     'national, of another country',
     'addresses in one cell',
@@ -182,7 +182,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
     'several countries',
     'test/run/lists.test.ts',
   ],
-  'src/layout/values-as-header.ts': ['no header'],
+  'src/columns/values-as-header.ts': ['no header'],
   'src/score/rules.ts': ['misspelt score'],
 };
 const OTHERS = ['codes', 'doctor', 'init', 'welcome'];

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import {STORE_FILE} from '../../src/store/store-file.ts';
+import {STORE_FILE} from '../../src/ledger/answers/store-file.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, filesUnder} from '../support/command.ts';

@@ -1,7 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {unaskedCodes} from '../../src/ledger/lookup.ts';
-import {INTERRUPTED} from '../../src/ledger/value-history.ts';
+import {INTERRUPTED} from '../../src/ledger/run/value-history.ts';
 import {adviceOf, callCodes, meaningOf, rejectCodes, skipCodes, valueAdvice} from '../../src/lookup/codes.ts';
 import {repairCodes} from '../../src/operations/cell.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';

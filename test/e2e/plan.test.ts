@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
-import type {PlanReport} from '../../src/estimate/estimate.ts';
-import {openStoreFile} from '../../src/store/store-file.ts';
+import {openStoreFile} from '../../src/ledger/answers/store-file.ts';
+import type {PlanReport} from '../../src/run/estimate.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';

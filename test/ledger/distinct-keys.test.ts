@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {DistinctKeys} from '../../src/ledger/distinct-keys.ts';
 import {intelligenceLookup} from '../../src/ledger/lookup.ts';
+import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
 import {createSandbox} from '../support/command.ts';
 
 /** Keys that begin with the same four bytes, have the next four in common, or have zeros there. */

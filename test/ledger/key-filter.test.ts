@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {KeyFilter} from '../../src/ledger/key-filter.ts';
 import {intelligenceLookup} from '../../src/ledger/lookup.ts';
+import {KeyFilter} from '../../src/ledger/run/key-filter.ts';
 
 const keys = Array.from({length: 20_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
 

@@ -1,15 +1,15 @@
 import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeSync} from 'node:fs';
 import {expect, test, vi} from 'vitest';
-import {PeriodBudget} from '../../src/account/period-budget.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import type {BookedAttempt, LedgerEntry} from '../../src/ledger/entry.ts';
-import {newEntry} from '../../src/ledger/entry.ts';
-import {Ledger} from '../../src/ledger/ledger.ts';
-import {peek} from '../../src/ledger/ledger-file.ts';
-import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
+import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
-import {isAnswered} from '../../src/ledger/tally.ts';
-import {noAttempts, withDoubt} from '../../src/ledger/value-history.ts';
+import type {BookedAttempt, LedgerEntry} from '../../src/ledger/run/entry.ts';
+import {newEntry} from '../../src/ledger/run/entry.ts';
+import {Ledger} from '../../src/ledger/run/ledger.ts';
+import {peek} from '../../src/ledger/run/ledger-file.ts';
+import type {LedgerOptions} from '../../src/ledger/run/ledger-options.ts';
+import {isAnswered} from '../../src/ledger/run/tally.ts';
+import {noAttempts, withDoubt} from '../../src/ledger/run/value-history.ts';
 import {historyAfter} from '../../src/lookup/policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 

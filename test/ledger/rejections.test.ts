@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
-import {newEntry} from '../../src/ledger/entry.ts';
-import {Ledger} from '../../src/ledger/ledger.ts';
-import {noAttempts} from '../../src/ledger/value-history.ts';
+import {newEntry} from '../../src/ledger/run/entry.ts';
+import {Ledger} from '../../src/ledger/run/ledger.ts';
+import {noAttempts} from '../../src/ledger/run/value-history.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();

@@ -1,13 +1,13 @@
 import {expect, test} from 'vitest';
 import type {TimedAttempt} from '../../src/client/attempt.ts';
-import {newEntry} from '../../src/ledger/entry.ts';
-import {Ledger} from '../../src/ledger/ledger.ts';
-import {noAttempts} from '../../src/ledger/value-history.ts';
+import {noStore} from '../../src/ledger/answers/store.ts';
+import {newEntry} from '../../src/ledger/run/entry.ts';
+import {Ledger} from '../../src/ledger/run/ledger.ts';
+import {noAttempts} from '../../src/ledger/run/value-history.ts';
 import type {Call, LaneSettings} from '../../src/lookup/call.ts';
 import {Gate} from '../../src/lookup/gate.ts';
 import type {GateOptions} from '../../src/lookup/gate-options.ts';
 import type {Operation} from '../../src/operations/table.ts';
-import {noStore} from '../../src/store/store.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();

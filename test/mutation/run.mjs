@@ -15,14 +15,14 @@ const decisions = [
   'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
   'src/lookup/pace/{pace-headers,circuit-breaker,rate-controller,canary,throttle-gate}.ts',
   'src/run/exit.ts',
-  'src/store/validity.ts',
+  'src/ledger/answers/validity.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
 const tests = [
   'test/lookup/{canonical,pace-headers,policy,rate-controller}.test.ts',
   'test/lookup/pace/*.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
-  'test/store/validity.test.ts',
+  'test/ledger/answers/validity.test.ts',
   'test/property/canonical.test.ts',
   'test/run/exit.test.ts',
 ];

@@ -1,7 +1,7 @@
 import {jobFrom} from '../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../src/errors.ts';
-import {resolveMapping} from '../../src/layout/mapping.ts';
 import {once} from '../../src/operations/once.ts';
+import {resolveMapping} from '../../src/run/layout/mapping.ts';
 import {backgroundOf} from '../../src/score/given.ts';
 import {csvRows} from '../lookup/rows.ts';
 import type {KnownList} from './known-list.ts';

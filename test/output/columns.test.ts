@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
+import {targetsOf} from '../../src/columns/targets.ts';
 import type {Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
-import {targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {
   type AnswerField,

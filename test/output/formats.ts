@@ -1,6 +1,6 @@
+import {targetsOf} from '../../src/columns/targets.ts';
 import type {InputFormat, TextRow} from '../../src/input/row.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
-import {targetsOf} from '../../src/lookup/targets.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
 import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {InputFormat} from '../../src/input/row.ts';
 import type {Job} from '../../src/job/job.ts';
-import {outputFormat, writtenInput} from '../../src/layout/layout.ts';
+import {outputFormat, writtenInput} from '../../src/run/layout/layout.ts';
 import {ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, ndjsonInput, output} from './formats.ts';
 

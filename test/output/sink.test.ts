@@ -2,7 +2,7 @@ import {mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import {type FileHandle, open} from 'node:fs/promises';
 import {PassThrough, Writable} from 'node:stream';
 import {afterEach, describe, expect, test, vi} from 'vitest';
-import {writeWhole} from '../../src/enriched/whole-file.ts';
+import {writeWhole} from '../../src/output/earlier/whole-file.ts';
 import {headerLine} from '../../src/output/rejects.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
 import {newDirectory} from '../support/new-directory.ts';

@@ -2,10 +2,10 @@ import {isIP, isIPv6} from 'node:net';
 import fc from 'fast-check';
 import {getCountries} from 'libphonenumber-js/max';
 import {expect, test} from 'vitest';
-import {convertible} from '../../src/cel/convertible.ts';
 import type {Canonical} from '../../src/operations/canonical.ts';
 import {operations} from '../../src/operations/table.ts';
 import {besideToken} from '../../src/operations/verify.ts';
+import {convertible} from '../../src/score/language/convertible.ts';
 import {samples} from '../support/samples.ts';
 
 /**

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
 import {forecast} from '../../src/cli/terminal/cost.ts';
-import type {PlanReport} from '../../src/estimate/estimate.ts';
 import {amountOf, moneyOf} from '../../src/report/money.ts';
 import type {Spend} from '../../src/report/spend.ts';
+import type {PlanReport} from '../../src/run/estimate.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
-import {emptyCounters} from '../../src/books/counters.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
-import {nothingSpent} from '../../src/ledger/books.ts';
-import {countAttempt, emptyTally} from '../../src/ledger/tally.ts';
+import {nothingSpent} from '../../src/ledger/run/books.ts';
+import {countAttempt, emptyTally} from '../../src/ledger/run/tally.ts';
+import {emptyCounters} from '../../src/run/counts/counters.ts';
 import {buildSummary, type RunBooks, type UnderWay} from '../../src/run/end/build-summary.ts';
 
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};

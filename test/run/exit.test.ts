@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest';
-import {type Counters, emptyCounters} from '../../src/books/counters.ts';
 import {exitCodes} from '../../src/errors.ts';
 import type {UnaskedCode} from '../../src/ledger/lookup.ts';
-import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
+import {emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
+import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
 import {completedExit, exceeds} from '../../src/run/exit.ts';
 
 test('the exit codes are the contract’s', () => {

@@ -2,8 +2,8 @@ import {mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} f
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
+import {STORE_FILE} from '../../src/ledger/answers/store-file.ts';
 import {Stopper} from '../../src/run/stop.ts';
-import {STORE_FILE} from '../../src/store/store-file.ts';
 import {startService} from '../e2e/service.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Target} from '../../src/lookup/targets.ts';
+import type {Target} from '../../src/columns/targets.ts';
 import {createConditions} from '../../src/score/conditions.ts';
 import {backgroundOf} from '../../src/score/given.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';

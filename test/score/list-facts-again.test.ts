@@ -1,8 +1,8 @@
 import {appendFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {expect, test} from 'vitest';
-import {scoreAgain} from '../../src/enriched/score-again.ts';
 import {scoreRules} from '../../src/job/settings/score-rules.ts';
+import {scoreAgain} from '../../src/output/earlier/score-again.ts';
 import {loadRules} from '../../src/score/rules.ts';
 import {openStage} from '../support/stage.ts';
 

@@ -1,7 +1,7 @@
 import {parse} from 'csv-parse/sync';
 import {afterAll, beforeEach, expect, test, vi} from 'vitest';
-import type {PlanReport} from '../../src/estimate/estimate.ts';
 import {enrich, enrichStream} from '../../src/library/enrich.ts';
+import type {PlanReport} from '../../src/run/estimate.ts';
 import {ListFacts} from '../../src/score/list-facts.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

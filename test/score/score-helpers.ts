@@ -1,7 +1,7 @@
+import {type Target, targetsOf} from '../../src/columns/targets.ts';
 import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {ScoreRules} from '../../src/job/settings/score-rules.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
-import {type Target, targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {backgroundOf} from '../../src/score/given.ts';
 import {type Condition, compile} from '../../src/score/language/condition.ts';

@@ -1,9 +1,9 @@
 import {BulkEnrichError, exitCodes, UsageError} from '../../errors.ts';
-import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {mostSends} from '../../lookup/policy.ts';
 import {percent} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
+import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
 import {envOfCounting, type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';

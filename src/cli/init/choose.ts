@@ -1,9 +1,9 @@
+import type {Headers} from '../../columns/recognize/column.ts';
+import {detectColumns} from '../../columns/recognize/detect.ts';
+import {type Guess, lacksChoice, lacksCountry} from '../../columns/recognize/guess.ts';
+import {cellReader} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
-import type {Headers} from '../../lookup/columns/column.ts';
-import {type Guess, lacksChoice, lacksCountry} from '../../lookup/columns/guess.ts';
-import {detectColumns} from '../../lookup/detect.ts';
-import {cellReader} from '../../lookup/targets.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
 import {anyOf, intelligenceNames, operations} from '../../operations/table.ts';
 

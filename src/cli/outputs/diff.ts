@@ -1,4 +1,4 @@
-import {diffOutputs, refusePath} from '../../enriched/diff.ts';
+import {diffOutputs, refusePath} from '../../output/earlier/diff.ts';
 import {many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {changeTable} from './change-table.ts';

@@ -1,9 +1,9 @@
 import {existsSync, readFileSync} from 'node:fs';
-import {type EnrichedFile, openEnriched, startOf} from '../../enriched/enriched-file.ts';
-import {type Explained, explainerOf} from '../../enriched/explain-row.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {besideOutput} from '../../job/file-names.ts';
+import {type EnrichedFile, openEnriched, startOf} from '../../output/earlier/enriched-file.ts';
+import {type Explained, explainerOf} from '../../output/earlier/explain-row.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import {backgroundOf} from '../../score/given.ts';
 import {broken, many, shellWord, widthOf} from '../terminal/lines.ts';

@@ -1,6 +1,6 @@
-import {refusePath} from '../../enriched/diff.ts';
-import {scoreAgain} from '../../enriched/score-again.ts';
 import {UsageError} from '../../errors.ts';
+import {refusePath} from '../../output/earlier/diff.ts';
+import {scoreAgain} from '../../output/earlier/score-again.ts';
 import type {BadRows} from '../../report/changes.ts';
 import {percent} from '../../report/format.ts';
 import {loadRules} from '../../score/rules.ts';

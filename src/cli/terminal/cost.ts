@@ -1,6 +1,6 @@
-import type {PlanReport} from '../../estimate/estimate.ts';
 import {inBrackets, moneyOf, type Price} from '../../report/money.ts';
 import type {Summary} from '../../report/summary.ts';
+import type {PlanReport} from '../../run/estimate.ts';
 import {count, duration, many, moment} from './lines.ts';
 
 /** The forecast of a run: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */

@@ -1,7 +1,7 @@
 import type {Source} from '../../input/source.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
-import {totalOf} from '../../ledger/tally.ts';
+import {totalOf} from '../../ledger/run/tally.ts';
 import type {Phase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';

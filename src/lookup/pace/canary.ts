@@ -1,5 +1,5 @@
 import type {Attempt} from '../../client/attempt.ts';
-import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/tally.ts';
+import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/run/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 

@@ -1,5 +1,5 @@
 import type {Attempt} from '../../client/attempt.ts';
-import type {RefusalTally} from '../../ledger/tally.ts';
+import type {RefusalTally} from '../../ledger/run/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {type Call, isKnownRejection} from '../call.ts';

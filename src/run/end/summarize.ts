@@ -1,12 +1,12 @@
 import {randomUUID} from 'node:crypto';
-import {emptyCounters} from '../../books/counters.ts';
 import type {Job} from '../../job/job.ts';
-import {operationsOf} from '../../layout/layout.ts';
-import {nothingSpent} from '../../ledger/books.ts';
-import {emptyTally} from '../../ledger/tally.ts';
+import {nothingSpent} from '../../ledger/run/books.ts';
+import {emptyTally} from '../../ledger/run/tally.ts';
 import type {Summary} from '../../report/summary.ts';
+import {emptyCounters} from '../counts/counters.ts';
 import type {End} from '../exit.ts';
 import type {RunIo} from '../io.ts';
+import {operationsOf} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
 import {runOf} from '../state/count.ts';
 import {type RunState, withLedger} from '../state/run-state.ts';

@@ -5,8 +5,8 @@ import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts
 import type {Env} from '../../job/endpoint.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
+import {type Scope, scopeKey} from '../../ledger/answers/store-file.ts';
 import {say, set} from '../../sentence.ts';
-import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName} from '../identity.ts';
 
 /** The limits of a job's account, shared by all jobs that use it. */

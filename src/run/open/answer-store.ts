@@ -2,16 +2,16 @@ import {resolve} from 'node:path';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
-import {type Operation, operations, perOperation} from '../../operations/table.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
   noStore,
   type OwnAnswers,
   openStore,
-} from '../../store/store.ts';
-import {keepUp} from '../../store/upkeep.ts';
-import {type Judge, longestUse, type Term} from '../../store/validity.ts';
+} from '../../ledger/answers/store.ts';
+import {keepUp} from '../../ledger/answers/upkeep.ts';
+import {type Judge, longestUse, type Term} from '../../ledger/answers/validity.ts';
+import {type Operation, operations, perOperation} from '../../operations/table.ts';
 import type {World} from '../io.ts';
 
 /** How long answers are valid, by operation. */

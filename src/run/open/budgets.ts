@@ -1,7 +1,7 @@
-import {giveBackBlocks, PeriodBudget} from '../../account/period-budget.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {thousandths} from '../../job/money.ts';
-import type {LedgerOptions} from '../../ledger/ledger-options.ts';
+import {giveBackBlocks, PeriodBudget} from '../../ledger/account/period-budget.ts';
+import type {LedgerOptions} from '../../ledger/run/ledger-options.ts';
 import type {World} from '../io.ts';
 import {type Account, stateDirectory} from './account.ts';
 

@@ -1,6 +1,6 @@
 import {type CallOptions, type Client, openClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
-import type {Ledger} from '../../ledger/ledger.ts';
+import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LaneSettings} from '../../lookup/call.ts';
 import type {RunIo} from '../io.ts';
 import type {Account} from './account.ts';

@@ -1,7 +1,7 @@
 import {codeOf} from '../../client/attempt.ts';
 import {inCredits} from '../../job/money.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
-import type {BookedAttempt} from '../../ledger/entry.ts';
+import type {BookedAttempt} from '../../ledger/run/entry.ts';
 
 /** Logs one attempt: what it brought, and what it cost. `rows`: numbers of the rows that wait for it. */
 export function logAttempt(log: EventLog, booked: BookedAttempt, row: number | undefined): void {

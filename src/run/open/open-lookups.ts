@@ -1,13 +1,13 @@
+import {costOf} from '../../columns/prices.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
-import {costOf} from '../../layout/prices.ts';
-import type {BookedAttempt} from '../../ledger/entry.ts';
-import {isAnswered} from '../../ledger/tally.ts';
+import type {AnswerStore} from '../../ledger/answers/store.ts';
+import type {Judge} from '../../ledger/answers/validity.ts';
+import type {BookedAttempt} from '../../ledger/run/entry.ts';
+import {isAnswered} from '../../ledger/run/tally.ts';
 import type {Outlet} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';
 import {Lookups} from '../../lookup/lookups.ts';
-import type {AnswerStore} from '../../store/store.ts';
-import type {Judge} from '../../store/validity.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';

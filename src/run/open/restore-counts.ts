@@ -1,10 +1,10 @@
-import type {PeriodBudget} from '../../account/period-budget.ts';
+import {priceOf} from '../../columns/prices.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
-import {priceOf} from '../../layout/prices.ts';
+import type {PeriodBudget} from '../../ledger/account/period-budget.ts';
+import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import type {AnswerStore} from '../../store/store.ts';
 import {spentByRun} from '../end/history.ts';
 import type {World} from '../io.ts';
 

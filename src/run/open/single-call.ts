@@ -1,10 +1,10 @@
-import type {PeriodBudget} from '../../account/period-budget.ts';
 import {ClientError} from '../../client/client-error.ts';
+import {priceOf} from '../../columns/prices.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import type {Charge} from '../../job/settings/cost.ts';
-import {priceOf} from '../../layout/prices.ts';
+import type {PeriodBudget} from '../../ledger/account/period-budget.ts';
 import {chargeOf} from '../../lookup/policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {scopeOf} from '../identity.ts';

@@ -1,8 +1,8 @@
+import {type PlannedCell, repairsOf} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
-import type {Layout} from '../../layout/layout.ts';
 import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
 import type {Lookups, Waiter} from '../../lookup/lookups.ts';
-import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
+import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
 import {parsedAnswer} from './parsed-answer.ts';

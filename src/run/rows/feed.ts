@@ -1,8 +1,8 @@
-import {countReject} from '../../books/counters.ts';
 import {BulkEnrichError} from '../../errors.ts';
 import {objectRecord} from '../../input/objects.ts';
 import type {InputRecord, ObjectRow, Reject} from '../../input/row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
+import {countReject} from '../counts/counters.ts';
 import {logTrouble} from '../log.ts';
 import type {Session} from '../session.ts';
 import {stopFor} from '../stop.ts';

@@ -6,7 +6,7 @@ import {besideOf, orUnwritable, unwritable} from '../../disk/replace.ts';
 import {systemCode, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {SPARE} from '../../ledger/ledger-file.ts';
+import {SPARE} from '../../ledger/run/ledger-file.ts';
 import {filesOfRules} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';

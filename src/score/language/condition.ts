@@ -1,8 +1,8 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {hasPath, pathOf} from '../../cel/ast.ts';
-import {engineText} from '../../cel/written.ts';
+import {hasPath, pathOf} from './ast.ts';
 import {type Expression, type ReadField, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
+import {engineText} from './written.ts';
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;

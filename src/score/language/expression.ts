@@ -1,12 +1,12 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {boundIn, childrenOf, hasPath, LOOPS, literalText, pathOf} from '../../cel/ast.ts';
-import {type Declare, Engine, type Evaluate} from '../../cel/engine.ts';
-import {explained, shown} from '../../cel/explained.ts';
-import {ENGINE_NAMES, parsed} from '../../cel/written.ts';
 import {UsageError} from '../../errors.ts';
 import {closest} from '../../job/closest.ts';
+import {boundIn, childrenOf, hasPath, LOOPS, literalText, pathOf} from './ast.ts';
 import type {Codes} from './codes.ts';
+import {type Declare, Engine, type Evaluate} from './engine.ts';
+import {explained, shown} from './explained.ts';
 import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
+import {ENGINE_NAMES, parsed} from './written.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference extends ReadField {

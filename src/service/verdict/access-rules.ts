@@ -1,7 +1,7 @@
-import {Engine} from '../../cel/engine.ts';
-import {explained} from '../../cel/explained.ts';
-import {parsed} from '../../cel/written.ts';
 import {packageFile} from '../../operations/package-files.ts';
+import {Engine} from '../../score/language/engine.ts';
+import {explained} from '../../score/language/explained.ts';
+import {parsed} from '../../score/language/written.ts';
 import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';

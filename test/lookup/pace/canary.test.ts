@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Attempt} from '../../../src/client/attempt.ts';
-import {noRefusals, type RefusalTally} from '../../../src/ledger/tally.ts';
+import {noRefusals, type RefusalTally} from '../../../src/ledger/run/tally.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 

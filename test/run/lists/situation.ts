@@ -6,7 +6,7 @@ import iconv from 'iconv-lite';
 import {jobFrom} from '../../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../../src/errors.ts';
 import {openSource} from '../../../src/input/source.ts';
-import {layOut} from '../../../src/layout/layout.ts';
+import {layOut} from '../../../src/run/layout/layout.ts';
 
 /**
  * A real list, and a run's plan for it: a line of a table, `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.

@@ -1,0 +1,289 @@
+import {UsageError} from '../errors.ts';
+import {byPipe} from '../input/input-error.ts';
+import type {InputFormat, Row} from '../input/row.ts';
+import {anyOf, type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import type {Summary} from '../report/summary.ts';
+import {type Said, type Sentence, say, set, setBy, shellWord} from '../sentence.ts';
+import {
+  type Aside,
+  type Guess,
+  holdsSeveral,
+  isOffered,
+  lacksChoice,
+  lacksCountry,
+} from './recognize/guess.ts';
+import {refuseTurned} from './turned-lists.ts';
+
+export type LookupGuess = Guess & {readonly operation: Intelligence};
+
+export function isLookup(guess: Guess): guess is LookupGuess {
+  return guess.operation !== 'country';
+}
+
+/** Minimum share of fitting values for a column to be in a suggested command. */
+const LEAST_WORTH_NAMING = 0.1;
+
+/** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
+export function flagsOf(guesses: readonly Guess[]): string[] {
+  const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
+  const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+  const national = named.filter(lacksCountry);
+  const isKnown = named.some(({operation}) => operation === 'country');
+  // A country alone is nothing to look up.
+  if (named.every(({operation}) => operation === 'country')) return [];
+  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national)];
+}
+
+/**
+ * The flag that gives the country of these phone columns: `--country` with the column that fits. If no column
+ * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
+ */
+function countryFlags(phones: readonly Guess[]): [string, string] {
+  const [column, ...others] = new Set(phones.map(({country}) => country));
+  return column === undefined || others.length > 0 ? ['--default-country', 'COUNTRY'] : ['--country', column];
+}
+
+/**
+ * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
+ */
+export function asChoice(operation: Guess['operation'], column: string): string {
+  return operation !== 'country' && column.includes('=')
+    ? `${column}=${operations[operation].prefix}`
+    : column;
+}
+
+/**
+ * Stops the run before it spends credits on a column that may hold something else.
+ *
+ * @throws {UsageError} if an unsure column is not set aside ({@link Aside}), or if no column is sure. The error
+ * has the flags that name the columns.
+ */
+export function demandSure(
+  all: readonly Guess[],
+  lookups: readonly LookupGuess[],
+  {
+    columns,
+    rows,
+    header,
+  }: {columns: readonly string[]; rows: readonly Row[]; header?: readonly string[] | undefined},
+  doubt: string | undefined,
+  path: string,
+): void {
+  const countries = all.filter(({operation}) => operation === 'country');
+  const meant = lookups.filter(({aside}) => aside === undefined);
+  const isMeant = ({numbers = []}: Guess) =>
+    meant.some(
+      ({operation, column}) => operation === 'phone' && (numbers.length === 0 || numbers.includes(column)),
+    );
+  const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
+  if (torn.length > 0) throw tornCountries(torn, countries, meant);
+  const unsure = meant.find(({confidence}) => confidence === 'unsure');
+  if (unsure !== undefined || meant.length === 0) refuseTurned(columns, rows, header);
+  if (unsure !== undefined) {
+    const others = meant.filter(guess => guess !== unsure);
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
+    if (lacksChoice(unsure)) throw listedForm(unsure);
+    const own = countries.find(({numbers = []}) => numbers.length === 0 || numbers.includes(unsure.column));
+    if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
+      throw ofOtherCountry(unsure, own, flagsOf(others));
+    throw mayHold(
+      unsure,
+      flagsOf([
+        ...meant,
+        ...lookups.filter(guess => guess.aside !== undefined && isOffered(guess)),
+        ...countries,
+      ]),
+    );
+  }
+  if (meant.length > 0) return;
+  const [first] = rows;
+  const inner = first?.type === 'ndjson' ? listIn(first.value) : undefined;
+  if (inner !== undefined && rows.length === 1 && path !== '-')
+    throw new UsageError(
+      'no_columns',
+      `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
+      byPipe(`jq -c '.${inner}[]'`, path),
+    );
+  if (lookups.length > 0)
+    throw new UsageError(
+      'column_unsure',
+      lookups
+        .map(guess => passedOver(guess))
+        .reduce((all, one) => say`${all} ${one}`, say`No column is looked up for sure.`),
+      {flags: flagsOf([...lookups.filter(isOffered), ...countries])},
+    );
+  throw new UsageError(
+    'no_columns',
+    say`No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
+  );
+}
+
+const reasons: Readonly<Partial<Record<Aside, string>>> = {
+  another: ' (its name means another party than the person)',
+  fax: ' (its name means fax or pager)',
+  strange: ' (its name may mean another party than the person)',
+  list: ' (the first entry of a list)',
+  unknowable: ' (all of them private or IPv6)',
+  masked: ' (masked or anonymized)',
+  parted: ' (its area code is in another column: write both in one)',
+};
+
+/** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
+export function passedOver(guess: LookupGuess): Said {
+  const {operation, column, ofKind, national, aside = 'values'} = guess;
+  if (aside === 'parted') return `Not looked up: "${column}"${reasons[aside]}.`;
+  if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
+  const flags = flagsOf([guess]);
+  const country =
+    national > 0 && flags.at(-1) === 'COUNTRY'
+      ? say`, and ${set('country')} or ${set('defaultCountry')}`
+      : '';
+  const named = country === '' ? flags : flags.slice(0, -2);
+  const add = aside === 'unknowable' ? '' : say`; add ${setBy(named)}${country}`;
+  const {plural, others = ''} = operations[operation];
+  if (holdsSeveral(guess))
+    return `Not looked up, though ${Math.round(ofKind * 100)}% of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
+  const why =
+    aside === 'shared'
+      ? repeats(guess)
+      : aside === 'alike'
+        ? ` (they may be ${others})`
+        : (reasons[aside] ?? '');
+  return say`Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;
+}
+
+/** A column with values that is not looked up, as the summary has it. */
+export function leftOut(guess: LookupGuess): Summary['left_out'][number] {
+  const {operation, column, ofKind} = guess;
+  return {operation, column, share: ofKind, flag: flagsOf([guess]).map(shellWord).join(' ')};
+}
+
+function repeats({values, distinct}: Guess): string {
+  const few = distinct === 1 ? 'one value' : `${distinct} values`;
+  return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
+}
+
+/** A sentence for each looked-up column whose name is in the header more than once. */
+export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): Said[] {
+  const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
+  return guesses.flatMap(({operation, column, confidence}) => {
+    const isSame = (_: string, at: number) => header[at] === column;
+    const [, ...later] = confidence === 'sure' ? columns.filter(isSame) : [];
+    if (later.length === 0) return [];
+    const names = later.map(name => `"${name}"`).join(', ');
+    return [
+      say`The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: ${set(operation, asChoice(operation, column))}.`,
+    ];
+  });
+}
+
+function tornCountries(
+  torn: readonly Guess[],
+  countries: readonly Guess[],
+  others: readonly Guess[],
+): UsageError {
+  const names = torn.map(({column}) => `"${column}"`).join(' and ');
+  const [first] = torn;
+  const why =
+    torn.length === 1
+      ? `With the countries in ${names}, most phone numbers are not valid`
+      : first?.row === undefined
+        ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
+        : `The countries in ${names} give different phone numbers (row ${first.row})`;
+  const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
+  const own = countries.filter(({confidence}) => confidence === 'sure');
+  // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
+  if (own.length > 0)
+    return new UsageError(
+      'column_unsure',
+      say`${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
+      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own])},
+    );
+  const flags = flagsOf([...others, ...torn.slice(0, 1)]);
+  return new UsageError(
+    'column_unsure',
+    say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
+    {flags},
+  );
+}
+
+/** The name of the property that holds the rows. Exports often wrap rows in an object: `{"rows": [{…}, {…}]}`. */
+function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
+  const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
+  return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
+}
+
+/**
+ * The error for a column of phone numbers in national form. It first says how to add their country, since the user
+ * may need this column. At the end it says how to leave the column out.
+ */
+function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | undefined): UsageError {
+  const {column, national} = guess;
+  const flags = countryFlags([guess, ...others.filter(lacksCountry)]);
+  const add =
+    flags[0] === '--country'
+      ? say`Column "${flags[1]}" has their country: add ${set('country', flags[1])}.`
+      : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
+  const without = flagsOf(others.filter(other => !lacksCountry(other)));
+  const leave =
+    without.length === 0 ? '' : say` To leave them out, name the other columns: ${setBy(without)}.`;
+  return new UsageError(
+    'column_unsure',
+    say`Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${doubt ?? add}${leave}`,
+    // If the named country column has no countries, no further flag helps.
+    doubt === undefined ? {flags} : {},
+  );
+}
+
+/** Faults of phone numbers that are often those of another country than the one they are read with. */
+const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short', 'phone_out_of_plan']);
+
+function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
+  return new UsageError(
+    'column_unsure',
+    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', column)} ${set('defaultCountry', 'DE')}.`,
+    {flags: [...others, '--phone', asChoice('phone', column), '--default-country', 'COUNTRY']},
+  );
+}
+
+function listedForm({column, listed}: Guess): UsageError {
+  return new UsageError(
+    'column_unsure',
+    say`Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
+    {flags: ['--ip-from-list', 'first']},
+  );
+}
+
+function faultIn({operation, share, header, fault}: LookupGuess): string {
+  const {plural, codes} = operations[operation];
+  const words: Readonly<Record<string, string>> = codes;
+  const said = fault === undefined ? undefined : words[fault.code];
+  const because =
+    fault === undefined || said === undefined
+      ? ''
+      : ` (row ${fault.row}: ${fault.code}, ${said.charAt(0).toLowerCase()}${said.slice(1).replace(/\.$/, '')})`;
+  if (because === '') return `may hold ${plural}, but has too few values to be sure`;
+  const fit =
+    share === undefined || share === 0
+      ? 'none of its values is one'
+      : `only ${Math.round(share * 100)}% of its values are ${plural}`;
+  return `is ${header === 'silent' ? 'filled in part' : 'named'} like ${plural}, but ${fit}${because}`;
+}
+
+/** The settings that name a column to look up: `--ip, --phone or --email`. */
+function anyLookup(): Sentence {
+  return intelligenceNames
+    .map(name => say`${set(name)}`)
+    .reduce((all, one, at) => say`${all}${at === intelligenceNames.length - 1 ? ' or ' : ', '}${one}`);
+}
+
+function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
+  const columns =
+    flags.length === 0
+      ? say`Name the columns to look up with ${anyLookup()}`
+      : say`Name the columns to look up: ${setBy(flags)}`;
+  const next = flags.includes(guess.column)
+    ? say`If it is to be looked up, add ${setBy(flags)}. Else name other columns with ${anyLookup()}`
+    : columns;
+  return new UsageError('column_unsure', say`Column "${guess.column}" ${faultIn(guess)}. ${next}.`, {flags});
+}

@@ -1,0 +1,160 @@
+import {UsageError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
+import type {InputFormat, InputRecord, Row} from '../input/row.ts';
+import {expectedCountry} from '../job/settings/expected-country.ts';
+import type {Settings} from '../job/settings.ts';
+import {adviceOf} from '../lookup/codes.ts';
+import {countryIn} from '../operations/country.ts';
+import {isValueOf} from '../operations/shown-value.ts';
+import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
+import {type Said, say, set} from '../sentence.ts';
+import {asChoice} from './guessed.ts';
+import type {PlanRow} from './plan-row.ts';
+import {readHeader} from './recognize/header.ts';
+import type {CellReader, Target} from './targets.ts';
+
+/** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
+const FEW_ROWS = 5;
+const FEW_VALUES = 20;
+const MOSTLY = 0.9;
+/** Maximum number of rows that a message names. */
+const SHOWN = 5;
+
+/** @throws {InputError} if nearly all first rows are unreadable, as with a wrong delimiter or encoding. */
+export function refuseMostlyRejected(
+  sample: readonly InputRecord[],
+  format: InputFormat,
+  {padShortRows}: Settings,
+): void {
+  const rejects = sample.filter(record => record.type === 'reject');
+  if (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
+  const reason = mostFrequent(rejects.map(reject => reject.reason));
+  const example = rejects.find(reject => reject.reason === reason);
+  const isShort = reason === 'column_count' && padShortRows !== true;
+  const short = isShort ? say` If rows only lack fields at their end, add ${set('padShortRows', true)}.` : '';
+  throw new InputError(
+    'input_rejected',
+    say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.${short} Nothing was sent. To skip unreadable rows and read the rest: ${set('maxRejects', '100%')}.`,
+    reason === 'invalid_encoding' && format.perhaps !== undefined
+      ? {flags: ['--encoding', format.perhaps]}
+      : {},
+  );
+}
+
+/**
+ * Judges columns by the first rows. Returns a sentence for each column of fewer than 20 values that are all
+ * invalid but fit another operation.
+ *
+ * @throws {UsageError} if a column has 20 values or more, and over 90% of them are invalid.
+ */
+export function judgeValues(
+  targets: readonly Target[],
+  rows: readonly Row[],
+  planRow: PlanRow,
+  settings: Partial<Settings>,
+): Said[] {
+  const planned = rows.map(planRow);
+  const doubts: Said[] = [];
+  for (const [index, target] of targets.entries()) {
+    const {column, operation} = target;
+    const cells = planned.map(row => row[index]);
+    const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
+    const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
+    if (codes.length <= MOSTLY * values) continue;
+    const code = mostFrequent(codes);
+    const others = kindOf(target, rows);
+    const fault = `values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}).`;
+    const are =
+      others === undefined
+        ? ''
+        : say` They are ${operations[others].plural}: ${set(operations[others].setting, asChoice(others, column))}.`;
+    if (values < FEW_VALUES) {
+      if (are !== '' && codes.length === values) doubts.push(say`The ${fault}${are}`);
+      continue;
+    }
+    const advice = code === undefined ? undefined : adviceOf(code, settings);
+    const hint = advice === undefined ? '' : ` What to do: ${advice}.`;
+    throw new UsageError(
+      'column_invalid',
+      say`${codes.length} of the first ${values} ${fault}${are} Nothing was sent.${hint}`,
+    );
+  }
+  return doubts;
+}
+
+/** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
+export function footersIn(rows: readonly Row[], planRow: PlanRow): Said[] {
+  const isFooter = (row: Row) =>
+    (row.type === 'csv' && row.isFooter === true) ||
+    planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
+  const records = rows.filter(isFooter).map(({record}) => record);
+  const some = records.length > SHOWN ? [...records.slice(0, SHOWN), '…'] : records;
+  const seem =
+    records.length > 1
+      ? `Rows ${some.join(', ')} seem to be totals or notes below the list: their`
+      : `Row ${some.join()} seems to be a total or a note below the list: its`;
+  return records.length === 0 ? [] : [`${seem} values are not looked up.`];
+}
+
+/** The operation for which all filled cells of the column are clearly valid values, even without a header. */
+function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
+  const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
+  return intelligenceNames.find(name => texts.every(text => isValueOf(name, text)));
+}
+
+function mostFrequent(codes: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */
+export function doubtCountries(column: string, cell: CellReader, rows: readonly Row[]): string | undefined {
+  const unknown = rows.filter(row => countryIn(cell(row)) === 'unknown');
+  const [first] = unknown;
+  if (first === undefined) return undefined;
+  const text = cell(first)?.trim() ?? '';
+  const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
+  const expected = /^\d+$/.test(text)
+    ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
+    : `a ${expectedCountry(text)}`;
+  return `"${column}" holds "${text.slice(0, 40)}" (row ${first.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
+}
+
+/**
+ * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers.
+ * A note in a cell, such as `siehe Handy` or `no mail`, makes no header.
+ *
+ * @throws {InputError} if one of the rows seems to be the second table's header: no cell has a value, and in each
+ * column that is looked up stands a column name such as `email`. A single name counts only below a blank line.
+ */
+export function refuseSecondTable(rows: readonly Row[], targets: readonly Target[]): void {
+  const found = targets.flatMap(({operation, cell}) =>
+    isIntelligence(operation) ? [{operation, cell}] : [],
+  );
+  // Skips the first five rows: exports of surveys repeat their header two or three times at the top.
+  const second = rows.find((row, at) => {
+    if (at < FEW_ROWS || row.type !== 'csv') return false;
+    const words = row.fields.filter(text => text.trim() !== '');
+    if (words.length < 2 || words.some(text => /[\d@]/.test(text))) return false;
+    const names = found.flatMap(({operation, cell}) => {
+      const says = readHeader(cell(row) ?? '').get(operation);
+      return says?.strength === 'named' ? [says] : [];
+    });
+    const filled = found.filter(({cell}) => (cell(row) ?? '').trim() !== '');
+    const isPlain = names.length > 1 && names.some(says => says.isPlain);
+    return names.length > 0 && names.length === filled.length && (isPlain || isBelowBlank(row, rows[at - 1]));
+  });
+  if (second === undefined) return;
+  const names = found.map(({cell}) => `"${cell(second) ?? ''}"`).join(', ');
+  throw new InputError(
+    'input_header',
+    `Row ${second.record} seems to be the header of a second table (${names}). Make a file of each table; if the rows belong together, remove that row.`,
+  );
+}
+
+function isBelowBlank(row: Row, above: Row | undefined): boolean {
+  if (above?.type !== 'csv') return false;
+  const lines = above.fields.reduce((sum, text) => sum + text.split(/\r\n|\r|\n/).length - 1, 1);
+  return row.line > above.line + lines || above.fields.every(text => text.trim() === '');
+}

@@ -1,0 +1,239 @@
+import type {Row} from '../input/row.ts';
+import {type Broken, broken, type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
+import {Recent} from '../lookup/recent.ts';
+import type {Canonical} from '../operations/canonical.ts';
+import type {CellRules, RepairCode} from '../operations/cell.ts';
+import {rowCountry} from '../operations/country.ts';
+import type {IntelligenceSpec} from '../operations/operation.ts';
+import {operations} from '../operations/table.ts';
+import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
+import {names as namesWord} from './recognize/header.ts';
+import {tokensOf} from './recognize/tokens.ts';
+import {vocabularyOf} from './recognize/vocabulary.ts';
+import type {CellReader, Target} from './targets.ts';
+
+/** The plan for one column of one row: a lookup, or a result without a call. */
+export type PlannedCell =
+  | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
+  | Broken
+  | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
+
+/** The other cells and the settings on which a target's lookup depends. */
+export interface PlanCells {
+  /** Returns the reader of a phone column's countries; undefined if the column has no country column. */
+  readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
+  readonly defaultCountry?: string | undefined;
+  readonly rules?: CellRules | undefined;
+  readonly verdict?: VerdictCells | undefined;
+}
+
+export type VerdictCells = {readonly actionId: string; readonly country?: CellReader | undefined} & {
+  readonly [Name in Beside]?: CellReader | undefined;
+};
+
+/**
+ * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how
+ * the first rows write their values.
+ */
+export type PlanRow = (row: Row) => PlannedCell[];
+
+/** Makes a planner of rows. `first`: the first rows of the list, which show how its columns write their values. */
+export function createPlan(
+  targets: readonly Target[],
+  cells: PlanCells,
+  first: readonly Row[] = [],
+): PlanRow {
+  const plans = targets.map(target => planOf(target, cells, first));
+  const isFooter = footersOf(first);
+  return row => {
+    const planned = plans.map(plan => plan(row));
+    const isBelow = row.type === 'csv' && row.isFooter === true;
+    return isBelow || isFooter(row)
+      ? planned.map(cell => (cell.status === 'empty' ? cell : FOOTER))
+      : planned;
+  };
+}
+
+/** Returns the list's rules together with one column's habits: how it usually writes its values. */
+function rulesOf(
+  habits: IntelligenceSpec['habits'],
+  {column = '', cell}: {readonly column?: string; readonly cell?: CellReader | undefined},
+  country: CountryOf,
+  cells: PlanCells,
+  first: readonly Row[],
+): CellRules {
+  const shown = first.map(row => [cell?.(row) ?? '', country(row)] as const);
+  return {...habits?.(shown, namesWord(column, 'whole')), ...cells.rules};
+}
+
+/** The repairs of each cell of a row; undefined if no cell was repaired, as in most rows. */
+export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
+  const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
+  return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
+}
+
+const EMPTY: PlannedCell = {status: 'empty'};
+const FOOTER: PlannedCell = {status: 'skipped', error: 'footer'};
+
+function planOf(
+  {operation, column, cell}: Target,
+  cells: PlanCells,
+  first: readonly Row[],
+): (row: Row) => PlannedCell {
+  const spec = operations[operation];
+  if ('beside' in spec) {
+    const {canonical} = spec;
+    const country = countryFrom(cells.verdict?.country, cells.defaultCountry);
+    const rulesBeside = perBeside(({name, habits}) =>
+      rulesOf(habits, {cell: cells.verdict?.[name]}, country, cells, first),
+    );
+    return row =>
+      planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
+        askWithBeside(spec, found, row, country(row), cells, rulesBeside),
+      );
+  }
+  const {canonical, habits} = spec;
+  const country = countryFrom(cells.countryOf?.(column), cells.defaultCountry);
+  const rules = rulesOf(habits, {column, cell}, country, cells, first);
+  const judge = (text: string, country: string | undefined) =>
+    planned(canonical(text, country, rules), ({value, repairs}) =>
+      toAsk(lookupOf(operation, {[spec.field]: value}), repairs),
+    );
+  const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
+  return row => {
+    const text = cell(row);
+    return text === undefined ? EMPTY : judgeOnce(text, country(row));
+  };
+}
+
+type JudgeCell = (text: string, country: string | undefined) => PlannedCell;
+type CanonicalValue = Extract<Canonical, {readonly state: 'value'}>;
+
+function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCell): PlannedCell {
+  switch (canonical.state) {
+    case 'empty':
+      return EMPTY;
+    case 'invalid':
+      return {status: 'invalid', error: canonical.code};
+    case 'broken':
+      return broken(canonical.thrown);
+    case 'value':
+      return ask(canonical);
+    default:
+      return canonical satisfies never;
+  }
+}
+
+/** Maximum bytes of remembered cells: about 16,000 texts. */
+const REMEMBERED_BYTES = 4_000_000;
+/** Approximate bytes of one remembered cell: a lookup, its key and their container. */
+const CELL_BYTES = 150;
+
+/**
+ * Remembers the planned cells of phone numbers: judging a number takes ten times as long as finding it here. Other
+ * kinds of values are judged too fast to be worth the memory.
+ */
+function remembering(judge: JudgeCell): JudgeCell {
+  const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
+  return (text, country) => {
+    const name = country === undefined ? text : `${country}\0${text}`;
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const cell = judge(text, country);
+    known.set(name, cell);
+    return cell;
+  };
+}
+
+function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): PlannedCell {
+  return repairs === undefined || repairs.length === 0
+    ? {status: 'ask', lookup}
+    : {status: 'ask', lookup, repairs: [...new Set(repairs)]};
+}
+
+type CountryOf = (row: Row) => string | undefined;
+
+function countryFrom(country: CellReader | undefined, defaultCountry: string | undefined): CountryOf {
+  return row => rowCountry(country?.(row), defaultCountry);
+}
+
+/**
+ * Plans the lookup of a session token. Other values of the row are sent with the token (`beside`),
+ * except invalid ones.
+ */
+function askWithBeside(
+  {name: operation, field, beside}: typeof operations.verify,
+  {value, repairs = []}: CanonicalValue,
+  row: Row,
+  country: string | undefined,
+  cells: PlanCells,
+  rules: Readonly<Record<Beside, CellRules>>,
+): PlannedCell {
+  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', [field]: value};
+  const all = [...repairs];
+  for (const name of besideNames) {
+    const {param, canonical} = beside[name];
+    const read = canonical(cells.verdict?.[name]?.(row) ?? '', country, rules[name]);
+    if (read.state === 'broken') return broken(read.thrown);
+    if (read.state !== 'value') continue;
+    params[param] = read.value;
+    all.push(...(read.repairs ?? []));
+  }
+  return toAsk(lookupOf(operation, params), all);
+}
+
+/** Minimum number of rows that show which columns are usually filled. */
+const FEW_ROWS = 5;
+const USUALLY = 0.8;
+/**
+ * A row that does not begin with a label counts as a note only if it leaves at least this many usually
+ * filled columns empty.
+ */
+const SEVERAL = 2;
+
+/**
+ * Returns a test for rows below a list: totals, and notes such as `Exported by,jo@example.com,`. Their values
+ * belong to no person of the list. There are two forms of such rows:
+ *
+ * - The row begins with a label, and a column is empty that the first rows usually fill.
+ * - The row begins with text in a column of numbers, and at least two usually filled columns are empty.
+ */
+function footersOf(first: readonly Row[]): (row: Row) => boolean {
+  const isNote = (fields: readonly string[]) => {
+    const text = fields.find(isFilled);
+    return text === undefined || isLabel(text);
+  };
+  const tables = first.filter(row => row.type === 'csv').filter(({fields}) => !isNote(fields));
+  if (tables.length < FEW_ROWS) return () => false;
+  const columns = (tables[0]?.fields ?? []).map((_, at) => at);
+  const mostly = (holds: (text?: string) => boolean) =>
+    columns.filter(at => tables.filter(({fields}) => holds(fields[at])).length >= USUALLY * tables.length);
+  const usual = mostly(isFilled);
+  const numbered = mostly(hasDigit);
+  const isOdd = (fields: readonly string[]) => {
+    const at = fields.findIndex(isFilled);
+    return numbered.includes(at) && !hasDigit(fields[at]);
+  };
+  return row => {
+    if (row.type !== 'csv') return false;
+    const empty = usual.filter(at => !isFilled(row.fields[at])).length;
+    return (empty > 0 && isNote(row.fields)) || (empty >= SEVERAL && isOdd(row.fields));
+  };
+}
+
+const isFilled = (text = '') => text.trim() !== '';
+const hasDigit = (text = '') => /\d/.test(text);
+
+/**
+ * True for the label of a total or a note about the list. A text is the label of a total only if all its words, except
+ * numbers, form one.
+ */
+function isLabel(text: string): boolean {
+  if (/[:：]\s*$/.test(text)) return true;
+  const tokens = tokensOf(text);
+  if (vocabularyOf('notes').matches(tokens, 0).length > 0) return true;
+  const words = tokens.filter(token => !/^\d+$/.test(token));
+  return vocabularyOf('totals')
+    .matches(words, 0)
+    .some(({length}) => length === words.length);
+}

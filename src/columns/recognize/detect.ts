@@ -1,0 +1,147 @@
+import type {Row} from '../../input/row.ts';
+import type {CellRules} from '../../operations/cell.ts';
+import {rowCountry} from '../../operations/country.ts';
+import {intelligenceNames, operations} from '../../operations/table.ts';
+import {fieldPaths} from '../field-paths.ts';
+import {type Column, columnsOf, type Headers} from './column.ts';
+import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
+import {type ColumnCells, guessColumn} from './evidence.ts';
+import {type Fault, type Guess, lacksCountry, MOSTLY} from './guess.ts';
+import {namesAnother, names as namesWord} from './header.ts';
+import {chooseColumns} from './own-columns.ts';
+
+export interface ColumnHints extends Headers {
+  /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
+  readonly numbers?: readonly string[] | undefined;
+  readonly countries?: readonly string[] | undefined;
+  /** The default country, for rows without a country. */
+  readonly fallback?: string | undefined;
+  readonly rules?: CellRules | undefined;
+}
+
+export interface Detected {
+  readonly guesses: readonly Guess[];
+  readonly choices: CountryChoices;
+}
+
+/** Guesses from headers and first rows which kind of value each column has, and how sure that is. */
+export function detectColumns(
+  given: readonly string[],
+  sample: readonly Row[],
+  known: ColumnHints = {},
+): Detected {
+  const found = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
+  const {numbers = []} = known;
+  const names = [...new Set([...found, ...numbers, ...(known.countries ?? [])])];
+  const columns = columnsOf(names, given, known).map((column, at, all) =>
+    isLabelledAnothers(column, all[at - 1], sample) ? {...column, isAnothers: true} : column,
+  );
+  const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);
+  const countries = known.countries === undefined ? choices.guesses : [];
+  const detected = intelligenceNames.filter(name => operations[name].isDetected);
+  const guesses = columns.flatMap(column => {
+    const countryCell = choices.of(column.name)?.found?.cell;
+    const cells = sample.map(
+      row => [column.cell(row) ?? '', rowCountry(countryCell?.(row), known.fallback)] as const,
+    );
+    const some = detected.flatMap(name => guessColumn(name, column, cells, known.rules) ?? []);
+    return best(some)
+      .map(guess => withoutArea(guess, column, columns, sample))
+      .map(guess => ({
+        ...guess,
+        fault: faultOf(guess, cells, sample, known),
+        country: lacksCountry(guess) ? countryColumnOf(column, columns, sample) : undefined,
+      }));
+  });
+  const others = chooseColumns(guesses, known.headless === true);
+  const isPhone = others.some(({operation}) => operation === 'phone');
+  return {guesses: isPhone ? [...countries, ...others] : others, choices};
+}
+
+/**
+ * True for `Phone 2 - Value` if the column before it, `Phone 2 - Label`, has a cell that names someone other than
+ * the row's person, such as `Spouse`.
+ */
+function isLabelledAnothers({heading}: Column, label: Column | undefined, sample: readonly Row[]): boolean {
+  const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
+  if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
+    return false;
+  return sample.some(row => namesAnother(label.cell(row) ?? ''));
+}
+
+/**
+ * The guess, set aside if the numbers lack their area code and it is in another column: `030` beside `2312500`. Without
+ * it they may be those of another area. A calling code may stand before the area code.
+ */
+function withoutArea(
+  guess: Guess,
+  {cell}: Column,
+  columns: readonly Column[],
+  sample: readonly Row[],
+): Guess {
+  const digitsOf = (text = '') => text.replace(/\D/g, '').replace(/^0+/, '');
+  const isParted = (area: Column) => {
+    const pairs = sample
+      .map(row => [digitsOf(area.cell(row)), cell(row) ?? ''] as const)
+      .filter(([code, text]) => /^\d{1,6}$/.test(code) && /\d/.test(text));
+    const lacking = pairs.filter(
+      ([code, text]) =>
+        !/^\W*[+＋]/.test(text) &&
+        !digitsOf(text)
+          .slice(0, code.length + 3)
+          .includes(code),
+    );
+    return lacking.length > 0 && lacking.length >= MOSTLY * pairs.length;
+  };
+  if (guess.operation !== 'phone' || guess.aside !== undefined) return guess;
+  const areas = columns.filter(({heading}) => namesWord(heading, 'areaCodes'));
+  return areas.some(isParted) ? {...guess, confidence: 'unsure', aside: 'parted'} : guess;
+}
+
+/**
+ * The phone columns that need a country column: those that settings name, and those whose headers say phone.
+ * A header with an unknown word (`Accountant Phone`) counts only if no phone header has known words alone
+ * (`Billing Phone 2`).
+ */
+function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
+  const isMeant = ({name}: Column) => numbers.includes(name);
+  const named = columns.filter(({says, isAnothers}) => {
+    const strength = says.get('phone')?.strength;
+    return strength !== undefined && strength !== 'mentioned' && !isAnothers;
+  });
+  const plain = named.filter(({says}) => says.get('phone')?.isPlain === true);
+  const own = plain.length > 0 ? plain : named;
+  return columns.filter(column => isMeant(column) || own.includes(column));
+}
+
+/** The most frequent fault of an unsure column's cells, which tells the user why. Undefined for a sure column. */
+function faultOf(
+  {operation, confidence}: Guess,
+  cells: ColumnCells,
+  sample: readonly Row[],
+  {rules}: ColumnHints,
+): Fault | undefined {
+  if (confidence === 'sure' || operation === 'country') return undefined;
+  const codes = cells.map(([text, country]) => {
+    const judged = operations[operation].canonical(text, country, rules);
+    return judged.state === 'invalid' ? judged.code : undefined;
+  });
+  const count = (code: string | undefined) => codes.filter(other => other === code).length;
+  const [code] = [...new Set(codes)].filter(found => found !== undefined).sort((a, b) => count(b) - count(a));
+  return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
+}
+
+/**
+ * The surest of a column's guesses. Among equally sure ones, prefers one without a reason to leave the column out
+ * (`aside`), then one that the header supports. Empty without guesses.
+ */
+function best(some: readonly Guess[]): Guess[] {
+  return [...some]
+    .sort(
+      (a, b) =>
+        Number(b.confidence === 'sure') - Number(a.confidence === 'sure') ||
+        Number(a.aside !== undefined) - Number(b.aside !== undefined) ||
+        Number(a.header === 'silent') - Number(b.header === 'silent'),
+    )
+    .slice(0, 1);
+}

@@ -1,0 +1,308 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {makeDirectory} from '../../disk/directory.ts';
+import {repairOf, Sqlite} from '../../disk/sqlite.ts';
+import {OutputError, systemReason} from '../../errors.ts';
+import {inCredits, thousandths} from '../../job/money.ts';
+import {utcDate} from '../../job/paths.ts';
+
+/** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** A run takes credits in blocks of this share of the budget, so that not each call needs a durable write. */
+const BLOCK_SHARE = 0.01;
+const BLOCK_AT_MOST = thousandths(100);
+/** Raise this version when the tables change shape: a program must not spend by tables that it does not know. */
+const VERSION = 2;
+
+const FILE = 'daily-credits.db';
+
+/** A day or a month in UTC. */
+export type Period = 'day' | 'month';
+
+/** The file with all budgets, and the clock by which their days and months begin. */
+interface BudgetFile {
+  /** The user's state directory, so that the file outlives the runs. */
+  readonly directory: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export interface PeriodBudgetOptions extends BudgetFile {
+  /** The account that the budget belongs to: all its runs share it. */
+  readonly owner: string;
+  /** Session that takes credits in blocks: see {@link giveBackBlocks}. Undefined outside of runs. */
+  readonly holder?: string | undefined;
+  readonly period: Period;
+  /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */
+  readonly limit: string;
+  /** In thousandths of a credit, like all money in this file. */
+  readonly maxCredits: number;
+  /** Calls `warn` once a period, when this share (0 to 1) of the budget is used up. */
+  readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
+}
+
+/**
+ * Credits that all runs of an account may spend in one day or month. A session takes credits in durable blocks
+ * before it spends them, so even after a kill the limit is not exceeded. The run's next session then gives
+ * back the unspent part of these blocks.
+ *
+ * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
+ */
+export class PeriodBudget {
+  readonly #options: PeriodBudgetOptions;
+  readonly #path: string;
+  readonly #db: Sqlite;
+  readonly #sql: ReturnType<typeof open>['sql'];
+  /** Thousandths of a credit that this session took from the period `#current`, and did not spend yet. */
+  #left = 0;
+  #current: string;
+  #warned = false;
+  /** Thousandths of a credit that the count lacked: see {@link raiseTo}. */
+  lacked = 0;
+
+  constructor(options: PeriodBudgetOptions) {
+    this.#options = options;
+    this.#path = join(options.directory, FILE);
+    this.#current = this.#period();
+    const opened = this.#guarded(() => open(options.directory, this.#path, options.now()));
+    this.#db = opened.db;
+    this.#sql = opened.sql;
+    if (options.warnAt !== undefined) this.#warnWhenNear();
+  }
+
+  get holder(): string | undefined {
+    return this.#options.holder;
+  }
+
+  get owner(): string {
+    return this.#options.owner;
+  }
+
+  /** Name under which a run's ledger counts the credits that the run took from this period. */
+  get name(): string {
+    this.#turn();
+    return `${this.owner} ${this.#current}`;
+  }
+
+  get period(): Period {
+    return this.#options.period;
+  }
+
+  get limit(): string {
+    return this.#options.limit;
+  }
+
+  get maxCredits(): number {
+    return this.#options.maxCredits;
+  }
+
+  /** Takes the credits of a call from the period. Returns false if too few are left. */
+  take(cost: number): boolean {
+    this.#turn();
+    if (this.#left < cost && !this.#takeBlock(cost)) return false;
+    this.#left -= cost;
+    return true;
+  }
+
+  /** Credits that all runs of the owner together may still take from the period. */
+  left(): number {
+    return this.maxCredits - this.used;
+  }
+
+  /** Returns the credits of a free call to the period with this {@link name}, unless that period has ended. */
+  refund(name: string, cost: number): void {
+    if (name === this.name) this.#left += cost;
+  }
+
+  /** Credits that all runs of the owner took from the period, less those that this session holds unspent. */
+  get used(): number {
+    this.#turn();
+    return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+  }
+
+  /** When the period began, in milliseconds since the epoch. */
+  get begunAt(): number {
+    return Date.parse(this.#period());
+  }
+
+  /** Raises the count to credits that certainly were taken: its file may be lost, or older than they are. */
+  raiseTo(known: number): void {
+    this.#turn();
+    this.lacked = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const missing = known - this.#used();
+        if (missing > 0) this.#sql.add.run(this.owner, this.#current, missing);
+        return Math.max(0, missing);
+      }),
+    );
+  }
+
+  /** When the next period begins, in milliseconds since the epoch. */
+  get renewsAt(): number {
+    const now = new Date(this.#options.now());
+    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+    return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
+  }
+
+  /** Gives unspent credits back to the period. If the write fails, the next session of the run gives them back. */
+  close(): void {
+    const {holder, owner} = this;
+    try {
+      if (this.#left > 0) this.#change(() => -this.#left);
+      if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
+    } finally {
+      this.#db.close();
+    }
+  }
+
+  /** Turns to a new period if one has begun. Unspent credits go back to the period that they were taken from. */
+  #turn(): void {
+    const current = this.#period();
+    if (current === this.#current) return;
+    if (this.#left > 0) this.#change(() => -this.#left);
+    this.#current = current;
+    this.#warned = false;
+  }
+
+  #period(): string {
+    return keyOf(this.#options.period, this.#options.now());
+  }
+
+  #takeBlock(cost: number): boolean {
+    const {maxCredits, holder} = this.#options;
+    const missing = cost - this.#left;
+    const most = holder === undefined ? 0 : Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE));
+    const block = Math.max(missing, most);
+    const taken = this.#change(() => {
+      const free = maxCredits - this.#used();
+      return free < missing ? 0 : Math.min(block, free);
+    });
+    this.#warnWhenNear();
+    return taken > 0;
+  }
+
+  #warnWhenNear(): void {
+    const {warnAt, maxCredits, limit, period} = this.#options;
+    if (warnAt === undefined || this.#warned) return;
+    const {used} = this;
+    if (used < warnAt.share * maxCredits) return;
+    this.#warned = true;
+    warnAt.warn(
+      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used by all runs together.`,
+    );
+  }
+
+  #used(): number {
+    return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
+  }
+
+  /** Takes the credits that `work` returns; a negative number gives back. Changes `#left` after the write. */
+  #change(work: () => number): number {
+    const {owner, holder} = this;
+    const credits = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const taken = work();
+        if (taken === 0) return 0;
+        this.#sql.add.run(owner, this.#current, taken);
+        if (holder !== undefined) this.#sql.take.run(holder, owner, this.#current, taken);
+        return taken;
+      }),
+    );
+    this.#left += credits;
+    return credits;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw new OutputError(
+        'daily_budget',
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error, 'Remove that file (the count begins anew)')}, or remove the limit.`,
+        {cause: error},
+      );
+    }
+  }
+}
+
+/**
+ * Gives a killed session's unspent credits back to all budgets. `taken` returns the credits that the session spent
+ * of a budget, by the budget's name.
+ *
+ * @throws the errors of SQLite and the file system.
+ */
+export function giveBackBlocks(
+  {directory, now}: BudgetFile,
+  holder: string,
+  taken: (name: string) => number,
+): void {
+  const path = join(directory, FILE);
+  if (!existsSync(path)) return;
+  const {db, sql} = open(directory, path, now());
+  try {
+    db.transaction(() => {
+      for (const block of sql.taken.all(holder)) {
+        const [owner, period] = [String(block.owner), String(block.period)];
+        const unspent = Number(block.thousandths) - taken(`${owner} ${period}`);
+        if (unspent > 0) sql.add.run(owner, period, -unspent);
+        sql.letGo.run(holder, owner, period.length);
+      }
+    });
+  } finally {
+    db.close();
+  }
+}
+
+const DAY_MS = 86_400_000;
+/** Time from a period's start for which its counts are kept: no clock is ahead for longer. */
+const KEPT_MS = 400 * DAY_MS;
+
+/** Key of the period at `now`: `2031-05-06` for a day, `2031-05` for a month. */
+function keyOf(period: Period, now: number): string {
+  return utcDate(now).slice(0, period === 'month' ? 7 : 10);
+}
+
+function open(directory: string, path: string, now: number) {
+  makeDirectory(directory);
+  const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
+  try {
+    prepareTable(db);
+    db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', now - KEPT_MS));
+    db.exec(
+      'DELETE FROM taken WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.owner = taken.owner AND used.period = taken.period)',
+    );
+    const sql = {
+      used: db.query(['thousandths'], 'FROM used WHERE owner = ? AND period = ?'),
+      add: db.prepare(
+        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+      taken: db.query(['owner', 'period', 'thousandths'], 'FROM taken WHERE holder = ?'),
+      take: db.prepare(
+        'INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+      // Removes a holder's rows of all days (`2031-05-06`) or of all months (`2031-05`): the lengths differ.
+      letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
+    };
+    return {db, sql};
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Creates the tables. `used`: thousandths of a credit taken from a period, including blocks that are not spent yet.
+ * `taken`: thousandths that a session took, until the session closes. A killed session leaves its rows.
+ */
+function prepareTable(db: Sqlite): void {
+  db.transaction(() => {
+    const version = db.pragma('user_version');
+    if (version === VERSION) return;
+    if (version !== 0) throw new Error(`it has version ${version}; this program needs ${VERSION}`);
+    db.exec(`
+      CREATE TABLE used (owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (owner, period)) WITHOUT ROWID;
+      CREATE TABLE taken (holder TEXT, owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, owner, period)) WITHOUT ROWID;
+      PRAGMA user_version = ${VERSION};
+    `);
+  });
+}

@@ -1,0 +1,93 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {isBusy, type Sqlite} from '../../disk/sqlite.ts';
+import type {Operation} from '../../operations/table.ts';
+import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
+import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
+
+/** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface StoreStats {
+  readonly operation: string;
+  readonly answers: number;
+  /** Milliseconds since the epoch. */
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+/** Maintains the answer store: `store stats`, `prune` and `purge`. */
+export class StoreAdmin {
+  readonly #db: Sqlite;
+
+  private constructor(db: Sqlite) {
+    this.#db = db;
+  }
+
+  /** Undefined if the directory has no store. Throws if the store can't be opened. */
+  static open(directory: string): StoreAdmin | undefined {
+    return existsSync(join(directory, STORE_FILE))
+      ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
+      : undefined;
+  }
+
+  stats(): StoreStats[] {
+    const rows = this.#db
+      .query(
+        ['operation', 'count(*) AS answers', 'min(bought_at) AS oldest', 'max(bought_at) AS newest'],
+        'FROM answer GROUP BY operation',
+      )
+      .all();
+    return rows.map(row => ({
+      operation: String(row.operation),
+      answers: Number(row.answers),
+      oldest: Number(row.oldest),
+      newest: Number(row.newest),
+    }));
+  }
+
+  /**
+   * Removes an operation's answers and rejections that are older than these ages (milliseconds) on the date `today`
+   * (milliseconds since the epoch). Returns their number. Works in short steps, so that runs can write in between.
+   */
+  async prune(
+    operation: Operation,
+    {answers, rejections}: {readonly answers: number; readonly rejections: number},
+    today: number,
+  ): Promise<number> {
+    const last = Number(this.#db.query(['max(id) AS last'], 'FROM answer').get()?.last);
+    const remove = this.#db.prepare(
+      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < CASE WHEN ${IS_ANSWER} THEN ? ELSE ? END`,
+    );
+    const before = [answers, rejections].map(age => Math.max(0, today - age));
+    let removed = 0;
+    for (let id = 0; id < last; id += SWEEP_AT_ONCE) {
+      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before);
+      await sleep(0);
+    }
+    return removed;
+  }
+
+  /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
+  purge(keys: readonly string[]): number {
+    const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
+    return keys.reduce((sum, key) => sum + remove.run(key), 0);
+  }
+
+  /**
+   * Returns freed space to the file system. Stops early if a run locks the file. Then the file only stays
+   * larger: removed answers are already overwritten.
+   */
+  async giveBack(): Promise<void> {
+    try {
+      await giveBack(this.#db);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

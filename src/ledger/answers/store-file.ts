@@ -1,0 +1,255 @@
+import {createHmac, randomBytes} from 'node:crypto';
+import {chmodSync, lstatSync, statfsSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {makeDirectory} from '../../disk/directory.ts';
+import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../../disk/sqlite.ts';
+import type {Operation} from '../../operations/table.ts';
+import {type Answer, hashKey} from '../lookup.ts';
+import type {KeptAnswer} from '../run/entry.ts';
+
+const VERSION = 3;
+export const STORE_FILE = 'answers.db';
+
+const SCHEMA = `
+  CREATE TABLE answer (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    bought_at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (key, scope)
+  );
+`;
+
+/** Writes an answer, unless the store has a newer one. One that is dated after `?6`, by a wrong clock, is not newer. */
+const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?1, ?2, ?3, ?4, ?5)
+  ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, data = excluded.data
+  WHERE excluded.bought_at >= bought_at OR bought_at > ?6
+`;
+
+/** SQL condition for answers, as opposed to codes of rejections. */
+export const IS_ANSWER = "data LIKE '{%'";
+
+const FIND_AT_ONCE = 64;
+/** Number of answers among which those of a day are counted: a whole file of millions takes too long. */
+const NEWEST = 10_000;
+
+/** Maximum difference between two clocks that count as correct, in milliseconds. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** Hexadecimal digits of a key's mark. */
+const MARK_DIGITS = 2;
+
+/** An account at an endpoint. No other account or endpoint uses its answers or its credits. */
+export interface Scope {
+  readonly endpoint: string;
+  readonly label: string;
+}
+
+/** The scope as it is stored: a hash, which does not reveal endpoint and account. */
+export function scopeKey({endpoint, label}: Scope): string {
+  return hashKey(`${endpoint}\0${label}`);
+}
+
+/** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
+const OF_REJECTIONS = ' rejected';
+
+/** @throws an error if the directory or the file can't be created, read or trusted. */
+export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
+  makeDirectory(directory);
+  if (isNetworkFileSystem(directory))
+    throw new Error('it is on a network file system, where its locks do not hold');
+  const path = join(directory, STORE_FILE);
+  refuseOthers(path);
+  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs, checkVersion});
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    if (db.pragma('user_version') !== VERSION) prepareSchema(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Throws if another user owns the store, or a journal that SQLite would write back into it: that user could give it any
+ * answers. Root could read such a store, too.
+ */
+function refuseOthers(path: string): void {
+  const user = process.geteuid?.();
+  for (const one of [path, `${path}-journal`, `${path}-wal`]) {
+    const found = lstatSync(one, {throwIfNoEntry: false});
+    if (user !== undefined && found !== undefined && found.uid !== user)
+      throw new Error(`it belongs to another user (uid ${found.uid})`);
+  }
+}
+
+function checkVersion(version: number): void {
+  if (version !== 0 && version !== VERSION)
+    throw new Error(`it has version ${version}; this program needs ${VERSION}`);
+}
+
+function prepareSchema(db: Sqlite): void {
+  // Lets SQLite return freed pages to the file system in small steps. This comes before the tables, because
+  // it has no effect on a file that already has tables.
+  db.pragma('auto_vacuum = INCREMENTAL');
+  db.transaction(() => {
+    const version = db.pragma('user_version');
+    if (version === VERSION) return;
+    checkVersion(version);
+    db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
+  });
+}
+
+/** Network file systems whose locks SQLite warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
+const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
+
+function isNetworkFileSystem(directory: string): boolean {
+  return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
+}
+
+/**
+ * The store's file, open for one endpoint and account.
+ *
+ * @throws SQLite's errors, in all methods.
+ */
+export class StoreFile {
+  readonly #db: Sqlite;
+  readonly #path: string;
+  readonly #scope: string;
+  readonly #inode: number;
+  /** The same for all that opened this file for the same endpoint and account. */
+  readonly place: string;
+  readonly #rows: Query;
+  readonly #put: Statement;
+  readonly #any: Query;
+  readonly #now: () => number;
+
+  constructor(directory: string, scope: string, now: () => number, busyTimeoutMs: number) {
+    const db = openStoreFile(directory, busyTimeoutMs);
+    this.#db = db;
+    this.#now = now;
+    this.#path = join(directory, STORE_FILE);
+    this.#scope = scope;
+    const {dev, ino} = statSync(this.#path);
+    this.#inode = ino;
+    this.place = `${dev} ${ino} ${scope} `;
+    this.#rows = db.query(
+      ['key', 'data', 'bought_at AS boughtAt'],
+      // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
+      `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
+    );
+    this.#put = db.prepare(PUT);
+    // Searches from the end: the latest answers are most likely of this scope.
+    this.#any = db.query(
+      ['id'],
+      `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
+    );
+  }
+
+  /** Outcomes by key, of any age: an answer, a rejection, or both. */
+  find(keys: readonly string[]): Map<string, Answer[]> {
+    return this.#db.reading(() => this.#find(keys));
+  }
+
+  #find(keys: readonly string[]): Map<string, Answer[]> {
+    const found = new Map<string, Answer[]>();
+    const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
+    for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
+      const some = listOf(keys.slice(from, from + FIND_AT_ONCE));
+      for (const {key, data, boughtAt} of this.#rows.all(...scopes, some)) {
+        const outcome = outcomeIn(data, Number(boughtAt));
+        if (outcome === undefined) continue;
+        const others = found.get(String(key));
+        if (others === undefined) found.set(String(key), [outcome]);
+        else others.push(outcome);
+      }
+    }
+    return found;
+  }
+
+  /** Writes answers; {@link PUT} decides which stored answers they replace. `owner`: the scope of the answers. */
+  write(answers: readonly KeptAnswer[], owner = this.#scope): void {
+    // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
+    if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
+      throw new Error('it was removed while it was in use');
+    const latest = this.#now() + CLOCK_SKEW_MS;
+    this.#db.transaction(() => {
+      for (const {key, operation, outcome} of answers) {
+        const {boughtAt} = outcome;
+        const scope = outcome.status === 'failed' ? owner + OF_REJECTIONS : owner;
+        this.#put.run(key, scope, operation, boughtAt, textOf(outcome), latest);
+      }
+    });
+  }
+
+  /**
+   * Notes a mark of the account's key. Returns true if the last one was of another key. A mark is {@link MARK_DIGITS} of
+   * a digest with a salt of its own: it can't show which key it is of, and one of 256 other keys has the same.
+   */
+  marksOther(key: string): boolean {
+    return this.#db.transaction(() => {
+      this.#db.exec(
+        'CREATE TABLE IF NOT EXISTS key_mark (scope TEXT PRIMARY KEY, salt TEXT NOT NULL, mark TEXT NOT NULL)',
+      );
+      const known = this.#db.query(['salt', 'mark'], 'FROM key_mark WHERE scope = ?').get(this.#scope);
+      const salt = String(known?.salt ?? randomBytes(16).toString('hex'));
+      const mark = createHmac('sha256', salt).update(key).digest('hex').slice(0, MARK_DIGITS);
+      if (known?.mark !== mark)
+        this.#db
+          .prepare('INSERT OR REPLACE INTO key_mark (scope, salt, mark) VALUES (?, ?, ?)')
+          .run(this.#scope, salt, mark);
+      return known !== undefined && known.mark !== mark;
+    });
+  }
+
+  /** True if the file has an answer of this operation for its scope, of any age. */
+  knows(operation: Operation): boolean {
+    return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
+  }
+
+  /** Numbers of answers bought between these times, by operation, among the newest of the file. */
+  boughtWithin(fromMs: number, toMs: number): (readonly [Operation, number])[] {
+    const newest = `(SELECT * FROM answer ORDER BY id DESC LIMIT ${NEWEST})`;
+    const from = `FROM ${newest} WHERE scope = ? AND bought_at >= ? AND bought_at < ? AND ${IS_ANSWER} GROUP BY operation`;
+    const query = this.#db.query(['operation', 'count(*) AS bought'], from);
+    const rows = this.#db.reading(() => query.all(this.#scope, fromMs, toMs));
+    return rows.map(({operation, bought}) => [operation as Operation, Number(bought)] as const);
+  }
+
+  version(): number {
+    return this.#db.reading(() => this.#db.dataVersion());
+  }
+
+  close(): void {
+    try {
+      this.#db.close();
+    } catch {
+      // Ignored: the store is no longer used.
+    }
+  }
+}
+
+/** The text to store: an answer as its JSON object, a rejection as a JSON string, an uncertain verdict as a list. */
+function textOf(outcome: Answer): string {
+  if (outcome.status === 'ok') return outcome.data;
+  return JSON.stringify(outcome.status === 'failed' ? outcome.error : [outcome.error, outcome.data]);
+}
+
+/** The outcome in a stored text of {@link textOf}; undefined if damaged. */
+function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
+  if (typeof text !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true, boughtAt};
+    if (Array.isArray(value)) {
+      const [error, data] = value.map(String);
+      return error && data ? {status: 'unknown', error, data, boughtAt} : undefined;
+    }
+    return typeof value === 'object' && value !== null ? {status: 'ok', data: text, boughtAt} : undefined;
+  } catch {
+    return undefined;
+  }
+}

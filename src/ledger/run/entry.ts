@@ -1,0 +1,77 @@
+import type {TimedAttempt} from '../../client/attempt.ts';
+import type {Charge} from '../../job/settings/cost.ts';
+import type {Answer, LookupKey, Outcome} from '../lookup.ts';
+import {noAttempts, type ValueHistory} from './value-history.ts';
+
+/**
+ * All that the ledger knows of a value at one endpoint and account. The ledger changes this object as attempts end, and
+ * writes it as a whole.
+ */
+export interface LedgerEntry extends LookupKey {
+  /** Attempts since the last answer. */
+  history: ValueHistory;
+  /** The value's final outcome; undefined until it has one. */
+  outcome: Outcome | undefined;
+  /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
+  interrupted: number | undefined;
+  /** Number of the last lease (calls that left together) of which the value's call is booked; 0 without a call. */
+  lease: number;
+  /**
+   * Number of the outcome among the answers that the run bought; null for an outcome without a call. Below 0 for a
+   * rejection that is not judged yet: its place in the order of sending.
+   */
+  nth: number | null;
+  /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
+  isUsed: boolean;
+  /** Number of the value's row in the ledger's file; 0 if the entry was not read from there. */
+  readonly id: number;
+}
+
+/** The entry of a value that the ledger does not know. */
+export function newEntry({operation, key}: LookupKey, history = noAttempts): LedgerEntry {
+  return {
+    operation,
+    key,
+    history,
+    outcome: undefined,
+    interrupted: undefined,
+    lease: 0,
+    nth: null,
+    isUsed: false,
+    id: 0,
+  };
+}
+
+/** A call that is about to be sent. */
+export interface Reservation extends Booking {
+  readonly entry: LedgerEntry;
+  /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.affords}. */
+  readonly renews?: boolean | undefined;
+  /** Time of the sending, in milliseconds since the epoch. */
+  readonly sentAt?: number;
+}
+
+interface Booking extends LookupKey {
+  /** Number of this call, unique in all sessions of the run. */
+  readonly dispatch: number;
+  /** Maximum cost, in thousandths of a credit. */
+  readonly cost: number;
+}
+
+/** The end of one attempt, as booked. `outcome` is set if the value needs no other attempt. */
+export interface BookedAttempt extends Booking {
+  readonly attempt: TimedAttempt;
+  readonly charge: Charge;
+  /** True if the value had an attempt before. */
+  readonly retry: boolean;
+  /** The value's attempts until now, with this one. */
+  readonly history: ValueHistory;
+  readonly outcome?: Outcome | undefined;
+  /** True for a rejection with the code of an earlier one: its value is known to be the reason. */
+  readonly isConfirmed?: boolean;
+}
+
+/** An answer that other runs can use, with the key of its value. */
+export interface KeptAnswer extends LookupKey {
+  readonly outcome: Answer;
+}

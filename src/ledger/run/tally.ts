@@ -1,0 +1,173 @@
+import type {Attempt} from '../../client/attempt.ts';
+import {type Operation, perOperation} from '../../operations/table.ts';
+import type {BookedAttempt} from './entry.ts';
+import {INTERRUPTED} from './value-history.ts';
+
+/** Distinct values of an operation that the service refused in a row, without an answer in between. */
+export interface Refusals {
+  count: number;
+  /** Code of the last refusal; empty before the first. */
+  code: string;
+  /** True if the refusals had several codes. */
+  isMixed: boolean;
+  /** True if the status (403) or code of all these refusals says that the caller's credentials are wrong. */
+  credentials: boolean;
+}
+
+export function noRefusals(): Refusals {
+  return {count: 0, code: '', isMixed: false, credentials: true};
+}
+
+export interface RefusalTally {
+  /** Values refused since the operation's last answer. */
+  readonly refused: Refusals;
+  /** Length of the longest streak of refusals that may be the account's fault; 0 without one. */
+  longestStreak: number;
+}
+
+export function noRefusalsYet(): Record<Operation, RefusalTally> {
+  return perOperation(() => ({refused: noRefusals(), longestStreak: 0}));
+}
+
+/** Counts of one operation. */
+export interface OperationTally {
+  /** Distinct values that the session sent, or whose outcome it used. */
+  distinct: number;
+  /** Distinct values with an answer from the store. `knownRejections`: those whose answer is a rejection. */
+  fromStore: number;
+  knownRejections: number;
+  /** Distinct values that were not searched in the store, since it could not be read. */
+  notLookedUp: number;
+  answered: number;
+  /** Calls that were certainly sent. The other attempts are in `unsent` and `unconfirmed` of {@link Tally}. */
+  calls: number;
+  /** Calls after the first call of a value. */
+  retries: number;
+}
+
+/** A session's counts. It begins with zeros: {@link Books} has the counts that outlive it. */
+export interface Tally {
+  readonly operations: Record<Operation, OperationTally>;
+  /** The books' counts: kills divide no streak. */
+  readonly refusals: Record<Operation, RefusalTally>;
+  /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
+  readonly byStatus: Record<string, number>;
+  readonly byError: Record<string, number>;
+  /** Attempts that provably never reached the service. */
+  unsent: number;
+  /** Attempts that may or may not have been sent: their session or worker ended before it reported them. */
+  unconfirmed: number;
+  /** Number of calls by bucket of latency: see {@link latencyBucket}. */
+  readonly latency: Record<string, number>;
+  latencyMaxMs: number;
+  readonly unknownFields: Record<string, number>;
+  readonly wrongTypes: Record<string, number>;
+}
+
+export function emptyTally(refusals = noRefusalsYet()): Tally {
+  const zero = (): OperationTally => ({
+    distinct: 0,
+    fromStore: 0,
+    knownRejections: 0,
+    notLookedUp: 0,
+    answered: 0,
+    calls: 0,
+    retries: 0,
+  });
+  return {
+    operations: perOperation(zero),
+    refusals,
+    byStatus: {},
+    byError: {},
+    unsent: 0,
+    unconfirmed: 0,
+    latency: {},
+    latencyMaxMs: 0,
+    unknownFields: {},
+    wrongTypes: {},
+  };
+}
+
+export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
+  return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
+}
+
+/** Each latency bucket ends 5% above the one before it, so percentiles are exact to 5%. */
+const GROWTH = Math.log(1.05);
+/** Maximum number of different names that are counted, since the service may send any field names. */
+const MOST_NAMES = 200;
+
+function latencyBucket(ms: number): number {
+  return Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / GROWTH));
+}
+
+/**
+ * Percentile `p` (0 to 1) of the latencies, in milliseconds; null without calls. It is rounded up to the end
+ * of a latency bucket.
+ */
+export function latencyPercentile(tally: Tally, p: number): number | null {
+  const buckets = Object.entries(tally.latency).map(([bucket, count]) => [Number(bucket), count] as const);
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return null;
+  let seen = 0;
+  for (const [bucket, count] of buckets.sort((a, b) => a[0] - b[0])) {
+    seen += count;
+    if (seen >= p * total)
+      return Math.min(Math.round(Math.exp(bucket * GROWTH)), Math.ceil(tally.latencyMaxMs));
+  }
+  return null;
+}
+
+function countUp(counts: Record<string, number>, name: string, by = 1): void {
+  // Reads own members only: names may come from the service, and every object inherits `constructor`.
+  const before = Object.hasOwn(counts, name) ? counts[name] : undefined;
+  if (before !== undefined || Object.keys(counts).length < MOST_NAMES) counts[name] = (before ?? 0) + by;
+  if (counts[name] === 0) delete counts[name];
+}
+
+/** Counts a booked attempt, also under its operation. Returns true if it counts as a call. */
+export function countBooked(tally: Tally, {operation, attempt, retry}: BookedAttempt): boolean {
+  const counts = tally.operations[operation];
+  if (attempt.kind === 'answered') counts.answered += 1;
+  if (!countAttempt(tally, attempt)) return false;
+  counts.calls += 1;
+  if (retry) counts.retries += 1;
+  return true;
+}
+
+/** True if this run or an earlier one has an answer of this operation. */
+export function isAnswered(tally: Tally, operation: Operation): boolean {
+  const {answered, fromStore, knownRejections} = tally.operations[operation];
+  return answered + fromStore > knownRejections;
+}
+
+/** Counts calls that were in flight when their session ended. Negative numbers undo that. */
+export function countLost(tally: Tally, count: number): void {
+  // A loss that is taken back may be an earlier session's, which this tally lacks.
+  const change = Math.max(count, -tally.unconfirmed);
+  tally.unconfirmed += change;
+  countUp(tally.byError, INTERRUPTED, change);
+}
+
+/** Counts an attempt by status and latency. Returns true if it was certainly sent: then it counts as a call. */
+export function countAttempt(tally: Tally, attempt: Attempt): boolean {
+  const status = 'status' in attempt ? attempt.status : undefined;
+  if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
+  else countUp(tally.byStatus, String(status));
+  // `fatal` without a status: the connection was not made, as with a bad certificate or a proxy's wrong password.
+  const isUnsent = attempt.kind === 'not_sent' || (attempt.kind === 'fatal' && status === undefined);
+  if (isUnsent) {
+    tally.unsent += 1;
+    return false;
+  }
+  if (attempt.kind === 'ambiguous' && attempt.lost === true) {
+    tally.unconfirmed += 1;
+    return false;
+  }
+  countUp(tally.latency, String(latencyBucket(attempt.latencyMs)));
+  tally.latencyMaxMs = Math.max(tally.latencyMaxMs, attempt.latencyMs);
+  if (attempt.kind !== 'answered') return true;
+  for (const field of attempt.unknownFields) countUp(tally.unknownFields, field);
+  for (const field of attempt.wrongTypes) countUp(tally.wrongTypes, field);
+  return true;
+}

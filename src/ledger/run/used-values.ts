@@ -1,0 +1,49 @@
+import {type Answer, isKept} from '../lookup.ts';
+import type {LedgerEntry} from './entry.ts';
+import type {Tally} from './tally.ts';
+
+/**
+ * Counts the values that a session uses, each once. Knows them by the numbers of their rows in the ledger: a row with a
+ * number above `last`, the last one when the session began, is the session's own. Takes a bit for each earlier row.
+ */
+export class UsedValues {
+  readonly #tally: Tally;
+  readonly #last: number;
+  readonly #bits: Uint8Array;
+
+  constructor(tally: Tally, last: number) {
+    this.#tally = tally;
+    this.#last = last;
+    this.#bits = new Uint8Array((last >>> 3) + 1);
+  }
+
+  has({id}: LedgerEntry): boolean {
+    if (id > this.#last) return true;
+    return id > 0 && ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0;
+  }
+
+  /** Counts a value, unless it is counted already. Returns true if it was not. */
+  add(entry: LedgerEntry): boolean {
+    if (entry.isUsed) return false;
+    entry.isUsed = true;
+    const {id, operation} = entry;
+    if (id > 0 && id <= this.#last) this.#bits[id >>> 3] = (this.#bits[id >>> 3] ?? 0) | (1 << (id & 7));
+    this.#tally.operations[operation].distinct += 1;
+    return true;
+  }
+
+  /** Counts a value whose rows get the outcome in the ledger. */
+  addKnown(entry: LedgerEntry): void {
+    const {outcome, nth, lease} = entry;
+    if (!this.add(entry) || outcome === undefined || !isKept(outcome)) return;
+    if (lease === 0 || (nth === null && outcome.status === 'ok')) this.countStored(entry, outcome);
+    else if (outcome.status === 'ok') this.#tally.operations[entry.operation].answered += 1;
+  }
+
+  /** Counts an answer from the store. */
+  countStored({operation}: LedgerEntry, outcome: Answer): void {
+    const counts = this.#tally.operations[operation];
+    counts.fromStore += 1;
+    if (outcome.status === 'failed') counts.knownRejections += 1;
+  }
+}

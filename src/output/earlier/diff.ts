@@ -1,0 +1,78 @@
+import {existsSync} from 'node:fs';
+import {fileIdOf, isSameFile} from '../../disk/path.ts';
+import {UsageError} from '../../errors.ts';
+import {InputError} from '../../input/input-error.ts';
+import type {TextRow} from '../../input/row.ts';
+import {compressionOf} from '../../job/name-endings.ts';
+import type {Changes} from '../../report/changes.ts';
+import {type Comparison, compareFiles} from './compare.ts';
+import {type EnrichedFile, openEnriched} from './enriched-file.ts';
+import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
+import {writeWhole} from './whole-file.ts';
+
+/** Two outputs to compare, and the file for new and changed rows. */
+export interface Diff {
+  readonly old: string;
+  readonly new: string;
+  readonly key?: readonly string[] | undefined;
+  readonly to?: string | undefined;
+}
+
+/**
+ * Compares two outputs.
+ *
+ * @throws as {@link openEnriched} and {@link compareFiles}; {@link OutputError}.
+ */
+export async function diffOutputs({old, new: fresh, key, to}: Diff): Promise<Changes> {
+  const before = await openEnriched(old);
+  try {
+    const after = await openEnriched(fresh);
+    try {
+      const comparison = await compareFiles(before, after, key);
+      if (to !== undefined) await writeNews(to, after, comparison);
+      return comparison.changes;
+    } finally {
+      await after.close();
+    }
+  } finally {
+    await before.close();
+  }
+}
+
+/** Writes the new and changed rows. Reads the new file again, so that they need no memory and keep their order. */
+async function writeNews(to: string, compared: EnrichedFile, {isNews}: Comparison): Promise<void> {
+  const file = await openEnriched(compared.path);
+  async function* texts() {
+    const {format} = file.source;
+    const header = format.kind === 'csv' ? (format.header ?? format.columns) : [];
+    const {head, encode} = rowTexts<TextRow>(file, {header, fieldsOf: row => fieldsIn(row), lineOf: lineIn});
+    yield head;
+    for await (const rows of file.batches()) yield encode(rows.filter(({record}) => isNews(record)));
+    if (file.source.position.sha256 !== compared.source.position.sha256)
+      throw new InputError(
+        'input_changed',
+        `${file.path} was changed while it was compared. Run the same command again.`,
+      );
+  }
+  try {
+    await writeWhole(to, texts());
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws {UsageError} if `to` can't be the name of a new file. With `force`, an existing file may be replaced. */
+export function refusePath(to: string | undefined, read: readonly string[], force: boolean): void {
+  if (to === undefined) return;
+  if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
+  const same = read.find(path => isSameFile(fileIdOf(path), fileIdOf(to)));
+  if (same !== undefined)
+    throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
+  if (compressionOf(to) !== undefined)
+    throw new UsageError(
+      'output_compressed',
+      `-o ${to}: this file can't be compressed. Name it without that ending.`,
+    );
+  if (!force && existsSync(to))
+    throw new UsageError('output_exists', `${to} exists. Replace it with --force, or name another with -o.`);
+}

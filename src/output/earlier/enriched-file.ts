@@ -1,0 +1,193 @@
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import {UsageError} from '../../errors.ts';
+import {InputError} from '../../input/input-error.ts';
+import type {InputFormat, InputRecord, TextRow} from '../../input/row.ts';
+import {openSource, type Source, type SourceSettings} from '../../input/source.ts';
+import {besideOutput} from '../../job/file-names.ts';
+import type {Summary} from '../../report/summary.ts';
+import {statusCodes} from '../../score/language/codes.ts';
+import {riskLevels} from '../../score/language/vocabulary.ts';
+import {addedNames, valueAt} from '../columns.ts';
+import {ENRICHMENT} from '../encoder.ts';
+import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
+
+/** Maximum length in bytes of a row that is read back. It has room for a run's longest row and its answers. */
+const MOST_BYTES = 2 ** 28;
+
+/** An output of a run that is read back. */
+export interface EnrichedFile extends ResultLayout {
+  readonly path: string;
+  /** The summary beside the file; undefined if it is missing or can't be parsed. */
+  readonly summary: Summary | undefined;
+  readonly source: Source;
+  /**
+   * Delivers the rows, once.
+   *
+   * @throws {InputError} for an unreadable row. Runs write no such rows, so the file was changed or damaged.
+   */
+  batches(): AsyncGenerator<readonly TextRow[]>;
+  close(): Promise<void>;
+}
+
+interface ResultLayout {
+  /** Format of the output, but only with the columns that the run's input had. */
+  readonly own: InputFormat;
+  readonly results: ResultColumns;
+  /** Names of the result columns in CSV, in order. */
+  readonly names: readonly string[];
+  /** The results of a row as texts, in the order of `names`. */
+  cellsOf(row: TextRow): readonly string[];
+}
+
+/**
+ * Opens an output of a run. The file may have been moved or renamed since.
+ *
+ * @throws {UsageError} if no run wrote it; {@link InputError} if it can't be read, or is cut off.
+ */
+export async function openEnriched(path: string): Promise<EnrichedFile> {
+  if (path === '-')
+    throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
+  const summary = summaryBeside(path);
+  const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
+  const source = await openSource({...settings, ...formatBySummary(path, summary), paths: [path]});
+  try {
+    refuseCut(path, summary);
+    const layout = layoutOf(source);
+    if (layout === undefined)
+      throw notOutput(path, 'it does not end with columns of a run, such as ip_status and ip_error');
+    if (!source.sample.every(record => isWritten(record, layout)))
+      throw notOutput(path, "it has a status or level that runs don't write");
+    return {
+      ...layout,
+      path,
+      summary,
+      source,
+      batches: () => rowsOf(path, source),
+      close: () => source.close(),
+    };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+/**
+ * True if the record's statuses and risk level are ones that runs write. Files of other tools may have
+ * columns of the same names, but with other values. True for an unreadable record, too.
+ */
+function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
+  if (record.type !== 'csv' && record.type !== 'ndjson') return true;
+  const cells = cellsOf(record);
+  const said = (name: string) => cells[names.indexOf(name)] ?? '';
+  return (
+    results.lookups.every(({target}) => statusCodes.known.includes(said(`${target.prefix}status`))) &&
+    ['', ...riskLevels].includes(said('risk_level'))
+  );
+}
+
+function notOutput(path: string, why: string): UsageError {
+  return new UsageError('not_output', `${path} is not an output of bulk-enrich: ${why}.`);
+}
+
+function summaryBeside(path: string): Summary | undefined {
+  const {summary} = besideOutput(path);
+  if (!existsSync(summary)) return undefined;
+  try {
+    return JSON.parse(readFileSync(summary, 'utf8')) as Summary;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Time at which the file's run first started (ms since the epoch); NaN if unknown. Rules read it as `now`. */
+export function startOf({summary}: EnrichedFile): number {
+  return Date.parse(summary?.started_at ?? '');
+}
+
+/** The format by the summary; empty if the file has another length. Its text then shows the format. */
+function formatBySummary(path: string, summary: Summary | undefined): Partial<SourceSettings> {
+  const {delimiter, bytes} = summary?.output ?? {};
+  if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
+  return {inputFormat: 'csv', delimiter};
+}
+
+/**
+ * Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole.
+ */
+function refuseCut(path: string, summary: Summary | undefined): void {
+  const {size} = statSync(path);
+  const written = summary?.output?.bytes;
+  if (typeof written === 'number' && size < written)
+    throw new InputError(
+      'input_corrupt',
+      `${path} is cut off: it has ${size} of the ${written} bytes that its run wrote. Copy it again.`,
+    );
+}
+
+async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly TextRow[]> {
+  for await (const records of source.batches()) yield records.map(record => demandRow(path, record));
+}
+
+function demandRow(path: string, record: InputRecord): TextRow {
+  if (record.type === 'csv' || record.type === 'ndjson') return record;
+  const why = record.type === 'reject' ? record.detail : 'it is an object';
+  throw new InputError(
+    'input_corrupt',
+    `${path}:${record.line} can't be read (${why}): the file is cut off, or was changed since its run.`,
+  );
+}
+
+function layoutOf(source: Source): ResultLayout | undefined {
+  const {format, sample} = source;
+  if (format.kind === 'csv') {
+    const results = format.header === undefined ? undefined : resultColumnsIn(format.columns);
+    if (results === undefined) return undefined;
+    const kept = {
+      header: format.header?.slice(0, results.own),
+      columns: format.columns.slice(0, results.own),
+    };
+    return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
+  }
+  // Uses only the first row: there, the results come after the list's own members. In `format.columns`, own
+  // members that only later rows have would come after the results.
+  const [first] = sample;
+  const members = first?.type === 'ndjson' ? first.value : {};
+  const nested = resultMembersIn(members[ENRICHMENT]);
+  const results = nested ?? resultColumnsIn(Object.keys(members));
+  if (results === undefined) return undefined;
+  const layout = named(results);
+  const added = new Set(nested === undefined ? layout.names : [ENRICHMENT]);
+  const own = {...format, columns: format.columns.filter(name => !added.has(name))};
+  const cellsOf = (row: TextRow) =>
+    nested === undefined ? layout.names.map(name => textOf(valueIn(row, name))) : nestedCells(row, results);
+  return {...layout, own, cellsOf};
+}
+
+function named(results: ResultColumns) {
+  return {results, names: addedNames(results.lookups, results)};
+}
+
+function cellsIn(row: TextRow, from: number): readonly string[] {
+  return row.type === 'csv' ? row.fields.slice(from) : [];
+}
+
+function valueIn(row: TextRow, name: string): unknown {
+  return row.type === 'ndjson' ? row.value[name] : undefined;
+}
+
+function nestedCells(row: TextRow, {lookups, risk}: ResultColumns): readonly string[] {
+  const enrichment = valueIn(row, ENRICHMENT);
+  return [
+    ...lookups.flatMap(({key, said, fields}) => {
+      const of = (...path: string[]) => textOf(valueAt(enrichment, [key, ...path]));
+      return [...said.map(({name}) => of(name)), ...fields.map(({path}) => of('data', ...path))];
+    }),
+    ...risk.map(name => textOf(valueAt(enrichment, ['risk', name]))),
+  ];
+}
+
+/** A JSON value as the text of a CSV cell. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,135 @@
+import type {TextRow} from '../../input/row.ts';
+import type {Explanation} from '../../report/explanation.ts';
+import type {Summary} from '../../report/summary.ts';
+import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
+import {backgroundOf} from '../../score/given.ts';
+import {compile} from '../../score/language/condition.ts';
+import {reader} from '../../score/language/read-facts.ts';
+import {combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../../score/subjects.ts';
+import type {RiskColumn} from '../columns.ts';
+import {type EnrichedFile, startOf} from './enriched-file.ts';
+import {listFactsIn, parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
+import {riskFrom} from './result-columns.ts';
+
+type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
+
+/** The names that a rule read in a row, such as `ip.is_vpn`, with their values. */
+export type Used = ReadonlyMap<string, unknown>;
+
+export interface Explained {
+  readonly explanation: Explanation;
+  /** The names that each rule of `explanation` used, with their values: personal data, for a terminal only. */
+  readonly used: readonly Used[];
+}
+
+/** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
+export function explainerOf(
+  file: EnrichedFile,
+): (row: TextRow, number: number) => Promise<Explained | undefined> {
+  const {summary, results} = file;
+  const {risk: columns} = results;
+  const first = riskFrom(file);
+  const rules = rulesOf(summary?.risk);
+  const levels = summary?.risk?.levels ?? defaultLevels;
+  let usedBy: Awaited<ReturnType<typeof evaluator>> | undefined;
+  return async (row, number) => {
+    const cells = file.cellsOf(row);
+    const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
+    const points = parsedJson(cell('points'));
+    if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
+    usedBy ??= await evaluator(file, rules);
+    const counted = points as Readonly<Record<string, number>>;
+    const used = usedBy(row, cells);
+    const held = rules.flatMap((rule, at) => {
+      const isUsed = used[at] !== undefined;
+      // Of rules with one reason, those that are known to hold gave the points.
+      const isKnown = rules.some(({reason}, other) => reason === rule.reason && used[other] !== undefined);
+      const isHeld =
+        rule.shadow === true ? isUsed : Object.hasOwn(counted, rule.reason) && (isUsed || !isKnown);
+      return isHeld ? [{rule, used: used[at] ?? new Map<string, unknown>()}] : [];
+    });
+    const score = cell('score');
+    const level = cell('level');
+    const explanation = {
+      row: number,
+      score: score === '' ? null : Number(score),
+      level,
+      points: counted,
+      missing: (parsedJson(cell('missing')) ?? []) as string[],
+      rules: held.map(({rule, used}) => ({...rule, reads: [...used.keys()]})),
+      next: nextLevels(level, counted, rules, levels),
+    };
+    return {explanation, used: held.map(one => one.used)};
+  };
+}
+
+/** The summary's rules; the default rules too if the run used them or if there is no summary. */
+function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
+  const own = (risk?.rules ?? []).map(({held: _, undecided: __, wrong: ___, ...rule}) => rule);
+  const taken = new Set(own.map(({reason}) => reason));
+  const hasDefaults = risk?.default_rules !== false;
+  return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
+}
+
+/**
+ * Makes a function that finds the names that each rule used in a row, with their values. It gives undefined
+ * for a rule that does not hold, and for a rule with lists or constants: the summary lacks them.
+ */
+async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
+  const targets = targetsIn(file);
+  const subjects = subjectsOf(targets);
+  const read = rowReaderOf(file);
+  const background = backgroundOf(undefined, startOf(file) || 0);
+  const check = subjectsChecker(subjects, file.own, background);
+  const ready = rules.map(({when}) => {
+    try {
+      const condition = compile(check(when, ''));
+      return {condition, combinations: combinationsOf(condition, subjects) ?? []};
+    } catch {
+      return undefined;
+    }
+  });
+  const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
+  const conditions = ready.flatMap(rule => rule?.condition ?? []);
+  const reads = conditions.flatMap(({references}) => references);
+  const readFacts = factsReader(subjects, conditions, file.own.columns, background);
+  // If the summary says that nothing is shared, no rule held by it.
+  const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
+  const list = isShared ? await listFactsIn(file, reads, sameBy) : undefined;
+  return (row: TextRow, cells: readonly string[]) => {
+    const view = {...read(row, cells), shared: list?.of(row)};
+    return ready.map((rule): Used | undefined => {
+      if (rule === undefined) return undefined;
+      const choices = rule.combinations.map(combination => readFacts(view, combination));
+      const holding = choices.find(some => rule.condition.decide(some) === true);
+      if (holding === undefined) return undefined;
+      const values = rule.condition.references.map(({path, name}) => [name, reader(path)(holding)] as const);
+      return new Map(values.filter(([, value]) => value !== undefined));
+    });
+  };
+}
+
+/** The next higher and lower level, each with the rules that lead there: any one of them is enough. */
+function nextLevels(
+  level: string,
+  points: Readonly<Record<string, number>>,
+  rules: readonly WrittenRule[],
+  {medium, high}: {readonly medium: number; readonly high: number},
+): Explanation['next'] {
+  const sum = Object.values(points).reduce((all, add) => all + add, 0);
+  const held = Object.entries(points);
+  const others = rules.filter(({reason, shadow}) => shadow !== true && !Object.hasOwn(points, reason));
+  // A rule suffices alone if adding its points, or removing them, reaches the level.
+  const to = (level: string, points: number) => {
+    const isEnough = (change: number) => (points > 0 ? change >= points : change <= points);
+    const coming = others.filter(({add}) => isEnough(add)).map(({reason}) => reason);
+    const going = held.filter(([, add]) => isEnough(-add)).map(([reason]) => reason);
+    const enough = points > 0 ? [...coming, ...going] : [...going, ...coming];
+    return {level, points, rules: [...new Set(enough)]};
+  };
+  const up = (level: string, from: number) => to(level, from - sum);
+  const down = (level: string, below: number) => to(level, below - 1 - sum);
+  if (level === 'low') return [up('medium', medium)];
+  if (level === 'medium') return [up('high', high), down('low', medium)];
+  return level === 'high' ? [down('medium', high)] : [];
+}

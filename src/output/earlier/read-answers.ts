@@ -1,0 +1,129 @@
+import {isObject, usedAnswer} from '../../client/answer-fields.ts';
+import {createPlan} from '../../columns/plan-row.ts';
+import {cellReader, type Target} from '../../columns/targets.ts';
+import {UsageError} from '../../errors.ts';
+import type {TextRow} from '../../input/row.ts';
+import {type FieldType, fieldTypes} from '../../operations/field-types.ts';
+import type {Operation} from '../../operations/table.ts';
+import {type ListFacts, listFactsOf} from '../../score/list-facts.ts';
+import type {Scorer} from '../../score/scorer.ts';
+import type {LookupStatus, RowView} from '../../score/subjects.ts';
+import {type AnswerField, formulaSafe, putAt, valueAt} from '../columns.ts';
+import {ENRICHMENT} from '../encoder.ts';
+import {type EnrichedFile, openEnriched} from './enriched-file.ts';
+
+/** Reads a row's results and answers as rules see them. */
+export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
+
+/**
+ * The lookups of an output.
+ *
+ * @throws {UsageError} if the names of a lookup's columns don't show its operation.
+ */
+export function targetsIn({path, results, own, summary}: EnrichedFile): Target[] {
+  return results.lookups.map(({operation, target: {prefix}}) => {
+    if (operation === undefined)
+      throw new UsageError(
+        'unknown_operation',
+        `${path}: the operation of the columns "${prefix}" is not clear. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
+      );
+    const {column = prefix.replace(/_$/, '')} = summary?.columns?.find(one => one.prefix === prefix) ?? {};
+    return {operation, column, prefix, cell: cellReader(column, own.columns)};
+  });
+}
+
+/**
+ * Counts the facts of a whole output that rules read; undefined if they read none, or if the columns are not known,
+ * which the summary has.
+ */
+export async function listFactsIn(
+  file: EnrichedFile,
+  reads: Scorer['reads'],
+  sameBy?: string,
+): Promise<ListFacts | undefined> {
+  const targets = targetsIn(file);
+  const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
+  if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
+  const planOf = (some: readonly Target[]) => createPlan(some, {}, first);
+  const facts = listFactsOf(reads, targets, planOf, file.own, sameBy);
+  if (facts === undefined) return undefined;
+  const again = await openEnriched(file.path);
+  for await (const rows of again.batches()) for (const row of rows) facts.add(row);
+  await again.close();
+  facts.count(() => true);
+  return facts;
+}
+
+/** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
+export function rowReaderOf({results, own, source}: EnrichedFile): ReadRow {
+  const width = own.columns.length;
+  const isEscaped = source.format.kind === 'csv';
+  let at = 0;
+  const columns = results.lookups.map(({operation, fields, said, key}) => {
+    const reads = fields.map(field => readerOf(operation, field, isEscaped));
+    const column = {operation, status: at, error: at + 1, first: at + said.length, reads, key};
+    at = column.first + fields.length;
+    return column;
+  });
+  return (row, cells) => {
+    const nested = results.isNested && row.type === 'ndjson' ? row.value[ENRICHMENT] : undefined;
+    return {
+      row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
+      results: columns.map(({status, error}) => statusOf(cells[status], cells[error])),
+      answers: columns.map(({operation, first, reads, key, status}) => {
+        if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
+        const data = valueAt(nested, [key, 'data']);
+        return isObject(data) && operation !== undefined ? usedAnswer(operation, data) : undefined;
+      }),
+    };
+  };
+}
+
+function statusOf(status = '', error = ''): LookupStatus {
+  const known = {status: status as LookupStatus['status']};
+  return error === '' ? known : {...known, error};
+}
+
+/** Reads a cell's text, and puts the value into its field of `answer`. */
+type PutField = (text: string, answer: Record<string, unknown>) => void;
+
+function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
+  let type: FieldType | undefined = operation && fieldTypes[operation];
+  for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
+  const read = (text: string): unknown => {
+    if (kind === 'json') return parsedJson(text);
+    const value = isEscaped ? unescaped(text) : text;
+    return type !== undefined && 'read' in type ? type.read(value) : value;
+  };
+  return (text, answer) => putAt(answer, path, read(text));
+}
+
+/** Rebuilds an answer from the cells of its fields. An empty cell means that the answer lacked the field. */
+function answerIn(
+  cells: readonly string[],
+  first: number,
+  reads: readonly PutField[],
+  isAnswered: boolean,
+): Record<string, unknown> | undefined {
+  let answer: Record<string, unknown> | undefined = isAnswered ? {} : undefined;
+  for (let at = 0; at < reads.length; at += 1) {
+    const text = cells[first + at] ?? '';
+    if (text === '') continue;
+    answer ??= {};
+    reads[at]?.(text, answer);
+  }
+  return answer;
+}
+
+function unescaped(text: string): string {
+  return text.startsWith("'") && formulaSafe(text.slice(1)) === text ? text.slice(1) : text;
+}
+
+/** A cell's JSON; undefined if the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

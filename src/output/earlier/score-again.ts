@@ -1,0 +1,214 @@
+import {UsageError} from '../../errors.ts';
+import {InputError} from '../../input/input-error.ts';
+import {jsonMembers} from '../../input/records/json-members.ts';
+import type {TextRow} from '../../input/row.ts';
+import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
+import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
+import {type Background, backgroundOf} from '../../score/given.ts';
+import type {ListFacts} from '../../score/list-facts.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
+import type {RuleSet} from '../../score/rules.ts';
+import {createScorer, type Scorer} from '../../score/scorer.ts';
+import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../columns.ts';
+import {ENRICHMENT} from '../encoder.ts';
+import {ChangeCounts} from './change-counts.ts';
+import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
+import {listFactsIn, rowReaderOf, targetsIn} from './read-answers.ts';
+import {type ResultColumns, riskFrom} from './result-columns.ts';
+import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
+import {writeWhole} from './whole-file.ts';
+
+export interface ScoreAgain {
+  readonly path: string;
+  readonly rules: RuleSet;
+  /** The rules' `now`, in milliseconds since the epoch; the start of the output's run by default. */
+  readonly now?: number | undefined;
+  readonly to?: string | undefined;
+  /** A condition that holds for rows that turned out bad; counts which rules and levels they have. */
+  readonly bad?: string | undefined;
+}
+
+/**
+ * Scores an output's rows by other rules, without calls to the service, and returns the difference. With `to`,
+ * writes the same rows with the new scores.
+ *
+ * @throws {UsageError} if rules read a field or time that the output lacks, or `bad` holds for no row; {@link
+ * InputError}; {@link OutputError}.
+ */
+export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promise<ScoreChanges> {
+  const file = await openEnriched(path);
+  let facts: ListFacts | undefined;
+  try {
+    const {results} = file;
+    const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
+    // Compares only the risk: the answers are the same before and after.
+    const compared = {
+      results: {...results, lookups: [], repairs: false, risk},
+      names: addedNames([], {risk, repairs: false}),
+    };
+    const counts = new ChangeCounts(compared, compared);
+    const targets = targetsIn(file);
+    const startedAt = now ?? startOf(file);
+    const background = backgroundOf(rules, startedAt || 0);
+    const scorer = createScorer(rules, targets, file.own, background, risk);
+    const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
+    facts = await listFactsIn(file, scorer.reads, rules.sameBy);
+    refuseLacking(file, scorer, Number.isNaN(startedAt));
+    const read = rowReaderOf(file);
+    const answers = riskFrom(file);
+    let rows = 0;
+    const rescored = (row: TextRow) => {
+      const cells = file.cellsOf(row);
+      const {risk: judged, outcomes} = scorer.score({...read(row, cells), shared: facts?.of(row)});
+      badRows?.add(row, judged, outcomes);
+      const rest = cells.slice(answers + results.risk.length);
+      const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
+      const after = riskCells(judged, risk);
+      counts.compare(before, after);
+      rows += 1;
+      return {row, cells: [...cells.slice(0, answers), ...after, ...rest], judged};
+    };
+    const {head, encode} = rewriterOf(file, risk);
+    async function* texts() {
+      yield head;
+      for await (const batch of file.batches()) yield encode(batch.map(rescored));
+    }
+    if (to !== undefined) await writeWhole(to, texts());
+    else for await (const batch of file.batches()) batch.forEach(rescored);
+    const none = {old: 0, new: 0};
+    const both = {old: rows, new: rows};
+    const changes = {
+      key: [],
+      rows: both,
+      ...counts.rows,
+      without_key: none,
+      repeated: none,
+      ...counts.counts,
+    };
+    return badRows === undefined ? changes : {...changes, bad_rows: badRows.result};
+  } finally {
+    facts?.close();
+    await file.close();
+  }
+}
+
+/**
+ * Refuses rules that read a field without a column in the output: all answers would seem to lack the field.
+ * `lacksNow`: true to refuse rules that read `now`, too.
+ */
+function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
+  if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
+    throw new UsageError(
+      'settings',
+      `The rules read "now", and ${path} has no summary with its time beside it. Add --now 2026-01-31T02:00:00Z.`,
+    );
+  for (const {
+    path: [root, ...field],
+    name,
+  } of reads) {
+    const read = results.lookups.filter(({operation, key}) => root === operation || root === key);
+    const lacks = read.find(
+      ({fields}) => !fields.some(({path}) => field.every((part, at) => path[at] === part)),
+    );
+    if (lacks !== undefined)
+      throw new UsageError(
+        'unknown_field',
+        `${path} has no column of ${name}, which the rules read: it was written with --fields. Score an output that has it.`,
+      );
+  }
+}
+
+interface Rescored {
+  readonly row: TextRow;
+  readonly cells: readonly string[];
+  readonly judged: Risk;
+}
+
+/** Makes a writer of an output's rows. It writes them as their run did, but with another risk. */
+function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
+  const {path, own, results} = file;
+  const header = own.kind === 'csv' ? (own.header ?? []) : [];
+  return rowTexts(file, {
+    header: [...header, ...addedNames(results.lookups, {...results, risk})],
+    fieldsOf: ({row, cells}) => [...fieldsIn(row, own.columns.length), ...cells],
+    lineOf({row, judged}) {
+      const text = withRisk(lineIn(row), judged, risk, results);
+      if (text !== undefined) return text;
+      throw new InputError(
+        'input_corrupt',
+        `${path}:${row.line} does not end with the answers: the file was changed since its run.`,
+      );
+    },
+  });
+}
+
+/**
+ * Replaces or adds the risk in an NDJSON row's text. Searches from the end, since only repairs come after the
+ * risk. Undefined if the text does not end like a row with results.
+ */
+function withRisk(
+  raw: string,
+  judged: Risk,
+  columns: readonly RiskColumn[],
+  {isNested, risk}: ResultColumns,
+): string | undefined {
+  const end = isNested ? '}}' : '}';
+  if (!raw.endsWith(end) || (isNested && [...jsonMembers(raw).keys()].at(-1) !== ENRICHMENT))
+    return undefined;
+  const text = raw.slice(0, -end.length);
+  const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS}":`);
+  const rest = repairs < 0 ? '' : text.slice(repairs);
+  const [first = 'score'] = columns;
+  const before = risk.length === 0 ? -1 : text.lastIndexOf(isNested ? ',"risk":' : `,"risk_${first}":`);
+  const kept = text.slice(0, before >= 0 ? before : text.length - rest.length);
+  const members = columns.map(name => `"risk_${name}":${JSON.stringify(judged[name])}`).join(',');
+  return `${kept},${isNested ? `"risk":${JSON.stringify(judged)}` : members}${rest}${end}`;
+}
+
+/** Fewer rows than this with a reason or level, or of either kind, are too few to compare. */
+const FEW = 10;
+
+type BadCount = BadRows['rows'];
+
+/** Counts how often bad rows, and all others, have each rule's reason and each level. */
+class BadRowCounts {
+  readonly #isBad: RowFilter;
+  readonly #rows: BadCount = {bad: 0, others: 0};
+  readonly #levels: Readonly<Record<RiskLevel, BadCount>>;
+  readonly #rules: readonly (BadCount & {readonly reason: string})[];
+
+  /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
+  constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: Background) {
+    this.#isBad = createRowFilter(bad, own, background, () => '--bad');
+    const none = () => ({bad: 0, others: 0});
+    this.#levels = {high: none(), medium: none(), low: none(), unknown: none()};
+    this.#rules = rules.map(({reason}) => ({reason, ...none()}));
+  }
+
+  add(row: TextRow, {level}: Risk, {held}: RuleOutcomes): void {
+    const kind = this.#isBad(row) ? 'bad' : 'others';
+    this.#rows[kind] += 1;
+    this.#levels[level][kind] += 1;
+    for (const index of held) {
+      const rule = this.#rules[index];
+      if (rule !== undefined) rule[kind] += 1;
+    }
+  }
+
+  /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
+  get result(): BadRows {
+    const {bad} = this.#rows;
+    if (bad === 0) throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
+    return {
+      rows: {...this.#rows},
+      levels: Object.entries(this.#levels).map(([name, tally]) => this.#share(name, tally)),
+      reasons: this.#rules.map(({reason, ...tally}) => this.#share(reason, tally)),
+    };
+  }
+
+  #share(name: string, {bad, others}: BadCount): BadShare {
+    const {bad: allBad, others: allOthers} = this.#rows;
+    const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
+    return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
+  }
+}

@@ -1,0 +1,231 @@
+import type {Reject, Row} from '../../input/row.ts';
+import {isUnasked, type Result, type UnaskedCode} from '../../ledger/lookup.ts';
+import type {RepairCode} from '../../operations/cell.ts';
+import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
+import {type AnswerField, type TargetColumns, valueAt} from '../../output/columns.ts';
+import type {EnrichedRow} from '../../output/encoder.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
+import {countAnswer, emptyTop, type Top} from './top-counts.ts';
+
+/** Counts over the written rows. */
+export interface Counters {
+  readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
+  /** Number of cells by status. The numbers add up to all cells. */
+  readonly lookups: Record<Operation, Record<Result['status'], number>>;
+  readonly errors: ErrorCounts;
+  /** Cells that were repaired before their lookup, by operation. */
+  readonly repaired: Record<Operation, number>;
+  readonly repairs: ErrorCounts;
+  /**
+   * Skipped cells, by operation and by the reason's code. The job wanted no lookup (such as `condition`), or
+   * no call was possible (such as `budget`).
+   */
+  readonly skipped: Record<Operation, Record<string, number>>;
+  /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
+  readonly stale: Record<Operation, Record<string, number>>;
+  /** Cells whose value the service rejects. At the end of a run, less the values of which the account may be to blame. */
+  readonly rejected: Record<Operation, number>;
+  /** The most common countries, networks and domains among the answers. */
+  readonly top: Top;
+  readonly risk: RiskTally;
+  /** By operation and field: number of answers that have the field, and of those in which it is true. */
+  readonly fields: Record<Operation, Record<string, FieldCount>>;
+}
+
+/** By code: how often it was counted, and the numbers of the first rows with it. */
+type ErrorCounts = Record<string, {count: number; rows: number[]}>;
+
+interface RiskTally {
+  readonly levels: Record<RiskLevel, number>;
+  /** Sum of all scores. */
+  sum: number;
+  /** Number of rows by the tens of their scores: 0 to 9, 10 to 19, …, 90 to 100. */
+  readonly histogram: number[];
+  readonly reasons: Record<string, number>;
+  readonly missing: Record<string, number>;
+  /** Numbers of the first rows of high risk. */
+  readonly highRows: number[];
+  /** Number of rows by the rule's index and its outcome. A rule that was false in every row is missing. */
+  readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
+}
+
+interface FieldCount {
+  present: number;
+  true: number;
+}
+
+/** Maximum number of rows that are named for each error code. */
+const NAMED_ROWS = 10;
+/** Maximum number of rows of high risk in the summary. */
+const HIGH_ROWS = 100;
+/** Maximum number of codes per operation: a service may send a different code for every value. */
+const NAMED_CODES = 50;
+const OTHER_CODES = 'other_codes';
+/** Number of bars in the histogram, and also the width of each bar in points. */
+const HISTOGRAM = 10;
+
+export function emptyCounters(): Counters {
+  const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
+  return {
+    rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
+    lookups: perOperation(zero),
+    errors: {},
+    repaired: perOperation(() => 0),
+    repairs: {},
+    skipped: perOperation(() => ({})),
+    stale: perOperation(() => ({})),
+    rejected: perOperation(() => 0),
+    top: emptyTop(),
+    risk: {
+      levels: {low: 0, medium: 0, high: 0, unknown: 0},
+      sum: 0,
+      histogram: Array.from({length: HISTOGRAM}, () => 0),
+      reasons: {},
+      missing: {},
+      highRows: [],
+      rules: {},
+    },
+    fields: perOperation(() => ({})),
+  };
+}
+
+export function countReject(counters: Counters, {reason, record}: Reject): void {
+  counters.rows.rejected += 1;
+  countError(counters.errors, `rejected.${reason}`, record);
+}
+
+export function countRow(
+  counters: Counters,
+  {row, results, repairs, answers, risk, outcomes}: EnrichedRow<Row>,
+  columns: readonly TargetColumns[],
+): void {
+  counters.rows.written += 1;
+  let trouble = false;
+  for (const [index, {target, answerFields}] of columns.entries()) {
+    const result = results[index] as Result;
+    counters.lookups[target.operation][result.status] += 1;
+    countRepairs(counters, target.operation, repairs?.[index] ?? [], row.record);
+    if (result.status === 'ok') {
+      countAnswer(counters.top, target.operation, answers[index], target.cell(row));
+      countFields(counters.fields[target.operation], answers[index], answerFields);
+    }
+    if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
+    if ('stale' in result) countName(counters.stale[target.operation], result.stale);
+    if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
+    if (result.status === 'failed' || result.status === 'unknown')
+      countFailure(counters, target.operation, result.error, row.record);
+    else countError(counters.errors, `${target.operation}.${result.error}`, row.record);
+    trouble ||= result.status !== 'invalid';
+  }
+  if (trouble) counters.rows.with_errors += 1;
+  else counters.rows.ok += 1;
+  if (risk !== undefined) countRisk(counters.risk, risk, row.record);
+  if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
+}
+
+function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {
+  counts.levels[level] += 1;
+  if (level === 'high' && counts.highRows.length < HIGH_ROWS) counts.highRows.push(row);
+  for (const reason of reasons) countName(counts.reasons, reason);
+  for (const signal of missing) countName(counts.missing, signal);
+  if (score === null) return;
+  counts.sum += score;
+  const tens = Math.min(HISTOGRAM - 1, Math.floor(score / HISTOGRAM));
+  counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
+}
+
+function countRules(counts: RiskTally['rules'], outcomes: RuleOutcomes): void {
+  for (const outcome of ['held', 'undecided', 'wrong'] as const)
+    for (const index of outcomes[outcome]) {
+      counts[index] ??= {held: 0, undecided: 0, wrong: 0};
+      counts[index][outcome] += 1;
+    }
+}
+
+/** Counts a name. Every object inherits names such as `constructor`, so only own properties are read. */
+function countName(counts: Record<string, number>, name: string): void {
+  counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
+}
+
+function countFields(
+  counts: Record<string, FieldCount>,
+  answer: unknown,
+  fields: readonly AnswerField[],
+): void {
+  for (const {name, path} of fields) {
+    const value = valueAt(answer, path);
+    if (value === undefined || value === null) continue;
+    counts[name] ??= {present: 0, true: 0};
+    counts[name].present += 1;
+    if (value === true) counts[name].true += 1;
+  }
+}
+
+/** Counts a repaired cell under each of its repairs. */
+export function countRepairs(
+  counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
+  operation: Operation,
+  repairs: readonly RepairCode[],
+  row: number,
+): void {
+  if (repairs.length > 0) counters.repaired[operation] += 1;
+  for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
+}
+
+/**
+ * Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`.
+ */
+export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
+  const code = `${operation}.${error}`;
+  const isNamed =
+    Object.hasOwn(errors, code) ||
+    Object.keys(errors).filter(name => name.startsWith(`${operation}.`)).length < NAMED_CODES;
+  countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row);
+}
+
+export function countError(errors: ErrorCounts, code: string, row: number): void {
+  errors[code] ??= {count: 0, rows: []};
+  const entry = errors[code];
+  entry.count += 1;
+  if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
+}
+
+/** The summary's list of errors, the most frequent first. */
+export function listErrors(errors: Counters['errors']) {
+  return Object.entries(errors)
+    .map(([code, {count, rows}]) => ({code, count, rows}))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Number of cells that were skipped, or got an expired answer, because of `code`. */
+export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
+  const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
+  return cells.reduce((sum, count) => sum + count);
+}
+
+/** Adds up the numbers of cells in `counts`: of all codes, or only of `codes`. */
+export function cellsWith(
+  counts: Readonly<Record<string, number>>,
+  codes: readonly string[] = Object.keys(counts),
+): number {
+  return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
+}
+
+/** Number of cells whose lookup failed or has an unknown outcome, over all operations. */
+export function failures(counters: Counters): number {
+  return operationNames.reduce(
+    (sum, name) => sum + counters.lookups[name].failed + counters.lookups[name].unknown,
+    0,
+  );
+}
+
+/** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */
+export function hasAnswers({lookups, rejected}: Counters): boolean {
+  return operationNames.some(name => lookups[name].ok > 0 || rejected[name] > 0);
+}
+
+/** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
+export function asked(counters: Counters): number {
+  return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
+}

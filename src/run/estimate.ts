@@ -1,0 +1,289 @@
+import {join} from 'node:path';
+import {costOf} from '../columns/prices.ts';
+import type {Guess} from '../columns/recognize/guess.ts';
+import {temporaryDirectory} from '../disk/temporary.ts';
+import type {InputRecord} from '../input/row.ts';
+import {openSource} from '../input/source.ts';
+import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
+import type {AnswerStore} from '../ledger/answers/store.ts';
+import {judgeBy} from '../ledger/answers/validity.ts';
+import type {Lookup} from '../ledger/lookup.ts';
+import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
+import {Occurrences} from '../ledger/run/occurrences.ts';
+import type {LaneSettings} from '../lookup/call.ts';
+import {perSecond} from '../lookup/pace/rate-controller.ts';
+import {mostSends} from '../lookup/policy.ts';
+import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
+import {exact, recordOf} from '../report/run-record.ts';
+import {type Counters, countError, countRepairs, listErrors} from './counts/counters.ts';
+import {destinationOf} from './destination/destinations.ts';
+import {checkReportPaths} from './end/deliver-reports.ts';
+import {lastOfJob} from './end/history.ts';
+import {answersKey, scopeOf} from './identity.ts';
+import type {RunIo, World} from './io.ts';
+import {type Layout, layOut, operationsOf} from './layout/layout.ts';
+import type {Mapping} from './layout/mapping.ts';
+import {type Account, findAccount} from './open/account.ts';
+import {openAnswerStore, termsOf} from './open/answer-store.ts';
+import {lanesOf} from './open/lanes.ts';
+import {withoutUnusable} from './open/unusable-directories.ts';
+import {readFirst} from './rows/first-pass.ts';
+
+/** The report of `plan`: the calls, credits and time that a run would need. */
+export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
+
+/** The surroundings of a plan: everything outside of the program that it uses. */
+export interface PlanIo extends World {
+  readonly stdin: RunIo['stdin'];
+  readonly phase?: RunIo['phase'];
+  /** Returns false once the caller no longer needs the plan. Reading then ends, and the counts are incomplete. */
+  readonly isWanted?: () => boolean;
+}
+
+/** Reads the whole input like a run, and counts its calls. Makes no calls. */
+export async function makePlan(given: Job, io: PlanIo) {
+  const job = withoutUnusable(given, io);
+  destinationOf(job).check();
+  checkReportPaths(job);
+  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
+  const source = await openSource({
+    ...job.settings,
+    paths: job.inputs,
+    decides: !job.fromFile,
+    stdin: io.stdin,
+  });
+  const {path: directory, remove} = temporaryDirectory();
+  const now = io.now();
+  const store = openAnswerStore(job, answersKey(job), judgeBy(termsOf(job), now), io);
+  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
+  /** Counts only lookups without a condition, for the minimum cost. */
+  const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
+  let counted: Layout['facts'];
+  try {
+    for (const note of source.notes) io.warn(note);
+    const {mapping, format, facts} = layOut(job, source, now);
+    counted = facts;
+    for (const doubt of mapping.doubts) io.warn(doubt);
+    const cells = new CellCount(mapping);
+    const isConditional = mapping.targets.some(({when}) => when !== undefined);
+    const see = async (records: readonly InputRecord[]) => {
+      await store.ready();
+      const asked: Asked = {all: [], firm: []};
+      for (const record of records) cells.add(record, asked);
+      calls.add(asked.all);
+      if (isConditional) firm.add(asked.firm);
+    };
+    await readFirst(source, {limit: job.settings.limit, facts}, io, see);
+    if (io.counted !== undefined) io.counted.facts = facts;
+    return {
+      format: format.kind,
+      ...columnsOf(mapping),
+      ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      shared: facts?.shared ?? {},
+      ...(account?.price && {price: account.price}),
+      last: lastTime(job, io.env),
+    };
+  } finally {
+    if (io.counted === undefined) counted?.close();
+    calls.close();
+    firm.close();
+    store.close();
+    await source.close();
+    remove();
+  }
+}
+
+/** Rows, calls and credits of the job's last complete run; null without such a run. */
+function lastTime(job: Job, env: World['env']) {
+  const last = lastOfJob(job, env);
+  if (last === undefined) return null;
+  const {ended_at, rows, calls, credits, hit_rate} = recordOf(last);
+  return {ended_at, rows, calls, credits: exact(credits.spent + credits.maybe_spent), hit_rate};
+}
+
+/** Lookups of some rows: `all` of them, and the `firm` ones, which have no condition. */
+interface Asked {
+  readonly all: Lookup[];
+  readonly firm: Lookup[];
+}
+
+/** Counts rows, and their planned cells by operation and status. */
+class CellCount {
+  rows = 0;
+  rejected = 0;
+  readonly errors: Counters['errors'] = {};
+  readonly repairs: Counters['repairs'] = {};
+  readonly repaired = perOperation(() => 0);
+  readonly operations: ReadonlyMap<
+    Operation,
+    {values: number; empty: number; invalid: number; filtered: number}
+  >;
+  readonly #mapping: Mapping;
+
+  constructor(mapping: Mapping) {
+    this.#mapping = mapping;
+    this.operations = new Map(
+      // Filtered cells are those of rows that `where` leaves out.
+      operationsOf(mapping.targets).map(name => [name, {values: 0, empty: 0, invalid: 0, filtered: 0}]),
+    );
+  }
+
+  /** Counts a record, and adds its lookups to `asked`. */
+  add(record: InputRecord, asked: Asked): void {
+    if (record.type === 'reject') {
+      this.rejected += 1;
+      countError(this.errors, `rejected.${record.reason}`, record.record);
+      return;
+    }
+    this.rows += 1;
+    const planned = this.#mapping.planRow(record);
+    for (const [index, {operation, when}] of this.#mapping.targets.entries()) {
+      const cell = planned[index];
+      const counts = this.operations.get(operation);
+      if (cell === undefined || counts === undefined) continue;
+      counts.values += 1;
+      if (cell.status === 'ask') {
+        if (cell.repairs !== undefined) countRepairs(this, operation, cell.repairs, record.record);
+        asked.all.push(cell.lookup);
+        if (when === undefined) asked.firm.push(cell.lookup);
+        continue;
+      }
+      const isInvalid = cell.status === 'invalid' || cell.status === 'failed';
+      counts[isInvalid ? 'invalid' : cell.status === 'skipped' ? 'filtered' : 'empty'] += 1;
+      if (isInvalid) countError(this.errors, `${operation}.${cell.error}`, record.record);
+    }
+  }
+}
+
+/** Counts distinct lookups, and the calls that they need. */
+class CallCount {
+  /** Cost of the calls, in thousandths of a credit. */
+  cost = 0;
+  /** `known` counts the distinct lookups with a fresh answer in the store. */
+  readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
+  readonly #keys: DistinctKeys;
+  readonly #occurrences = new Occurrences();
+  readonly #store: AnswerStore;
+  readonly #costOf: (lookup: Lookup) => number;
+
+  /** `path`: file for keys that memory can't hold. `costOf`: cost of a call, in thousandths of a credit. */
+  constructor(path: string, store: AnswerStore, costOf: (lookup: Lookup) => number) {
+    this.#keys = new DistinctKeys(path);
+    this.#store = store;
+    this.#costOf = costOf;
+  }
+
+  add(lookups: readonly Lookup[]): void {
+    const isTaken = (key: string) => this.#keys.fresh([{key}]).length === 0;
+    const isRedeeming = ({operation}: Lookup) => operations[operation].isRedeeming;
+    const fresh = [
+      ...this.#keys.fresh(lookups.filter(lookup => !isRedeeming(lookup))),
+      ...lookups.filter(isRedeeming).map(lookup => this.#occurrences.next(lookup, isTaken)),
+    ];
+    for (const operation of operationNames) {
+      const some = fresh.filter(lookup => lookup.operation === operation);
+      if (some.length === 0) continue;
+      const keys = some.map(lookup => lookup.key);
+      const stored = this.#store.find(keys, operation);
+      const counts = this.operations[operation];
+      counts.distinct += some.length;
+      for (const lookup of some) {
+        if (stored?.get(lookup.key)?.validity === 'fresh') counts.known += 1;
+        else {
+          counts.calls += 1;
+          this.cost += this.#costOf(lookup);
+        }
+      }
+    }
+  }
+
+  close(): void {
+    this.#keys.close();
+  }
+}
+
+/**
+ * The plan's columns. `columns`: columns that the run uses, including those whose values it sends along with
+ * a lookup. `left_out`: columns that the run guessed but does not use.
+ */
+function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
+  type Used = {readonly operation: Operation | 'country'; readonly column: string};
+  const described = ({operation, column}: Used) => ({
+    operation,
+    column,
+    how: operation === 'country' ? belongsTo(column, countries) : howFound(guesses, operation, column),
+  });
+  const read = [...new Set(countries.values())].map((column): Used => ({operation: 'country', column}));
+  const used = [...targets, ...read];
+  const beside = mentioned
+    .filter(([setting]) => setting.startsWith('--verdict '))
+    .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
+  return {
+    columns: [...used.map(described), ...beside],
+    left_out: guesses.filter(({column}) => !used.some(one => one.column === column)).map(described),
+  };
+}
+
+function countsOf(
+  job: Job,
+  {rows, rejected, errors, repairs, repaired, operations: cells}: CellCount,
+  calls: CallCount,
+  firm: CallCount,
+  account: Account | undefined,
+) {
+  const lookups = [...cells].map(([name, counts]) => {
+    const conditional = calls.operations[name].calls - firm.operations[name].calls;
+    return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
+  });
+  return {
+    rows,
+    rejected,
+    lookups: Object.fromEntries(lookups),
+    errors: listErrors(errors),
+    repairs: listErrors(repairs),
+    credits: {
+      at_least: inCredits(firm.cost),
+      /** Cost if every condition holds and no call is sent again. */
+      all_sent_once: inCredits(calls.cost),
+      at_most: inCredits(calls.cost * mostSends(job.settings)),
+    },
+    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
+  };
+}
+
+/** `countries of the phone numbers`. Names the phone columns unless all of them use this country column. */
+function belongsTo(country: string, countries: Mapping['countries']): string {
+  const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
+  const isAll = phones.length === 0 || phones.length === countries.size;
+  return `countries of the phone numbers${isAll ? '' : ` in ${phones.join(', ')}`}`;
+}
+
+function howFound(guesses: readonly Guess[], operation: Operation, column: string): string {
+  const guess = guesses.find(candidate => candidate.column === column && candidate.operation === operation);
+  if (guess === undefined) return 'named';
+  const share =
+    guess.share === undefined
+      ? 'no values in the sample'
+      : `${Math.round(guess.share * 100)}% of its values fit`;
+  return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
+}
+
+/**
+ * Milliseconds that all calls take, and calls a second of all lanes together. Both are null if no lane has a
+ * rate. Lanes make calls in parallel.
+ */
+function timeAt(
+  lanes: readonly LaneSettings[],
+  callsOf: (operation: Operation) => number,
+): {time_ms: number | null; rate_per_second: number | null} {
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
+  const work = lanes.map(({operations, rate}) => ({
+    calls: sum(operations.map(callsOf)),
+    rate: perSecond(rate),
+  }));
+  const rates = work.map(({rate}) => rate).filter(Number.isFinite);
+  if (rates.length === 0) return {time_ms: null, rate_per_second: null};
+  const seconds = Math.max(...work.map(({calls, rate}) => calls / rate));
+  return {time_ms: Math.round(seconds * 1_000), rate_per_second: sum(rates)};
+}

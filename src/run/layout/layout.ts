@@ -1,0 +1,129 @@
+import type {Target} from '../../columns/targets.ts';
+import type {InputFormat} from '../../input/row.ts';
+import type {Source} from '../../input/source.ts';
+import type {Job} from '../../job/job.ts';
+import {type Operation, operationNames} from '../../operations/table.ts';
+import {
+  addedNames,
+  fieldsOf,
+  planColumns,
+  planRepairs,
+  planRisk,
+  refuseClashes,
+  refuseKeyClashes,
+  type TargetColumns,
+} from '../../output/columns.ts';
+import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../../output/encoder.ts';
+import {flatColumns} from '../../output/flat.ts';
+import {headerLine} from '../../output/rejects.ts';
+import {summaryOf} from '../../report/summary.ts';
+import {createConditions, type Waterfall} from '../../score/conditions.ts';
+import {backgroundOf} from '../../score/given.ts';
+import {type ListFacts, listFactsOf} from '../../score/list-facts.ts';
+import {loadRules, type RuleSet} from '../../score/rules.ts';
+import {createScorer, type Scorer} from '../../score/scorer.ts';
+import {createThresholds, type Threshold} from '../../score/thresholds.ts';
+import {type Mapping, resolveMapping} from './mapping.ts';
+
+/** The columns, format and rules with which rows become output. A run fixes them before its first call. */
+export interface Layout {
+  readonly mapping: Mapping;
+  readonly columns: readonly TargetColumns[];
+  readonly encoding: string;
+  /** The input's header as a CSV record; empty if the input has no header. */
+  readonly header: string;
+  readonly format: OutputFormat;
+  readonly encoder: Encoder;
+  /** Judges the risk of rows; undefined if the job wants no score. */
+  readonly scorer: Scorer | undefined;
+  readonly rules: RuleSet | undefined;
+  /** Facts of the whole list that rules read; undefined if they read none. Rows have them once the list was counted. */
+  readonly facts: ListFacts | undefined;
+  /** Decides whether each lookup with a condition (`when`) is made; undefined if no lookup has a condition. */
+  readonly waterfall: Waterfall | undefined;
+  readonly thresholds: readonly Threshold[];
+}
+
+/** @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid. */
+export function layOut(job: Job, source: Source, startedAt: number): Layout {
+  const rules = loadRules(job.settings.score, job.placeOf);
+  const background = backgroundOf(rules, startedAt);
+  const mapping = resolveMapping(job, source.format, source.sample, background);
+  const {fields, stale} = job.settings;
+  const columns = planColumns(mapping.targets, fields, stale !== undefined);
+  const format = outputFormat(job, source);
+  const input = writtenInput(source, format);
+  const own = ownNames(input, format);
+  const nested = format.kind === 'ndjson' && !format.flatten;
+  if (nested) refuseKeyClashes(columns, format.risk.length > 0);
+  refuseClashes(
+    own.input,
+    [...own.added, ...(nested ? [] : addedNames(columns, format))],
+    mapping.targets,
+    mapping.guesses.length > 0 ? [...new Set(mapping.countries.values())] : undefined,
+  );
+  const scorer =
+    rules === undefined
+      ? undefined
+      : createScorer(rules, mapping.targets, source.format, background, format.risk);
+  const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
+  const reads = [...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])];
+  const facts = listFactsOf(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
+  const encoder = createEncoder(input, columns, format);
+  const thresholds = thresholdsOf(job, mapping, rules);
+  return {
+    mapping,
+    columns,
+    encoding: source.format.encoding,
+    header: headerLine(source.format),
+    format,
+    encoder,
+    rules,
+    scorer,
+    facts,
+    waterfall,
+    thresholds,
+  };
+}
+
+function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleSet | undefined): Threshold[] {
+  if (settings.failIf === undefined) return [];
+  const reasons = rules?.rules.map(({reason}) => reason);
+  return createThresholds(settings.failIf, summaryOf(operationsOf(targets), fieldsOf, reasons), placeOf);
+}
+
+export function operationsOf(targets: readonly Target[]): Operation[] {
+  return operationNames.filter(name => targets.some(({operation}) => operation === name));
+}
+
+/** The output's format. It is like the input's, as far as the settings don't say otherwise. */
+export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
+  const named = settings.outputFormat;
+  const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
+  const own = settings.delimiter ?? (format.kind === 'csv' ? format.delimiter : ',');
+  const isComma = named?.startsWith('csv') === true && own === '\t';
+  return {
+    kind,
+    delimiter: named === 'tsv' ? '\t' : isComma ? ',' : own,
+    eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
+    // A CSV made from a legacy encoding gets a byte order mark: the user's program, such as an old Excel, would
+    // read UTF-8 without one as that encoding. NDJSON gets one only if the NDJSON input has it, since parsers of
+    // NDJSON fail on it.
+    bom:
+      named === 'csv-bom' ||
+      (format.bom && kind === format.kind) ||
+      (kind === 'csv' && format.encoding !== 'utf-8'),
+    sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
+    escapeInput: settings.escapeFormulas === 'all',
+    escapeAnswers: settings.escapeFormulas !== 'none',
+    risk: settings.score === 'none' ? [] : planRisk(settings.fields),
+    repairs: planRepairs(settings.fields),
+    flatten: settings.flatten,
+  };
+}
+
+/** The input's format, with the columns that its rows have in the output. */
+export function writtenInput({format, sample}: Source, output: OutputFormat): InputFormat {
+  const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
+  return flat ? {...format, columns: flatColumns(sample)} : format;
+}

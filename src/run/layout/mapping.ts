@@ -1,0 +1,294 @@
+import {
+  demandSure,
+  flagsOf,
+  isLookup,
+  type LookupGuess,
+  leftOut,
+  passedOver,
+  repeatedNames,
+} from '../../columns/guessed.ts';
+import {
+  doubtCountries,
+  footersIn,
+  judgeValues,
+  refuseMostlyRejected,
+  refuseSecondTable,
+} from '../../columns/judged-rows.ts';
+import {createPlan, type PlanCells, type PlanRow} from '../../columns/plan-row.ts';
+import {columnsOf, headersOf} from '../../columns/recognize/column.ts';
+import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
+import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
+import type {Guess} from '../../columns/recognize/guess.ts';
+import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../columns/targets.ts';
+import {refuseValuesAsHeader} from '../../columns/values-as-header.ts';
+import {UsageError} from '../../errors.ts';
+import {InputError} from '../../input/input-error.ts';
+import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
+import type {Job} from '../../job/job.ts';
+import type {ColumnChoice} from '../../job/values.ts';
+import type {CellRules} from '../../operations/cell.ts';
+import {isInternational} from '../../operations/country.ts';
+import {
+  anyOf,
+  intelligenceNames,
+  type Operation,
+  operationNames,
+  operations,
+} from '../../operations/table.ts';
+import {besideNames, perBeside} from '../../operations/verify.ts';
+import {createRowFilter} from '../../score/conditions.ts';
+import type {Background} from '../../score/given.ts';
+import {type Said, say, set, setBy} from '../../sentence.ts';
+
+/** The columns that are looked up, how they were found, and the plan of each row. */
+export interface Mapping {
+  readonly targets: readonly Target[];
+  readonly guesses: readonly Guess[];
+  /** The country column of each phone number column. */
+  readonly countries: ReadonlyMap<string, string>;
+  readonly planRow: PlanRow;
+  /** Plans some of the targets, also in rows that `where` leaves out. */
+  readonly planOf: (targets: readonly Target[]) => PlanRow;
+  /** Each column that a setting names, in a pair with the setting: `['--phone', 'mobile']`. */
+  readonly mentioned: MentionedColumns['mentioned'];
+  /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
+  readonly doubts: readonly Said[];
+  /** The columns with values that are not looked up, with the flag that would do that. */
+  readonly leftOut: readonly ReturnType<typeof leftOut>[];
+}
+
+/**
+ * Finds the columns to look up: those that the settings name, or else those that the first rows show.
+ *
+ * @throws {UsageError} if a named column is missing, or if no column is named and the guess is not sure;
+ * {@link InputError} if nearly all first rows are unreadable, or if a second table begins among them.
+ */
+export function resolveMapping(
+  job: Job,
+  format: InputFormat,
+  sample: readonly InputRecord[],
+  background: Background,
+): Mapping {
+  const {settings} = job;
+  refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
+  const read = sample.filter((record): record is Row => record.type !== 'reject');
+  const rows = read.filter(row => row.type !== 'csv' || row.isFooter !== true);
+  // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
+  if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format, settings);
+  const header = format.kind === 'csv' ? format.header : undefined;
+  if (header !== undefined) refuseValuesAsHeader(header, rows, settings.defaultCountry);
+  const named = namedColumns(job);
+  for (const [setting, column] of named.mentioned)
+    requireColumn(column, format.columns, format.kind, setting);
+  const doubtOf = (country: string) => doubtCountries(country, cellReader(country, format.columns), rows);
+  const doubt = settings.country?.map(doubtOf).find(said => said !== undefined);
+  const detect = !job.fromFile && named.choices.size === 0;
+  const rules = {
+    empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
+    ipFromList: settings.ipFromList,
+    ...(isInternational(settings.defaultCountry) && {bare: 'international' as const}),
+  };
+  const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
+  const lookups = all.filter(isLookup);
+  const guesses = detect ? all : [];
+  if (detect && rows.length > 0)
+    demandSure(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
+  const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
+  refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
+  refuseSecondTable(rows, targets);
+  const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
+  const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
+  const cells = {...planCells(job, format, countries), rules};
+  const planOf = (some: readonly Target[]) => createPlan(some, cells, rows);
+  const planAll = planOf(targets);
+  const isMentioned = ({column}: Guess) => named.mentioned.some(([, name]) => name === column);
+  const isReported = !job.fromFile && !named.choices.has('verify');
+  const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
+  const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
+  const doubts = [
+    ...footersIn(read, planAll),
+    ...judgeValues(targets, rows, planAll, settings),
+    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => passedOver(guess)),
+    ...repeatedNames(detect ? lookups : [], format),
+    leftOutBeside(beside, all),
+    ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
+    ...[...new Set(countries.values())].map(doubtOf),
+  ].filter(doubt => doubt !== undefined);
+  return {
+    targets,
+    guesses,
+    countries,
+    planRow: filtered(planAll, job, format, background),
+    planOf,
+    mentioned: named.mentioned,
+    doubts,
+    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(leftOut),
+  };
+}
+
+/** Maximum number of columns: as many as a spreadsheet has. */
+const MOST_COLUMNS = 16_384;
+/** Maximum number of columns that are looked up: the rules of a score read the answers of each beside all others. */
+const MOST_TARGETS = 100;
+
+function refuseWide(what: string, count: number, most: number, {inputs}: Job): void {
+  if (count <= most) return;
+  throw new InputError(
+    'input_wide',
+    `${inputs[0] ?? 'The input'} has ${count} ${what}; a run takes at most ${most}. Leave columns out, or name those to look up.`,
+  );
+}
+
+/** The columns that the run would look up if the user had named none, without those that the user named. */
+function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGuess[]): LookupGuess[] {
+  const names = new Set(mentioned.map(([, column]) => column));
+  return lookups.filter(
+    ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
+  );
+}
+
+/** A sentence that lists these columns; undefined if there are none. */
+function leftOutBeside(others: readonly LookupGuess[], guesses: readonly Guess[]): Said | undefined {
+  if (others.length === 0) return undefined;
+  const isPhone = others.some(({operation}) => operation === 'phone');
+  const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
+  const flags = flagsOf([...others, ...countries]);
+  const left = others.map(({column}) => `"${column}"`).join(', ');
+  return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${setBy(flags)}.`;
+}
+
+function targetsFrom(choices: MentionedColumns['choices'], {columns}: InputFormat): Target[] {
+  return [...choices].flatMap(([operation, some]) => targetsOf(operation, some, columns));
+}
+
+/** Applies the filter `where`. A row that it leaves out makes no calls, but keeps results that need no call. */
+function filtered(
+  planRow: PlanRow,
+  {settings, placeOf}: Job,
+  format: InputFormat,
+  background: Background,
+): PlanRow {
+  if (settings.where === undefined) return planRow;
+  const wanted = createRowFilter(settings.where, format, background, placeOf);
+  return row =>
+    wanted(row)
+      ? planRow(row)
+      : planRow(row).map(plan => (plan.status === 'ask' ? {status: 'skipped', error: 'filter'} : plan));
+}
+
+interface MentionedColumns {
+  readonly choices: ReadonlyMap<Operation, readonly ColumnChoice[]>;
+  readonly mentioned: readonly (readonly [string, string])[];
+}
+
+function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedColumns {
+  const choices = new Map<Operation, readonly ColumnChoice[]>();
+  const mentioned: [string, string][] = [];
+  for (const operation of intelligenceNames) {
+    const some = settings[operation];
+    if (some === undefined) continue;
+    choices.set(operation, some);
+    for (const {column} of some) mentioned.push([placeOf([operation]), column]);
+  }
+  const {verdict, country} = settings;
+  if (verdict !== undefined) {
+    if (endpoint.actionId === undefined)
+      throw new UsageError(
+        'no_action',
+        say`${set('verdict')} needs an action identifier: ${set('verdict', 'token=COLUMN,action=ID')}, or BULK_ENRICH_ACTION_ID.`,
+      );
+    choices.set('verify', [{column: verdict.token}]);
+    mentioned.push([placeOf(['verdict']), verdict.token]);
+    for (const name of besideNames)
+      if (verdict[name] !== undefined) mentioned.push([placeOf(['verdict', name]), verdict[name]]);
+  }
+  for (const column of country ?? []) mentioned.push([placeOf(['country']), column]);
+  if (fromFile && choices.size === 0)
+    throw new UsageError(
+      'job_columns',
+      `A job file must name its columns. Add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+    );
+  return {choices, mentioned};
+}
+
+/** Columns of phone numbers that are looked up or sent with a token. */
+function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): string[] {
+  const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
+  return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
+}
+
+/**
+ * Finds the country column of each phone column.
+ *
+ * @throws {UsageError} if it is not certain which country column a phone column has.
+ */
+function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const phone of phones) {
+    const choice = choices.of(phone);
+    if (choice === undefined) continue;
+    if (choice.found === undefined) {
+      const names = choice.columns.map(({column}) => `"${column.name}"`).join(' or ');
+      throw new UsageError(
+        'column_unsure',
+        say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${set('country', 'COLUMN')}.`,
+      );
+    }
+    found.set(phone, choice.found.name);
+  }
+  return found;
+}
+
+function planCells(
+  {settings, endpoint}: Job,
+  format: InputFormat,
+  countries: ReadonlyMap<string, string>,
+): PlanCells {
+  const cell = (name: string | undefined) =>
+    name === undefined ? undefined : cellReader(name, format.columns);
+  return {
+    countryOf: column => cell(countries.get(column)),
+    defaultCountry: settings.defaultCountry,
+    verdict: settings.verdict && {
+      actionId: endpoint.actionId ?? '',
+      country: cell(countries.get(settings.verdict?.phone ?? '')),
+      ...perBeside(({name}) => cell(settings.verdict?.[name])),
+    },
+  };
+}
+
+/**
+ * Guesses the columns to look up, and the columns with countries of phone numbers. If the job is from a file,
+ * guesses only the countries: the file names the columns to look up.
+ */
+function columnsIn(
+  {settings, fromFile}: Job,
+  {mentioned}: MentionedColumns,
+  format: InputFormat,
+  rows: readonly Row[],
+  rules: CellRules,
+): Detected {
+  const {country: countries, phone = [], verdict, defaultCountry: fallback} = settings;
+  const beside = verdict?.phone === undefined ? [] : [verdict.phone];
+  const numbers = [...phone.map(({column}) => column), ...beside];
+  const headers = headersOf(format);
+  if (!fromFile)
+    return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
+  const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
+  const columns = columnsOf([...names], format.columns, headers);
+  const phones = columns.filter(({name}) => numbers.includes(name));
+  return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};
+}
+
+function isSureOf(operation: Guess['operation']) {
+  return (guess: Guess) => guess.operation === operation && guess.confidence === 'sure';
+}
+
+function sureChoices(guesses: readonly Guess[]): MentionedColumns['choices'] {
+  const choices = intelligenceNames.map(name => [name, guesses.filter(isSureOf(name))] as const);
+  return new Map(
+    choices
+      .filter(([, some]) => some.length > 0)
+      .map(([name, some]) => [name, some.map(({column}) => ({column}))]),
+  );
+}

@@ -1,0 +1,168 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {names, namesAnother, readHeader} from '../../src/columns/recognize/header.ts';
+import {tokensOf} from '../../src/columns/recognize/tokens.ts';
+import headerWords from '../../src/columns/recognize/words.json' with {type: 'json'};
+
+/** `phone`, `phone?` for a hint; several by blanks. */
+const says = (header: string) =>
+  [...readHeader(header)]
+    .filter(([, {strength}]) => strength !== 'mentioned')
+    .map(([kind, {strength}]) => (strength === 'named' ? kind : `${kind}?`))
+    .join(' ');
+
+describe('phone numbers', () => {
+  test.each(
+    `PHONE_NBR | Phone 1 - Value | Phone (mobile) | phoneNumber | phonenumber2 | Contact No. | MobilePhone | Home Phone | Phone # | tel_no
+    Telefonnummer | Telefon privat | Mobil-Nr. | Handy 2 | Telefonnr
+    Téléphone | Tél. portable | N° de téléphone | Numéro de téléphone | Téléphone professionnel
+    Teléfono móvil | Número de celular | Telefone celular | Telemóvel | Numero di cellulare | Telefoonnummer | Mobiele telefoon
+    Mobilnummer | Tlf. nr | Puhelinnumero | Numer telefonu | Telefon komórkowy | nr tel. | Telefonní číslo | Telefónne číslo
+    Telefonska številka | Broj telefona | Број телефона | Telefonszám | Număr de telefon | Телефонен номер | Τηλέφωνο | Κινητό τηλέφωνο
+    Cep Telefonu | TELEFON NUMARASI | Telefon No | Телефон | Номер телефона | моб. телефон | Телефон (рабочий) | Номер телефону
+    Telefono numeris | Tālruņa numurs | Telefoninumber | Telèfon | Nomor Telepon | No. HP | Số điện thoại | SĐT
+    رقم الهاتف | الجوال | טלפון נייד | شماره تلفن | मोबाइल नंबर | เบอร์โทรศัพท์
+    电话 | 手机号码 | 联系电话 | 電話番号 | 携帯電話番号 | お客様電話番号 | 전화번호 | 휴대폰 번호`
+      .split(/[|\n]/)
+      .map(header => header.trim()),
+  )('%s', header => expect(says(header)).toBe('phone'));
+});
+
+describe('e-mail addresses', () => {
+  test.each(
+    `E-mail 1 - Value | Email Address | userEmail | EMAIL_ADDR | E-Mail-Adresse | Kunden-Mailadresse | Adresse e-mail | Courriel | Correo electrónico
+    Dirección de correo electrónico | Correio eletrônico | Endereço de e-mail | Indirizzo mail | Posta elettronica | E-mailadres | E-postadress | Mailadresse
+    Sähköposti | Adres e-mail | Poczta elektroniczna | E-mailová adresa | E-naslov | Имејл | E-mail cím | Adresă de email | Имейл адрес | Ηλεκτρονικό ταχυδρομείο
+    E-posta adresi | ЭЛ. ПОЧТА | Электронная почта | Адрес электронной почты | Електронна пошта | El. paštas | E-pasts | E-post | Correu electrònic | Surel | Địa chỉ email
+    البريد الإلكتروني | דואר אלקטרוני | ایمیل | ईमेल | อีเมล | 邮箱 | 电子邮件地址 | メールアドレス | Eメール | 이메일 주소`
+      .split(/[|\n]/)
+      .map(header => header.trim()),
+  )('%s', header => expect(says(header)).toBe('email'));
+});
+
+describe('countries', () => {
+  test.each(
+    `Country/Region | Country or Region | Business Country/Region | CTRY_CD | country_code | countryCode | Shipping Address Country | ISO2 | Land | Land/Region | Ländercode
+    Pays | Pays/Région | País/Región | País | Nazione | Paese | Kraj | Země | Krajina | Država | Држава | Ország | Țară | Страна | Χώρα | ÜLKE | Країна | Šalis | Valsts | Riik
+    Negara | Quốc gia | الدولة | מדינה | کشور | देश | ประเทศ | 国家/地区 | 國家 | 国 | 国/地域 | 국가 | Country of residence`
+      .split(/[|\n]/)
+      .map(header => header.trim()),
+  )('%s', header => expect(says(header)).toBe('country'));
+});
+
+describe('addresses on the Internet', () => {
+  test.each(
+    'IP | signupIp | IPAddress | clientIP | ip_v4 | IPv4 | Adresse IP | IP-адрес | IP地址 | IPアドレス | IP 주소 | عنوان IP | X-Forwarded-For | remote_addr | OPTIN_IP'.split(
+      ' | ',
+    ),
+  )('%s', header => expect(says(header)).toBe('ip'));
+});
+
+test.each([
+  // Ambiguous words need values that confirm them.
+  ['GSM', 'phone?'],
+  ['CEP', 'phone?'],
+  ['HP', 'phone?'],
+  ['Poczta', 'email?'],
+  ['Portable', 'phone?'],
+  ['useremail', 'email?'],
+  ['billingcountry', 'country?'],
+  ['smartphone', 'phone?'],
+  ['Kundentelefonnummer', 'phone?'],
+  ['Téléphone du client', 'phone?'],
+  ['Correo del cliente', 'email?'],
+  // Something about such a value is none.
+  ['phone_type', ''],
+  ['Phone 1 - Label', ''],
+  ['phone_verified_at', ''],
+  ['Email opt-in', ''],
+  ['email_hash', ''],
+  ['IP Country', 'country'],
+  ['Phone Country', 'country'],
+  ['Country of birth', ''],
+  ['mobile_carrier', ''],
+  ['zip', ''],
+  ['shipping', ''],
+  ['recipient', ''],
+  ['Bundesland', 'country?'],
+  ['', ''],
+])('%j says %j', (header, expected) => expect(says(header)).toBe(expected));
+
+test.each([
+  ['Lead Owner Email', true],
+  ['support_phone', true],
+  ['server_ip', true],
+  ['agent', true],
+  ['created_by', true],
+  ['CreatedBy.Email', true],
+  ['referrer', true],
+  ['Reply-To', true],
+  ['Leadbesitzer E-Mail', true],
+  ['E-mail du commercial', true],
+  ['Correo del vendedor', true],
+  ['Email właściciela', true],
+  ['Телефон менеджера', true],
+  ['业务员电话', true],
+  ['Email', false],
+  ['Business Phone', false],
+  ['client_ip', false],
+  ['Contact Email', false],
+  ['Requester email', false],
+])('%j names another party: %j', (header, expected) => expect(namesAnother(header)).toBe(expected));
+
+test.each([
+  ['order_no', true],
+  ['Kundennummer', true],
+  ['PLZ', true],
+  ['郵便番号', true],
+  ['nr', false],
+  ['Kontakt', false],
+])('%j names other digits: %j', (header, expected) => expect(names(header, 'otherDigits')).toBe(expected));
+
+test.each(
+  `Email | Email 2 | Billing Email | Customer's e-mail | What is your e-mail address? | E-Mail (Pflichtfeld) | Your e-mail * | user.email | E-mail 1 - Value | Courriel élève
+  Correo alumno | Adresse e-mail du client | Email клиента | E-posta Adresi | お客様メールアドレス | 用户邮箱 | 고객 이메일 | ग्राहक ईमेल
+  Default Address Phone | Phone 2 - Value | Business Phone | Kundentelefonnummer | Handynr. | Tel. privat | Телефон клиента | Téléphone du client | お客様電話番号 | 고객 휴대폰번호
+  OPTIN_IP | last_sign_in_ip | LASTLOGINIP | client.ipAddress | customer_ip_address | http_x_forwarded_for | X-Real-IP | Browser IP | details.request.ip | custom:signup_ip`
+    .split(/[|\n]/)
+    .map(header => header.trim()),
+)('%s is plainly the person', header => expect([...readHeader(header).values()][0]?.isPlain).toBe(true));
+
+test.each(
+  `Accountant Email | friend's_email | Guest Email(s) | Who referred you? Their e-mail: | Mail du conjoint | Correo gestoría | Mutter Handy | Bevollmächtigter Tel. | Email юриста
+  Booker Phone | Current employer phone | Delivery driver phone | पिता का मोबाइल | 保護者携帯 | 보호자 연락처 | Veli Tel | Szülő telefonszáma | Kontaktní telefon rodiče | E-mail do contador
+  NS1 IP | MX IP | edge ip`
+    .split(/[|\n]/)
+    .map(header => header.trim()),
+)('%s may be another party', header => {
+  expect([...readHeader(header).values()][0]?.isPlain).toBe(false);
+});
+
+test('words are the same in any case, with or without accents, and parted in any way', () => {
+  expect(tokensOf('Signup IP')).toEqual(['signup', 'ip']);
+  expect(tokensOf('signupIp')).toEqual(['signup', 'ip']);
+  expect(tokensOf('📍IPAddress🌍')).toEqual(['ip', 'address']);
+  expect(tokensOf('IPv4')).toEqual(['ipv4']);
+  expect(tokensOf('TELEFON NUMARASI')).toEqual(tokensOf('Telefon numarası'));
+  expect(tokensOf('Država')).toEqual(tokensOf('DRZAVA'));
+  expect(tokensOf('ＴＥＬ')).toEqual(['tel']);
+});
+
+test('every phrase is found by itself, in small and in capital letters', () => {
+  for (const [language, words] of Object.entries(headerWords))
+    for (const kind of ['ip', 'phone', 'email', 'country'] as const)
+      for (const phrase of (words as Partial<Record<string, string>>)[kind]?.split(',') ?? []) {
+        const plain = phrase.replace('?', '').trim();
+        const found = [plain, plain.toUpperCase()].map(header =>
+          [...readHeader(header).keys()].includes(kind),
+        );
+        expect([language, plain, ...found]).toEqual([language, plain, true, true]);
+      }
+});
+
+test('docs/formats.md names the languages', () => {
+  const docs = readFileSync(new URL('../../docs/formats.md', import.meta.url), 'utf8');
+  const [, named = ''] = /words of (\d+ languages \([^)]*\))/.exec(docs) ?? [];
+  const languages = Object.keys(headerWords).filter(name => name !== 'all languages');
+  expect(named).toBe(`${languages.length} languages (${languages.join(', ')})`);
+});

@@ -1,0 +1,25 @@
+import {expect, test} from 'vitest';
+import {doubtCountries} from '../../src/columns/judged-rows.ts';
+import {cellReader} from '../../src/columns/targets.ts';
+import {csvRows} from '../lookup/rows.ts';
+
+const doubtOf = (...countries: string[]) =>
+  doubtCountries('land', cellReader('land', ['land']), csvRows(...countries.map(country => [country])));
+
+test.each([
+  ['DE', 'Austria', '+49', 'n/a', '-', '', ' '],
+  ['unknown', 'none', 'FR'],
+])('countries, and cells that say that there is none, are not doubted: %j …', (...countries) => {
+  expect(doubtOf(...countries)).toBeUndefined();
+});
+
+test('the first cell that is no country is named with its row, and the others are counted', () => {
+  expect(doubtOf('DE', 'Atlantis', 'n/a')).toMatch(/^"land" holds "Atlantis" \(row 2\); /);
+  expect(doubtOf('DE', 'Atlantis', 'Mordor', 'Narnia')).toMatch(
+    /^"land" holds "Atlantis" \(row 2 and 2 more\); /,
+  );
+});
+
+test('a long cell is cut: a message is no place for a person’s notes', () => {
+  expect(doubtOf(`Atlantis${'x'.repeat(60)}`)).toMatch(/^"land" holds "Atlantisx{32}" \(row 1\); /);
+});

@@ -1,0 +1,108 @@
+import {chmodSync, existsSync, renameSync, statSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {openStoreFile, STORE_FILE, StoreFile} from '../../../src/ledger/answers/store-file.ts';
+import type {Answer} from '../../../src/ledger/lookup.ts';
+import {newDirectory} from '../../support/new-directory.ts';
+import {withFs} from '../../support/with-fs.ts';
+
+const NOW = Date.parse('2031-05-06T02:00:00Z');
+const within = newDirectory();
+
+const DAY = 86_400_000;
+const open = (scope = 'here', now = NOW) => new StoreFile(within(), scope, () => now, 0);
+const answer = (boughtAt: number): Answer => ({status: 'ok', data: `{"at":${boughtAt}}`, boughtAt});
+const rejection = (boughtAt: number): Answer => ({status: 'failed', error: 'odd', rejected: true, boughtAt});
+const of = (key: string, ...outcomes: Answer[]) =>
+  outcomes.map(outcome => ({operation: 'ip', key, outcome}) as const);
+
+test('a rejection is kept beside the answer that was paid for, whichever is later', () => {
+  const file = open();
+  file.write(of('a', answer(NOW - 2), rejection(NOW - 1)));
+  file.write(of('b', rejection(NOW - 2), answer(NOW - 1)));
+  const found = file.find(['a', 'b', 'c']);
+  expect(new Set(found.get('a'))).toEqual(new Set([answer(NOW - 2), rejection(NOW - 1)]));
+  expect(new Set(found.get('b'))).toEqual(new Set([rejection(NOW - 2), answer(NOW - 1)]));
+  expect(found.size).toBe(2);
+  file.close();
+});
+
+test('a later answer replaces an earlier one, and an earlier one that is written later does not', () => {
+  const file = open();
+  for (const at of [NOW - 5, NOW - 3, NOW - 4]) file.write(of('a', answer(at)));
+  expect(file.find(['a']).get('a')).toEqual([answer(NOW - 3)]);
+  file.close();
+});
+
+test('only an answer, of the same account, shows that the service answers an operation', () => {
+  const [file, other] = [open(), open('there')];
+  file.write(of('a', rejection(NOW - 1)));
+  other.write(of('a', answer(NOW - 1)));
+  expect([file.knows('ip'), other.knows('ip'), other.knows('email')]).toEqual([false, true, false]);
+  expect(file.find(['a']).get('a')).toEqual([rejection(NOW - 1)]);
+  file.write(of('b', answer(NOW)), 'elsewhere');
+  expect(file.knows('ip')).toBe(false);
+  file.write(of('b', answer(NOW)));
+  expect(file.knows('ip')).toBe(true);
+  for (const one of [file, other]) one.close();
+});
+
+test('what belongs to another account is found by that account alone: answers and rejections', () => {
+  const [file, other] = [open(), open('there')];
+  file.write(of('a', answer(NOW - 2), rejection(NOW - 1)), 'there');
+  expect(file.find(['a']).get('a')).toBeUndefined();
+  expect(new Set(other.find(['a']).get('a'))).toEqual(new Set([answer(NOW - 2), rejection(NOW - 1)]));
+  for (const one of [file, other]) one.close();
+});
+
+test('nothing is written to a file that was removed or replaced', () => {
+  const file = open();
+  file.write(of('a', answer(NOW)));
+  renameSync(within(STORE_FILE), within('moved.db'));
+  expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
+  open().close();
+  expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
+  file.close();
+});
+
+test.each([
+  ['NFS', 0x6969],
+  ['SMB', 0x517b],
+  ['CIFS', 0xff534d42],
+  ['SMB2', 0xfe534d42],
+])('a store on %s is not used: two runs could write to it at once', async (_, type) => {
+  const statfsSync = () => ({type}) as never;
+  await withFs(
+    () => ({statfsSync}),
+    () => expect(() => open()).toThrow('network file system'),
+  );
+  expect(existsSync(within(STORE_FILE))).toBe(false);
+});
+
+test('a store that others could read is closed to them', () => {
+  open().close();
+  const path = within(STORE_FILE);
+  chmodSync(path, 0o644);
+  open().close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test.each(['null', '3', '{"cut', 'true'])('what is neither an answer nor a code is not found: %s', data => {
+  const file = open();
+  file.write(of('a', answer(NOW)));
+  file.write(of('b', answer(NOW)));
+  const db = openStoreFile(within(), 0);
+  db.prepare("UPDATE answer SET data = ? WHERE key = 'a'").run(data);
+  db.close();
+  expect([...file.find(['a', 'b']).keys()]).toEqual(['b']);
+  file.close();
+});
+
+test('an answer that is dated ahead, by a wrong clock, is replaced by the next one', () => {
+  const ahead = open('here', NOW + 20 * DAY);
+  ahead.write(of('a', answer(NOW + 20 * DAY)));
+  ahead.close();
+  const file = open();
+  file.write(of('a', answer(NOW)));
+  expect(file.find(['a']).get('a')).toEqual([answer(NOW)]);
+  file.close();
+});

@@ -1,0 +1,197 @@
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import {expect, test, vi} from 'vitest';
+import {StoreAdmin} from '../../../src/ledger/answers/store-admin.ts';
+import {openStoreFile, STORE_FILE} from '../../../src/ledger/answers/store-file.ts';
+import {keepUp} from '../../../src/ledger/answers/upkeep.ts';
+import {type Operation, perOperation} from '../../../src/operations/table.ts';
+import {newDirectory} from '../../support/new-directory.ts';
+
+const DAY = 86_400_000;
+const NOW = 20_000 * DAY;
+const within = newDirectory();
+
+/** Answers of these ages, in days, of one operation; each with so many bytes. */
+function fill(operation: string, ages: readonly number[], bytes = 10): void {
+  const db = openStoreFile(within(), 0);
+  const put = db.prepare(
+    'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?)',
+  );
+  const data = JSON.stringify({text: 'x'.repeat(bytes)});
+  db.transaction(() => {
+    for (const [n, age] of ages.entries())
+      put.run(`${operation}${age}-${n}`, 's', operation, NOW - age * DAY, data);
+  });
+  db.close();
+}
+
+function kept(): string[] {
+  const db = openStoreFile(within(), 0);
+  const rows = db.query(['operation', 'bought_at'], 'FROM answer ORDER BY operation, bought_at DESC').all();
+  db.close();
+  return rows.map(({operation, bought_at}) => `${operation} ${(NOW - Number(bought_at)) / DAY}`);
+}
+
+/** A run that uses answers up to an age, so many days later. */
+const run = (days: number, later = 0, warn = (_: string) => {}) =>
+  keepUp(within(), {ages: perOperation(() => days * DAY), now: NOW + later * DAY, warn});
+
+test('answers past every age in use are removed; an age counts for five weeks after its last run', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  await run(30);
+  fill('ip', [2, 20, 32]);
+  fill('phone', [100]);
+  await run(1);
+  expect(kept()).toEqual(['ip 0', 'ip 2', 'ip 20']);
+  for (const later of [30, 36, 60]) await run(3, later);
+  expect(kept()).toEqual([]);
+});
+
+test('a store that was used before it kept itself small has its ages found out first', async () => {
+  fill('ip', [300]);
+  await run(1);
+  await run(1, 34);
+  expect(kept()).toEqual(['ip 300']);
+  await run(1, 60);
+  expect(kept()).toEqual([]);
+});
+
+test('an age without end keeps all', async () => {
+  fill('ip', [0]);
+  await run(30, -1);
+  fill('ip', [40, 50]);
+  await run(Number.POSITIVE_INFINITY);
+  expect(kept()).toEqual(['ip 0', 'ip 40', 'ip 50']);
+  for (const later of [30, 60, 70]) await run(45, later);
+  expect(kept()).toEqual([]);
+});
+
+test('a store that is too large for the upkeep of one night is kept up over some nights, each from where the last one ended', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  fill('ip', Array(5_000).fill(1));
+  fill('email', [40]);
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 900));
+  await run(30);
+  expect(kept()).toHaveLength(5_002);
+  for (let night = 0; night < 3; night++) await run(30);
+  clock.mockRestore();
+  expect(kept()).toHaveLength(5_001);
+});
+
+test('each operation has ages of its own: a job that keeps one for a month keeps no other as long', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  fill('ip', [5]);
+  fill('email', [5, 20]);
+  fill('phone', [5]);
+  const days: Partial<Record<Operation, number>> = {ip: 3, email: 10, phone: 30};
+  const ages = perOperation(name => (days[name] ?? 0) * DAY);
+  await keepUp(within(), {ages, now: NOW, warn: () => {}});
+  expect(kept()).toEqual(['email 5', 'ip 0', 'phone 5']);
+});
+
+test('a clock that is behind that of an earlier run by more than a day is told once', async () => {
+  fill('ip', [0]);
+  const told: string[] = [];
+  for (const later of [0, -0.9, -3, -3]) await run(30, later, sentence => told.push(sentence));
+  expect(told).toEqual([expect.stringMatching(/^The clock of this machine says .* UTC; a run before/)]);
+  expect(kept()).toEqual(['ip 0']);
+});
+
+test('upkeep does not make a store that is missing', async () => {
+  await run(1);
+  expect(existsSync(within(STORE_FILE))).toBe(false);
+});
+
+test('upkeep does not wait for a run that writes, and does not stop one that reads', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  fill('ip', [5]);
+  const other = openStoreFile(within(), 0);
+  other.exec('BEGIN IMMEDIATE');
+  await expect(run(1)).rejects.toMatchObject({code: expect.stringMatching(/^SQLITE_BUSY/)});
+  other.exec('COMMIT');
+  other.close();
+  await run(1);
+  expect(kept()).toEqual(['ip 0']);
+});
+
+test('store prune removes answers and rejections each by its own age, and nothing of other operations', async () => {
+  fill('ip', [1, 5, 20]);
+  fill('email', [300]);
+  const db = openStoreFile(within(), 0);
+  const put = db.prepare(
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's rejected', ?, ?, ?)",
+  );
+  for (const age of [3, 8]) put.run(`rejected ${age}`, 'ip', NOW - age * DAY, '"odd"');
+  db.close();
+  const admin = StoreAdmin.open(within());
+  expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 7 * DAY}, NOW)).toBe(2);
+  expect(kept()).toEqual(['email 300', 'ip 1', 'ip 3', 'ip 5']);
+  expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 2 * DAY}, NOW)).toBe(1);
+  admin?.close();
+  expect(kept()).toEqual(['email 300', 'ip 1', 'ip 5']);
+});
+
+test('store purge removes a value of every account, answered or rejected, and nothing else', () => {
+  const db = openStoreFile(within(), 0);
+  const put = db.prepare(
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, 'ip', ?, ?)",
+  );
+  for (const key of ['a', 'b', 'c'])
+    for (const scope of ['s', 'another', 's rejected'])
+      put.run(key, scope, NOW, scope === 's rejected' ? '"odd"' : '{}');
+  db.close();
+  const admin = StoreAdmin.open(within());
+  expect([admin?.purge(['a', 'c']), admin?.purge(['a'])]).toEqual([6, 0]);
+  expect(admin?.stats()).toMatchObject([{operation: 'ip', answers: 3}]);
+  admin?.close();
+});
+
+test('store stats tells the oldest and the newest answer of each operation', () => {
+  fill('ip', [3, 1, 9]);
+  fill('email', [2]);
+  const admin = StoreAdmin.open(within());
+  const ages = admin?.stats().map(each => ({
+    ...each,
+    oldest: (NOW - each.oldest) / DAY,
+    newest: (NOW - each.newest) / DAY,
+  }));
+  admin?.close();
+  expect(ages).toEqual([
+    {operation: 'email', answers: 1, oldest: 2, newest: 2},
+    {operation: 'ip', answers: 3, oldest: 9, newest: 1},
+  ]);
+});
+
+test('store prune lets runs write in between, gives space back, and leaves nothing readable of removed answers', async () => {
+  fill(
+    'ip',
+    Array.from({length: 9_000}, (_, n) => 10 + (n % 90)),
+    300,
+  );
+  fill('ip', [1, 2]);
+  const path = within(STORE_FILE);
+  const before = statSync(path).size;
+  const admin = StoreAdmin.open(within());
+  const run = openStoreFile(within(), 0);
+  const put = run.prepare(
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's', 'ip', ?, '{}')",
+  );
+  let isOver = false;
+  const writing = (async () => {
+    let written = 0;
+    for (; !isOver; await new Promise(setImmediate)) written += put.run(`other-${written}`, NOW);
+    return written;
+  })();
+  expect(await admin?.prune('ip', {answers: 5 * DAY, rejections: 5 * DAY}, NOW)).toBe(9_000);
+  await admin?.giveBack();
+  isOver = true;
+  expect(await writing).toBeGreaterThan(5);
+  for (const db of [admin, run]) db?.close();
+  expect(statSync(path).size).toBeLessThan(before / 5);
+  expect(readFileSync(path).includes('ip10-0')).toBe(false);
+  expect(readFileSync(path).includes('x'.repeat(100))).toBe(false);
+});

@@ -1,0 +1,94 @@
+import {describe, expect, test} from 'vitest';
+import {bestOf, endOf, judgeBy, longestUse, validity} from '../../../src/ledger/answers/validity.ts';
+import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
+import {perOperation} from '../../../src/operations/table.ts';
+
+const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
+
+test('answers of one night expire evenly over the last fifth of their maximum age, each always at the same age', () => {
+  const ageOf = (key: string) => endOf(key, 'ok', {answers: 30, rejections: 7, stale: 0});
+  const ages = keys.map(ageOf);
+  expect(keys.map(ageOf)).toEqual(ages);
+  const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
+  expect(byNight.reduce((sum, count) => sum + count)).toBe(keys.length);
+  expect(Math.max(...byNight)).toBeLessThan((keys.length / 6) * 1.15);
+});
+
+describe('the validity of an answer', () => {
+  const [key = ''] = keys;
+  const now = 1_000_000;
+  const bought = (age: number) => ({status: 'ok', data: '{}', boughtAt: now - age}) as const;
+  const term = {answers: 1_000, rejections: 100, stale: 500};
+  const end = Math.floor(endOf(key, 'ok', term));
+  test.each([
+    [-1, 'fresh'],
+    [0, 'fresh'],
+    [800, 'fresh'],
+    [end, 'fresh'],
+    [end + 1, 'stale'],
+    [1_001, 'stale'],
+    [end + 500, 'stale'],
+    [end + 501, undefined],
+  ])('at an age of %d: %s', (age, expected) => {
+    expect(validity(key, bought(age), term, now)).toBe(expected);
+    const judge = judgeBy(
+      perOperation(() => term),
+      now,
+    );
+    expect(judge({operation: 'ip', key}, bought(age))).toBe(expected);
+  });
+  test('a rejection has a term of its own', () => {
+    const rejected = (age: number) =>
+      ({...bought(age), status: 'failed', error: 'odd', rejected: true}) as const;
+    const found = [0, 80, 101, 580, 601].map(age => validity(key, rejected(age), term, now));
+    expect(found).toEqual(['fresh', 'fresh', 'stale', 'stale', undefined]);
+  });
+  test('a maximum age of 0 keeps no answer but those since the run began', () => {
+    const none = {answers: 0, rejections: 0, stale: 0};
+    expect([0, 1].map(age => validity(key, bought(age), none, now))).toEqual(['fresh', undefined]);
+    const judge = judgeBy(
+      perOperation(() => none),
+      now,
+      now - 50,
+    );
+    expect([50, 51].map(age => judge({operation: 'ip', key}, bought(age)))).toEqual(['fresh', undefined]);
+  });
+  test('an answer that can not be renewed is valid forever', () => {
+    const forever = {answers: Number.POSITIVE_INFINITY, rejections: Number.POSITIVE_INFINITY, stale: 0};
+    expect(validity(key, bought(now), forever, now)).toBe('fresh');
+  });
+});
+
+test('an answer older than every term is of no use', () => {
+  expect(longestUse({answers: 20, rejections: 7, stale: 100})).toBe(120);
+  expect(longestUse({answers: 1, rejections: 7, stale: 100})).toBe(107);
+});
+
+describe('of an answer and a rejection of one value', () => {
+  const term = {answers: 20, rejections: 7, stale: 5};
+  const [key = ''] = keys;
+  const answer = (boughtAt: number) => ({status: 'ok', data: '{}', boughtAt}) as const;
+  const rejection = (boughtAt: number) =>
+    ({status: 'failed', error: 'odd', rejected: true, boughtAt}) as const;
+
+  test.each([
+    ['the answer, as long as it is within its term', 10, [answer(0), rejection(9)], ['ok', 'fresh']],
+    ['also where that was refused since', 16, [rejection(15), answer(0)], ['ok', 'fresh']],
+    ['the rejection, once the answer is past its term', 21, [answer(0), rejection(20)], ['failed', 'fresh']],
+    ['a stale answer, once both are past theirs', 21, [answer(0), rejection(11)], ['ok', 'stale']],
+    ['nothing of a rejection from before the answer', 26, [answer(0), rejection(-1)], undefined],
+    ['no more than the code of a rejection that is past', 13, [rejection(0)], ['failed', 'past']],
+    ['a rejection alone', 3, [rejection(0)], ['failed', 'fresh']],
+    ['nothing', 3, [], undefined],
+  ] as const)('it is %s', (_, now, found, expected) => {
+    const known = bestOf(
+      {operation: 'ip', key},
+      found,
+      judgeBy(
+        perOperation(() => term),
+        now,
+      ),
+    );
+    expect(known && [known.outcome.status, known.validity]).toEqual(expected);
+  });
+});

@@ -1,0 +1,452 @@
+import {symlinkSync} from 'node:fs';
+import {afterAll, beforeEach, expect, test} from 'vitest';
+import {diffOutputs} from '../../../src/output/earlier/diff.ts';
+import {Pairs} from '../../../src/output/earlier/pairs.ts';
+import {changesSchema} from '../../../src/report/changes.ts';
+import {createSandbox, type Sandbox} from '../../support/command.ts';
+import {runHere} from '../../support/main.ts';
+
+let box: Sandbox;
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+});
+afterAll(() => box[Symbol.dispose]());
+
+const HEAD = 'id,ip,ip_status,ip_error,ip_is_vpn,ip_country,risk_score,risk_level,risk_reasons\n';
+const row = (
+  id: string,
+  {vpn = false, score = 0, level = 'low', reasons = [] as string[], country = 'DE'} = {},
+) =>
+  `${id},192.0.2.1,ok,,${vpn},${country},${score},${level},${reasons.length === 0 ? '[]' : `"[""${reasons.join()}""]"`}\n`;
+
+const diff = (...args: string[]) => runHere(box, ['diff', ...args]);
+
+test('rows are new, gone, changed or unchanged by their key, whatever their order', async () => {
+  box.write('old.csv', HEAD + row('a') + row('b') + row('c') + row('d'));
+  box.write(
+    'new.csv',
+    HEAD +
+      row('e') +
+      row('b', {vpn: true, score: 40, level: 'medium', reasons: ['vpn']}) +
+      row('a', {country: 'FR'}) +
+      row('d'),
+  );
+  const {code, stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json', '-o', 'changes.csv');
+  expect(code).toBe(0);
+  expect(changesSchema.parse(JSON.parse(stdout))).toEqual({
+    key: ['id'],
+    rows: {old: 4, new: 4},
+    new: 1,
+    gone: 1,
+    changed: 2,
+    unchanged: 1,
+    without_key: {old: 0, new: 0},
+    repeated: {old: 0, new: 0},
+    levels: {low: {low: 2, medium: 1}},
+    reasons: {came: {vpn: 1}, went: {}},
+    answers: {ip_is_vpn: 1, ip_country: 1},
+    columns: {old: [], new: []},
+  });
+  expect(
+    box
+      .read('changes.csv')
+      .split('\n')
+      .map(line => line.slice(0, 2)),
+  ).toEqual(['id', 'e,', 'b,', 'a,', '']);
+  expect(
+    (await diff('old.csv', 'new.csv', '--key', 'id')).stdout,
+  ).toBe(`1 new, 1 gone, 2 changed, 1 unchanged, matched by "id".
+
+from \\ to  low  medium
+low          2       1
+medium       0       0
+
+Reasons that came: vpn 1.
+
+Answers that changed: ip_country 1, ip_is_vpn 1.
+`);
+});
+
+test('CSV, flat and nested NDJSON of one list do not differ', async () => {
+  box.write('in.csv', 'id,ip,mail\n1,8.8.8.8,user@example.com\n2,192.0.2.1,nonsense\n3,,\n');
+  for (const [output, ...flags] of [['a.csv'], ['b.ndjson'], ['c.ndjson', '--flatten']])
+    await runHere(box, [
+      ...['run', 'in.csv', '-o', output ?? '', '--endpoint', 'embedded', '--ip', 'ip', '--email', 'mail'],
+      ...flags,
+    ]);
+  for (const [old, fresh] of [
+    ['a.csv', 'b.ndjson'],
+    ['b.ndjson', 'c.ndjson'],
+    ['c.ndjson', 'a.csv'],
+  ]) {
+    const {stdout} = await diff(old ?? '', fresh ?? '', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({unchanged: 3, changed: 0, new: 0, gone: 0});
+    expect(JSON.parse(stdout).key).toEqual(['id', 'ip', 'mail']);
+  }
+});
+
+test('repeated and missing keys are told, and no such row is lost', async () => {
+  box.write('old.csv', HEAD + row('a') + row('a') + row(''));
+  box.write('new.csv', HEAD + row('a') + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(stdout).toContain('2 new, 0 gone, 1 changed, 1 unchanged, matched by "id".');
+  expect(stdout).toContain('old.csv: 1 row without a key: not matched.');
+  expect(stdout).toContain(
+    'old.csv: 1 row with the key of an earlier row. Rows with one key are matched in the order of their files.',
+  );
+  expect(stdout).toContain(
+    'new.csv: 2 rows with the key of an earlier row. Rows with one key are matched in the order of their files.',
+  );
+  expect(box.read('changes.csv')).toBe(
+    HEAD + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'),
+  );
+});
+
+test('a row without a key in the old output leaves the new row of its number unchanged', async () => {
+  box.write('old.csv', HEAD + row('a') + row('') + row('b'));
+  box.write('new.csv', HEAD + row('a') + row('b'));
+  await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(box.read('changes.csv')).toBe(HEAD);
+});
+
+test.each([
+  ['ndjson', '\uFEFF{"id":1,"ip_status":"ok","ip_error":null}\r\n'],
+  ['csv', '\uFEFFid,id,ip_status,ip_error\r\n1,2,ok,\r\n'],
+])('changed rows of a %s file keep its byte order mark, its line ends and its header', async (kind, text) => {
+  box.write(`old.${kind}`, text.replaceAll('1', '3'));
+  box.write(`new.${kind}`, text);
+  const [old, fresh, to] = [`old.${kind}`, `new.${kind}`, `changes.${kind}`].map(name => box.path(name));
+  await diffOutputs({old: old as string, new: fresh as string, to});
+  expect(box.read(`changes.${kind}`)).toBe(text);
+});
+
+test('NDJSON rows are matched by all their own members, also those that the first row lacks', async () => {
+  const line = (own: object, city: string) =>
+    `${JSON.stringify({...own, ip_status: 'ok', ip_error: null, ip_city: city})}\n`;
+  const [none, one, two] = [{ip: '192.0.2.1'}, {ip: '192.0.2.1', id: 1}, {ip: '192.0.2.1', id: 2}];
+  box.write('old.ndjson', line(none, 'Bonn') + line(one, 'Bonn') + line(two, 'Rome'));
+  box.write('new.ndjson', line(none, 'Bonn') + line(two, 'Rome') + line(one, 'Bonn'));
+  const {stdout} = await diff('old.ndjson', 'new.ndjson', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({key: ['ip', 'id'], changed: 0, unchanged: 3});
+});
+
+test('a key of several columns tells rows apart whose texts are the same one after the other', async () => {
+  const head = HEAD.replace('id,', 'list,id,');
+  box.write('old.csv', `${head}a,${row('bc')}ab,${row('c')}`);
+  box.write('new.csv', `${head}ab,${row('c')}a,${row('bc', {vpn: true})}`);
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'list', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    key: ['list', 'id'],
+    ...{new: 0, gone: 0, changed: 1, unchanged: 1},
+    repeated: {old: 0, new: 0},
+  });
+});
+
+test('without a key, rows are matched by the columns that both lists have', async () => {
+  box.write('old.csv', `was,${HEAD}x,${row('a')}x,${row('b')}`);
+  box.write('new.csv', HEAD.replace('id,', 'id,note,') + row('b,y') + row('a,y', {vpn: true}));
+  const {stdout} = await diff('old.csv', 'new.csv', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    key: ['id', 'ip'],
+    ...{new: 0, gone: 0, changed: 1, unchanged: 1},
+  });
+});
+
+test('outputs without a column in common can be matched by no key, which is said', async () => {
+  box.write('old.csv', HEAD.replace('id,ip,', 'nr,adresse,') + row('a'));
+  box.write('new.csv', HEAD + row('a'));
+  const {code, stderr} = await diff('old.csv', 'new.csv');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('old.csv and new.csv have no column in common to match rows by.'),
+  ]);
+});
+
+test('a row without a score now, or before, has changed, and is counted under the level none', async () => {
+  const unscored = (id: string) => `${id},192.0.2.1,ok,,false,DE,,,\n`;
+  box.write('old.csv', HEAD + row('a') + unscored('b') + unscored('c'));
+  box.write('new.csv', HEAD + unscored('a') + row('b') + unscored('c'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 2, unchanged: 1},
+    levels: {low: {none: 1}, none: {low: 1, none: 1}},
+  });
+});
+
+test('a row whose score alone differs has changed', async () => {
+  box.write('old.csv', HEAD + row('a') + row('b'));
+  box.write('new.csv', HEAD + row('a', {score: 5}) + row('b'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({changed: 1, unchanged: 1, levels: {low: {low: 2}}, answers: {}});
+});
+
+test('a reason in the place of another came, and the other went', async () => {
+  const high = {score: 60, level: 'high'};
+  box.write('old.csv', HEAD + row('a', {...high, reasons: ['vpn']}) + row('b', {...high, reasons: ['tor']}));
+  box.write('new.csv', HEAD + row('a', {...high, reasons: ['tor']}) + row('b', {...high, reasons: ['tor']}));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 1, unchanged: 1},
+    reasons: {came: {tor: 1}, went: {vpn: 1}},
+  });
+});
+
+test('the points of the rules and the missing names explain a score: they change no row by themselves', async () => {
+  const explained = (points: string, missing: string) =>
+    `${HEAD.trim()},risk_points,risk_missing\n${row('a').trim()},${points},${missing}\n`;
+  box.write('old.csv', explained('"{""vpn"":5}"', '[]'));
+  box.write('new.csv', explained('"{""vpn"":2,""proxy"":3}"', '"[""ip.country""]"'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({changed: 0, unchanged: 1, answers: {}});
+});
+
+test('columns that only one output has are named, and the others are compared wherever they stand', async () => {
+  box.write(
+    'old.csv',
+    'id,ip_status,ip_error,ip_is_vpn,ip_country,risk_score\na,ok,,true,DE,5\nb,ok,,true,DE,5\n',
+  );
+  box.write(
+    'new.csv',
+    'id,ip_status,ip_error,ip_city,ip_country,risk_score\na,ok,,Bonn,DE,5\nb,ok,,Bonn,FR,5\n',
+  );
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 1, unchanged: 1},
+    answers: {ip_country: 1},
+    columns: {old: ['ip_is_vpn'], new: ['ip_city']},
+  });
+  // With a column fewer before it, the country is another column than before.
+  box.write('new.csv', 'id,ip_status,ip_error,ip_country,risk_score\na,ok,,DE,5\nb,ok,,FR,6\n');
+  const fewer = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(fewer.stdout)).toMatchObject({
+    ...{changed: 1, unchanged: 1},
+    answers: {ip_country: 1},
+    columns: {old: ['ip_is_vpn'], new: []},
+  });
+});
+
+test.each([
+  ['csv', (stale: boolean) => `id,ip_status,ip_error,ip_stale,ip_city\n1,ok,,${stale},Bonn\n`],
+  [
+    'ndjson',
+    (stale: boolean) =>
+      `{"id":1,"enrichment":{"ip":{"status":"ok","error":null,"stale":${stale},"data":{"city":"Bonn"}}}}\n`,
+  ],
+])('an answer that is stale now is another than before, in %s', async (kind, text) => {
+  box.write(`old.${kind}`, text(false));
+  box.write(`new.${kind}`, text(true));
+  const {stdout} = await diff(`old.${kind}`, `new.${kind}`, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({key: ['id'], changed: 1, answers: {ip_stale: 1}});
+});
+
+test('the repairs of a row’s own cells change no row', async () => {
+  const repaired = (repairs: string) => `${HEAD.trim()},input_repairs\n${row('a').trim()},${repairs}\n`;
+  box.write('old.csv', repaired(''));
+  box.write('new.csv', repaired('"{""ip"":[""quoted""]}"'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 0, unchanged: 1},
+    answers: {},
+    columns: {old: [], new: []},
+  });
+});
+
+test('rows without a key are all written, however many they are', async () => {
+  const head = 'id,ip_status,ip_error\n';
+  const rows = ',ok,\n'.repeat(33_000);
+  box.write('old.csv', `${head}a,ok,\n`);
+  box.write('new.csv', `${head}${rows}a,ok,\n`);
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(stdout).toContain('new.csv: 33,000 rows without a key');
+  expect(box.read('changes.csv') === head + rows).toBe(true);
+});
+
+test('a few rows that are new behind very many are written like all others', async () => {
+  const head = 'id,ip_status,ip_error\n';
+  const known = Array.from({length: 70_000}, (_, id) => `${id},ok,\n`).join('');
+  box.write('old.csv', head + known);
+  box.write('new.csv', `${head}${known}a,ok,\nb,ok,\n`);
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(stdout).toContain('2 new, 0 gone');
+  expect(box.read('changes.csv')).toBe(`${head}a,ok,\nb,ok,\n`);
+});
+
+type Add = (pair: ReturnType<Pairs['match']>) => void;
+
+/** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
+function matchedBy(most: number, match: (pairs: Pairs, add: Add) => void): string[] {
+  const pairs = new Pairs(most);
+  const all: string[] = [];
+  const add: Add = pair => pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
+  match(pairs, add);
+  for (const pair of pairs.rest()) add(pair);
+  pairs.close();
+  return all;
+}
+
+test('repeated keys are matched in their order, however many rows wait', () => {
+  const matched = (most: number) => {
+    const all = matchedBy(most, (pairs, add) => {
+      for (const side of ['old', 'new'] as const)
+        for (let n = 1; n <= 36; n++) add(pairs.match(side, `k${n % 10}`, {number: n, cells: []}, n > 10));
+    });
+    return all.sort();
+  };
+  expect(matched(7)).toEqual(Array.from({length: 36}, (_, at) => `${at + 1} ${at + 1}`).sort());
+  expect(matched(7)).toEqual(matched(1e9));
+});
+
+test('rows that are far from where they were wait on disk, and are matched alike', () => {
+  const matched = (most: number) => {
+    const all = matchedBy(most, (pairs, add) => {
+      for (let n = 1; n <= 1_300; n++) {
+        add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
+        if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
+      }
+    });
+    const count = (pattern: RegExp) => all.filter(one => pattern.test(one)).length;
+    return [count(/^\d+ \d+$/), count(/^\d+ -$/), count(/^- \d+$/)];
+  };
+  expect(matched(7)).toEqual(matched(1e9));
+});
+
+test.each([
+  ['other.csv', 'id,name\n1,x\n', 2, 'other.csv is not an output of bulk-enrich'],
+  [
+    'short.csv',
+    `${HEAD}${row('a')}b,192.0.2.1,ok`,
+    8,
+    "short.csv:3 can't be read (expected 9 fields, found 3)",
+  ],
+  ['empty.csv', '', 8, 'empty.csv is empty'],
+  [
+    'foreign.ndjson',
+    '{"id":1,"enrichment":{"company":{"name":"x"}}}\n',
+    2,
+    'foreign.ndjson is not an output',
+  ],
+  ['named.csv', 'id,ip_status,ip_error,ip_country\n1,done,,US\n', 2, 'named.csv is not an output'],
+  [
+    'second.csv',
+    'id,ip_status,ip_error,ip_country,email_status,email_error,email_domain\n1,ok,,US,done,,x\n',
+    2,
+    'second.csv is not an output',
+  ],
+  ['level.csv', HEAD + row('a', {level: 'severe'}), 2, 'level.csv is not an output'],
+])('%s is refused in one sentence, and nothing is written', async (name, text, expected, sentence) => {
+  box.write('good.csv', HEAD + row('a'));
+  box.write(name, text);
+  for (const files of [
+    ['good.csv', name],
+    [name, 'good.csv'],
+  ]) {
+    const {code, stdout, stderr} = await diff(...files, '--key', 'id', '-o', 'changes.csv');
+    expect([code, stdout]).toEqual([expected, '']);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  }
+  expect(box.files()).toEqual(['good.csv', name].sort());
+});
+
+test('a file that ends between two rows is found to be cut off by its summary', async () => {
+  box.write('in.csv', 'ip\n8.8.8.8\n192.0.2.1\n');
+  await runHere(box, ['run', 'in.csv', '-o', 'out.csv', '--endpoint', 'embedded', '--ip', 'ip']);
+  box.write('whole.csv', box.read('out.csv'));
+  box.write('out.csv', box.read('out.csv').replace(/[^\n]*\n$/, ''));
+  expect(await diff('whole.csv', 'out.csv')).toMatchObject({code: 8, errorCode: 'input_corrupt'});
+  // Rows that were added by hand are no damage.
+  box.write('out.csv', box.read('whole.csv') + (box.read('whole.csv').split('\n')[2] ?? ''));
+  expect(await diff('whole.csv', 'out.csv')).toMatchObject({code: 0});
+});
+
+test('an output is read back with rows over the length limit of lists, and with a broken summary beside it', async () => {
+  const long = row('a').replace('192.0.2.1', 'x'.repeat(3_000_000));
+  box.write('old.csv', HEAD + long);
+  box.write('new.csv', HEAD + long);
+  box.write('new.summary.json', '{"output":');
+  const {code, stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect([code, JSON.parse(stdout).unchanged]).toEqual([0, 1]);
+});
+
+test('a new file that changes before its rows are written is refused, and nothing is written', async () => {
+  const [old, fresh] = [HEAD + row('a') + row('b'), HEAD + row('a', {vpn: true}) + row('b')];
+  box.write('old.csv', old);
+  box.write('new.csv', fresh);
+  // The columns are read once for each file, and once more after the comparison.
+  let read = 0;
+  const key = Object.assign(['id'], {
+    *[Symbol.iterator]() {
+      read += 1;
+      // As many bytes as before, but they are the rows of others.
+      if (read === 3) box.write('new.csv', fresh.replace('\na,', '\nx,'));
+      yield 'id';
+    },
+  });
+  const [from, now, to] = [box.path('old.csv'), box.path('new.csv'), box.path('changes.csv')];
+  await expect(diffOutputs({old: from, new: now, key, to})).rejects.toMatchObject({
+    code: 'input_changed',
+  });
+  expect([read, box.files()]).toEqual([3, ['new.csv', 'old.csv']]);
+});
+
+test('an output that a spreadsheet saved with another delimiter is read by its text, not by its summary', async () => {
+  const text = HEAD + row('a');
+  box.write('old.csv', text);
+  box.write('old.summary.json', JSON.stringify({output: {delimiter: ',', bytes: text.length}}));
+  box.write('new.csv', `\uFEFF${text.replaceAll(',', ';')}`);
+  box.write('new.summary.json', box.read('old.summary.json'));
+  const {code, stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, {changed: 0, unchanged: 1}]);
+});
+
+test('stdin is refused as one of the outputs', async () => {
+  box.write('new.csv', HEAD + row('a'));
+  expect(await diff('-', 'new.csv')).toMatchObject({code: 2, errorCode: 'no_file'});
+});
+
+test.each(['old.csv', 'new.csv'])('a key that is empty in all rows of %s is refused', async name => {
+  box.write('old.csv', HEAD + row('a'));
+  box.write('new.csv', HEAD + row('a'));
+  box.write(name, HEAD + row(''));
+  const refused = await diff('old.csv', 'new.csv', '--key', 'id');
+  expect(refused).toMatchObject({code: 2, errorCode: 'unknown_column'});
+  expect(refused.stderr).toContain(`no row of ${name} has anything in id`);
+});
+
+test.each([
+  [['--key', 'nmae'], 2, 'unknown_column'],
+  [['--key', 'id', '--key', 'nmae'], 2, 'unknown_column'],
+  [['-o', 'old.csv'], 2, 'same_file'],
+  [['-o', 'new.csv', '--force'], 2, 'same_file'],
+  [['-o', 'link.csv', '--force'], 2, 'same_file'],
+  [['-o', 'there.csv'], 2, 'output_exists'],
+  [['-o', 'x.csv.gz'], 2, 'output_compressed'],
+])('diff with %j is refused', async (flags, code, errorCode) => {
+  box.write('old.csv', HEAD + row('a'));
+  box.write('new.csv', HEAD + row('a'));
+  box.write('there.csv', 'mine');
+  symlinkSync(box.path('new.csv'), box.path('link.csv'));
+  expect(await diff('old.csv', 'new.csv', ...flags)).toMatchObject({code, errorCode});
+  expect(box.read('there.csv')).toBe('mine');
+});
+
+test('outputs with any delimiter are compared, scored again and explained', async () => {
+  const run = async (output: string, list: string) => {
+    box.write('in.csv', list);
+    const {code, stderr} = await runHere(box, [
+      ...['run', 'in.csv', '-o', output, '--ip', 'ip', '--endpoint', 'embedded', '--delimiter', ':'],
+    ]);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('Warning')]);
+  };
+  await run('old.csv', 'id:ip\n1:192.0.2.1\n');
+  await run('out.csv', 'id:ip\n1:192.0.2.1\n2:192.0.2.2\n');
+  const [head, , second] = box.read('out.csv').split('\n');
+  await diff('old.csv', 'out.csv', '-o', 'new.csv');
+  expect(box.read('new.csv')).toBe(`${head}\n${second}\n`);
+  box.write('rules.yaml', 'rules:\n  - {when: ip.is_bogon, add: 70, reason: bogon}\n');
+  const again = await runHere(box, ['score', 'out.csv', '--rules', 'rules.yaml', '-o', 'again.csv']);
+  expect([again.code, box.read('again.csv').split('\n')[0]]).toEqual([0, head]);
+  expect((await runHere(box, ['explain', 'out.csv', '--row', '2'])).stdout).toContain('Row 2:');
+  expect((await diff('out.csv', 'out.csv')).stdout).toContain('2 unchanged');
+});

@@ -1,0 +1,261 @@
+import {afterAll, beforeEach, expect, test} from 'vitest';
+import {TEST_ACTION_NEVER_PASS} from '../../../src/operations/verify.ts';
+import {createSandbox, type Sandbox} from '../../support/command.ts';
+import {runHere} from '../../support/main.ts';
+
+let box: Sandbox;
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+  box.write(
+    'in.csv',
+    'id,ip,mail,token,amount\n1,8.8.8.8,user@example.com,t1,5\n2,192.0.2.1,nonsense,t2,700\n3,,,,\n"4,5",1.1.1.1,a@mailinator.com,t4,=1+1\n',
+  );
+  box.write(
+    'new.yaml',
+    `levels: {medium: 5, high: 50}
+rules:
+  - {when: double(row.amount) > 100, add: 20, reason: much}
+  - {when: '!verify.verdict.can_pass', add: 40, reason: bot}
+  - {when: ip.asn_number == 15169, add: 7, reason: known_network}
+  - {when: has(email.domain) && email.trust_score < 30, add: 30, reason: low_trust}
+  - {when: status.email == "invalid" || ip.latitude > 0, add: 11, reason: odd}
+  - {when: 'now < timestamp("2000-01-01T00:00:00Z")', add: 3, reason: early}
+`,
+  );
+});
+afterAll(() => box[Symbol.dispose]());
+
+const run = (output: string, rules: string, ...more: string[]) =>
+  runHere(box, [
+    ...['run', 'in.csv', '-o', output, '--endpoint', 'embedded', '--score', rules],
+    ...[
+      '--ip',
+      'ip',
+      '--email',
+      'mail',
+      '--verdict',
+      `token=token,action=${TEST_ACTION_NEVER_PASS}`,
+      ...more,
+    ],
+  ]);
+
+test.each([
+  ['csv', 'default'],
+  ['csv', 'none'],
+  ['ndjson', 'default'],
+  ['ndjson', 'none'],
+  ['ndjson', 'default', '--flatten'],
+  ['ndjson', 'none', '--flatten'],
+  ['csv', 'default', '--escape-formulas', 'all', '--output-format', 'csv-bom'],
+])(
+  'a %s scored by %s, scored again, is byte for byte what a run by those rules writes %s',
+  async (kind, before, ...flags) => {
+    expect((await run(`expected.${kind}`, 'new.yaml', ...flags)).stderr).not.toContain('Error');
+    await run(`out.${kind}`, before, ...flags);
+    const {code, stderr} = await runHere(box, [
+      'score',
+      `out.${kind}`,
+      '--rules',
+      'new.yaml',
+      '-o',
+      `again.${kind}`,
+    ]);
+    expect([code, stderr]).toEqual([0, `4 rows written to again.${kind}.\n`]);
+    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+  },
+);
+
+test.each([[[]], [['--flatten']]])(
+  'a row’s own fields with the names of results stay as they are when it is scored again %j',
+  async flags => {
+    const own =
+      '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50},"mail":"a@mailinator.com"';
+    box.write('own.ndjson', `{"id":1,${own}}\n`);
+    box.write(
+      'more.yaml',
+      'rules:\n  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n',
+    );
+    const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
+    await runHere(box, [...list, '-o', 'out.ndjson']);
+    await runHere(box, [...list, '-o', 'expected.ndjson', '--score', 'more.yaml']);
+    const scored = ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson'];
+    expect((await runHere(box, scored)).code).toBe(0);
+    expect(box.read('again.ndjson')).toContain(`{"id":1,${own},`);
+    expect(box.read('again.ndjson')).toBe(box.read('expected.ndjson'));
+    expect(box.read('again.ndjson')).toContain('throwaway');
+  },
+);
+
+test('score prints the same comparison as diff', async () => {
+  await run('expected.csv', 'new.yaml');
+  await run('out.csv', 'default');
+  const {stdout} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json']);
+  const said = JSON.parse(stdout);
+  const compared = await runHere(box, ['diff', 'out.csv', 'expected.csv', '--key', 'id', '--json']);
+  expect({...said, key: ['id'], without_key: {old: 0, new: 0}}).toEqual(JSON.parse(compared.stdout));
+  expect(said.changed).toBeGreaterThan(0);
+});
+
+test('"now" is the start of the run of the output, or what is said', async () => {
+  await run('out.csv', 'none');
+  const score = (...more: string[]) =>
+    runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json', ...more]);
+  const then = JSON.parse((await score('--now', '1999-12-31T00:00:00Z')).stdout);
+  expect(then.reasons.came.early).toBe(4);
+  expect(JSON.parse((await score()).stdout).reasons.came.early).toBeUndefined();
+  box.write('moved.csv', box.read('out.csv'));
+  const moved = await runHere(box, ['score', 'moved.csv', '--rules', 'new.yaml']);
+  expect([moved.code, moved.stderr]).toEqual([2, expect.stringContaining('Add --now')]);
+});
+
+test.each([
+  ['fields left out', ['--fields', 'ip.country'], 'out.csv has no column of verify.verdict.can_pass'],
+  [
+    'a prefix that says nothing',
+    ['--ip', 'ip=seen_', '--fields', 'ip.country'],
+    'the operation of the columns "seen_" is not clear',
+  ],
+])('%s are refused, and nothing is written', async (_, flags, sentence) => {
+  await run('out.csv', 'default', ...flags);
+  const {code, stderr} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '-o', 'again.csv']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  expect(box.files()).not.toContain('again.csv');
+});
+
+test.each([
+  ['csv', {formula: 1, own: 1}],
+  ['tsv', {formula: 1, own: 1}],
+  ['ndjson', {as_written: 1, own: 1}],
+])('in %s, rules read texts of answers as they were sent', async (kind, came) => {
+  const rows = [
+    ['id', 'ip_status', 'ip_error', 'ip_city'],
+    ['1', 'ok', '', "'=Berlin"],
+    ['2', 'ok', '', "'s-Hertogenbosch"],
+  ];
+  const [head = [], ...others] = rows;
+  const text =
+    kind === 'ndjson'
+      ? others.map(row => JSON.stringify(Object.fromEntries(row.map((cell, at) => [head[at], cell]))))
+      : rows.map(row => row.join(kind === 'tsv' ? '\t' : ','));
+  box.write(`out.${kind}`, `${text.join('\n')}\n`);
+  box.write(
+    'cities.yaml',
+    `rules:
+  - {when: 'ip.city == "=Berlin"', add: 1, reason: formula}
+  - {when: 'ip.city == "\\u0027=Berlin"', add: 1, reason: as_written}
+  - {when: 'ip.city == "\\u0027s-Hertogenbosch"', add: 1, reason: own}
+`,
+  );
+  const {stdout} = await runHere(box, ['score', `out.${kind}`, '--rules', 'cities.yaml', '--json']);
+  expect(JSON.parse(stdout).reasons.came).toEqual(came);
+});
+
+test.each([
+  [8, 'input_corrupt', [], ',"note":1}\n'],
+  // Its end looks like the answers' end.
+  [8, 'input_corrupt', [], ',"7":{"by":"me"}}\n'],
+  [8, 'input_corrupt', ['--score', 'none'], ',"review":{"by":"me"}}\n'],
+  [2, 'not_output', ['--flatten'], ',"note":1}\n'],
+])(
+  'rows that do not end with their answers are refused (%i, %s), and nothing is written',
+  async (code, errorCode, flags, added) => {
+    box.write('own.ndjson', '{"id":1,"mail":"a@mailinator.com"}\n');
+    box.write('more.yaml', 'rules:\n  - {when: email.is_valid, add: 30, reason: valid}\n');
+    const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
+    await runHere(box, [...list, '-o', 'out.ndjson']);
+    box.write('out.ndjson', box.read('out.ndjson').replace(/\}\n$/, added));
+    const scored = await runHere(box, ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson']);
+    expect(scored).toMatchObject({code, errorCode});
+    expect(box.files()).not.toContain('again.ndjson');
+  },
+);
+
+test.each([['csv'], ['ndjson'], ['ndjson', '--flatten']])(
+  'two columns of one kind are told apart when a %s is scored again %s',
+  async (kind, ...flags) => {
+    box.write('two.csv', 'signup_ip,last_ip\n192.0.2.1,8.8.8.8\n8.8.8.8,192.0.2.1\n');
+    box.write(
+      'two.yaml',
+      'rules:\n  - {when: signup_ip.is_bogon, add: 5, reason: first}\n  - {when: last_ip.is_bogon, add: 7, reason: last}\n',
+    );
+    const list = [
+      'run',
+      'two.csv',
+      '--endpoint',
+      'embedded',
+      '--ip',
+      'signup_ip',
+      '--ip',
+      'last_ip',
+      ...flags,
+    ];
+    await runHere(box, [...list, '-o', `out.${kind}`]);
+    await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'two.yaml']);
+    const scored = ['score', `out.${kind}`, '--rules', 'two.yaml', '-o', `again.${kind}`, '--json'];
+    const {stdout} = await runHere(box, scored);
+    expect(JSON.parse(stdout).reasons.came).toEqual({first: 1, last: 1});
+    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+  },
+);
+
+test.each([['csv'], ['ndjson', '--flatten']])(
+  'a %s with some of the columns has the same ones when it is scored again %s',
+  async (kind, ...flags) => {
+    box.write('some.yaml', 'rules:\n  - {when: ip.country == "US", add: 5, reason: us}\n');
+    const fields = ['--fields', 'ip.country,risk.missing', ...flags];
+    const list = ['run', 'in.csv', '--endpoint', 'embedded', '--ip', 'ip', ...fields];
+    await runHere(box, [...list, '-o', `out.${kind}`]);
+    await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'some.yaml']);
+    await runHere(box, ['score', `out.${kind}`, '--rules', 'some.yaml', '-o', `again.${kind}`]);
+    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+    expect(box.read(`again.${kind}`)).not.toContain('risk_points');
+  },
+);
+
+test('--bad shows which rules and levels bad rows have more often than others', async () => {
+  // 12 bad rows with a throwaway address, 3 without; 40 others, 4 of them with one.
+  const row = (n: number, mail: string, banned: number) => `${n},${mail}${n}@${mail}.com,${banned}\n`;
+  const rows = Array.from({length: 55}, (_, n) => {
+    const isBad = n < 15;
+    const isThrowaway = n < 12 || (n >= 15 && n < 19);
+    return row(n, isThrowaway ? 'mailinator' : 'example', isBad ? 1 : 0);
+  });
+  box.write('list.csv', `id,mail,banned\n${rows.join('')}`);
+  box.write(
+    'bad.yaml',
+    `levels: {medium: 5, high: 50}
+rules:
+  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}
+  - {when: row.id == "7", add: 1, reason: seven, shadow: true}
+  - {when: row.banned == "1", add: 0, reason: cheating}
+`,
+  );
+  await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--email', 'mail', '-o', 'out.csv']);
+  const score = (...more: string[]) =>
+    runHere(box, ['score', 'out.csv', '--rules', 'bad.yaml', '--bad', 'row.banned == "1"', ...more]);
+  const {bad_rows: found} = JSON.parse((await score('--json')).stdout);
+  expect(found.rows).toEqual({bad: 15, others: 40});
+  expect(found.reasons).toEqual([
+    {name: 'throwaway', bad: 12, others: 4, times: 8},
+    {name: 'seven', bad: 1, others: 0, times: null},
+    {name: 'cheating', bad: 15, others: 0, times: null},
+  ]);
+  expect(found.levels.find(({name}: {name: string}) => name === 'medium')).toMatchObject({
+    bad: 12,
+    others: 4,
+  });
+  const {stdout} = await score();
+  expect(stdout).toMatch(/^15 bad rows, 40 others:$/m);
+  expect(stdout).toMatch(/^throwaway +12 +4 +80% +10% +8\.0 ×$/m);
+  expect(stdout).toMatch(/^seven +1 +0 +6\.7% +0% +too few$/m);
+  const wrong = await runHere(box, [
+    'score',
+    'out.csv',
+    '--rules',
+    'bad.yaml',
+    '--bad',
+    'row.banned == "yes"',
+  ]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--bad holds for no row')]);
+});
