@@ -19,18 +19,16 @@ export interface RunSettings {
     readonly email?: string | undefined;
     readonly phone?: string | undefined;
   } | undefined;
-  /** Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country. */
+  /** Column with the country of national phone numbers. Of several, each phone column uses its own: shipping_phone uses shipping_country. */
   readonly country?: string | readonly string[] | undefined;
-  /** Country, as code or name, of national phone numbers without a country of their own; + if phone numbers only lack their plus. */
-  readonly defaultCountry?: string | undefined;
-  /** Which IP address to use of a cell with several (X-Forwarded-For): first, last or only. With only, the cell is used if all of them are the same. Default: such cells are invalid. */
+  /** Country of national phone numbers without one, as code or name; + if numbers only lack their plus. */ readonly defaultCountry?: string | undefined;
+  /** Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same). Default: such cells are invalid. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
-  /** Treat a cell with just this text as empty, too. Some are empty anyway, such as n/a and unknown. */
-  readonly empty?: string | readonly string[] | undefined;
+  /** Treat cells with just this text as empty, as n/a and unknown are anyway. */ readonly empty?: string | readonly string[] | undefined;
   /** Write only these answer fields, such as ip.country,email.trust_score. */ readonly fields?: string | readonly string[] | undefined;
   /** Look up only rows where this is true, such as row.country == "US". */ readonly where?: string | undefined;
   /** Read only the first N records. */ readonly limit?: string | number | undefined;
-  /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h. Default: 20/s live, unlimited embedded. */
+  /** Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. At most 1000000, at least one call a day (0.0417/h). Default: 20/s live, unlimited embedded. */
   readonly rate?: string | {readonly [Name in 'ip' | 'phone' | 'email' | 'verify']?: string} | undefined;
   /** Maximum of calls in flight, from 1 to 10000. Default: 16; of a run with a fleet, twice the sum of its workers. */
   readonly concurrency?: string | number | undefined;
@@ -38,9 +36,8 @@ export interface RunSettings {
   /** How often a value may be sent again after a call that may have been charged, from 0 (never) to 1000. Default: 2. */
   readonly resends?: string | number | undefined;
   /** Maximum outage or Retry-After to wait for, from 0s to 30d; see publishOn. Default: 15m. */ readonly maxOutage?: string | undefined;
-  /** Redis of a fleet: workers on several machines, which make the calls of a run. Without a fleet, the run makes them. Default: BULK_ENRICH_REDIS_URL. */
-  readonly fleet?: 'none' | (string & {}) | undefined;
-  /** Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free (no), spent (yes) or maybe (unknown). Default: 1; rejected=maybe,throttled=free. */
+  /** Redis of a fleet, whose workers make the calls of a run. Default: BULK_ENRICH_REDIS_URL. */ readonly fleet?: 'none' | (string & {}) | undefined;
+  /** Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, spent, or maybe (not known). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: string | number | {
     readonly all?: string | number | undefined;
     readonly ip?: string | number | undefined;
@@ -51,11 +48,11 @@ export interface RunSettings {
     readonly throttled?: 'free' | 'maybe' | 'spent' | undefined;
   } | undefined;
   /** Maximum of credits for this run, all its sessions included. */ readonly maxCredits?: string | number | undefined;
-  /** Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin". */
+  /** Make no calls after this: a length of time such as 2h (100ms to 365d), or a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: string | undefined;
-  /** Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At any other limit the run stops, and can be resumed (exit 7 or 5). Default: none. */
+  /** Limits at which the run writes the whole output anyway (exit 3): budget, outage, deadline, with commas. At any other it stops, and can be resumed (exit 7 or 5). Default: none. */
   readonly publishOn?: 'budget' | 'outage' | 'deadline' | (string & {}) | readonly ('budget' | 'outage' | 'deadline')[] | undefined;
-  /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at 100 rejections in a row, unless this is 100%. */
+  /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. Unless this is 100%, 100 rejections in a row stop a run, too. */
   readonly maxErrors?: string | number | undefined;
   /** Exit with 4 after writing the output if this is true of the summary, such as risk.high > 500. */ readonly failIf?: string | readonly string[] | undefined;
   /** Directory of the answer store. Default: the user's cache directory. */ readonly store?: string | boolean | undefined;
@@ -63,7 +60,7 @@ export interface RunSettings {
   readonly maxAge?: string | {readonly [Name in 'ip' | 'phone' | 'email' | 'verify' | 'rejected']?: string} | undefined;
   /** If no call is possible (outage, deadline, budget), use answers up to this long past their age. */ readonly stale?: string | undefined;
   /** Make no calls: use stored answers, and skip all other values. Needs no key. Default: false. */ readonly offline?: boolean | undefined;
-  /** Label of the account. Each account has its own stored answers. An account may have a file with its rate and its limits, in ~/.config/bulk-enrich/accounts/. Default: default. */
+  /** Label of the account. Each has its own stored answers, and may have a file with its limits in ~/.config/bulk-enrich/accounts/. Default: default. */
   readonly account?: string | number | undefined;
   /** Stop before the first call (exit 9) if the answer store can't be used. Default: false. */ readonly requireStore?: boolean | undefined;
   /** The day for {date} in paths. Default: today, UTC. */ readonly date?: string | undefined;
@@ -100,7 +97,7 @@ export interface RunSettings {
   /** File for a report: an HTML page, or Markdown (.md). */ readonly report?: string | undefined;
   /** File for Prometheus metrics, for the node exporter's textfile collector (.prom). */ readonly metrics?: string | undefined;
   /** Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE). */ readonly pingUrl?: string | undefined;
-  /** How much a named job's results may differ from its last runs. With 10%, the run warns if they differ more. With fail 10%, it also exits with 4, after writing the output. off compares nothing. Default: 10%. */
+  /** How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also exits with 4, after writing the output. off compares nothing. Default: 10%. */
   readonly drift?: string | number | undefined;
 }
 
@@ -112,7 +109,7 @@ export interface JobInput extends RunSettings {
   /** The input's format: csv, tsv or ndjson. Default: by content. */ readonly inputFormat?: 'csv' | 'tsv' | 'ndjson' | undefined;
   /** The output's format: csv, tsv, ndjson, or csv-bom, which begins with a byte order mark for Excel. Default: by its name, else as the input. */
   readonly outputFormat?: 'csv' | 'tsv' | 'ndjson' | 'csv-bom' | undefined;
-  /** Write nested fields side by side. In CSV they become columns (user.name). In NDJSON the answers become fields of the row (ip_country). Default: false. */
+  /** Write nested fields side by side: in CSV as columns (user.name), in NDJSON the answers as fields of the row (ip_country). Default: false. */
   readonly flatten?: boolean | undefined;
   /** The delimiter of the input and the output. Default: by content. */ readonly delimiter?: string | undefined;
   /** Input encoding, such as windows-1252. auto: byte order mark, then UTF-8, then a confident guess. Default: auto. */

@@ -48,8 +48,7 @@ export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   },
   deadline: {meaning: 'The deadline was reached.', advice: 'run again: known answers cost nothing'},
   outage: {
-    meaning:
-      'The service was down for longer than --max-outage, or the value may not be sent again (--resends).',
+    meaning: 'The service was down for longer than --max-outage, or --resends allows no more.',
     advice: 'run again later',
   },
   offline: {meaning: '--offline makes no calls, and the store has no answer.'},
@@ -74,7 +73,7 @@ export const callCodes = {
     advice: 'look up again with --force',
   },
   interrupted: {
-    meaning: 'The run was killed with the call in flight, and --resends did not allow another.',
+    meaning: 'The run was killed with the call in flight, and --resends allows no other.',
     advice: 'look up again with --force',
   },
   econnrefused: {
@@ -94,18 +93,17 @@ export const callCodes = {
     advice: 'look up again with --force',
   },
   internal_error: {
-    meaning: 'This program failed at the cell. The run said so once, with the place in the program.',
-    advice: 'report that sentence; with the fixed version, run again with --force',
+    meaning: 'This program failed at the cell, and said so once.',
+    advice: 'report that sentence; once it is fixed, run again with --force',
   },
   verdict_replay_uncertain: {
     meaning: 'A lost call may have redeemed the token, so redeemed: true may not mean a replay.',
   },
   invalid_token: {
-    meaning:
-      'The session token, we assume, is not valid; the interface does not say if it may be the key. If the first ten fail like this, it probably is.',
+    meaning: 'The session token is probably not valid; if the first ten fail like this, the API key.',
   },
   service_error: {
-    meaning: 'The service gave no code, or one that can not be shown, such as one with the value in it.',
+    meaning: 'The service gave no code, or one with the value in it, which is not shown.',
   },
   other_codes: {
     meaning: 'In the summary: all codes after the first fifty of an operation.',

@@ -5,7 +5,7 @@ export interface IpData {
   /** True if the address belongs to a VPN. */ readonly is_vpn?: boolean | undefined;
   /** True if it is a proxy in a datacenter. */ readonly is_datacenter_proxy?: boolean | undefined;
   /** True if it is a proxy on a private person's line. */ readonly is_residential_proxy?: boolean | undefined;
-  /** True if its range is not used on the public Internet (private, reserved, documentation). */ readonly is_bogon?: boolean | undefined;
+  /** True if its range is not public (private, reserved, documentation). */ readonly is_bogon?: boolean | undefined;
   /** True if it is a node of the Tor network. */ readonly is_tor_node?: boolean | undefined;
   /** True if the service calls it a threat. */ readonly is_threat?: boolean | undefined;
   /** City of the address. */ readonly city?: string | undefined;
@@ -22,7 +22,7 @@ export interface IpData {
 /** Answer about a phone number. */
 export interface PhoneData {
   /** True if the number can be assigned to a line. */ readonly is_valid?: boolean | undefined;
-  /** True if it belongs to a public inbox, whose messages anybody can read. */ readonly is_disposable?: boolean | undefined;
+  /** True if it belongs to a public inbox that anybody can read. */ readonly is_disposable?: boolean | undefined;
   /** True if it has no line of its own, as with VoIP. */ readonly is_virtual?: boolean | undefined;
   /** True if the service calls it a threat. */ readonly is_threat?: boolean | undefined;
   /** True if it is known for spam. */ readonly is_spam?: boolean | undefined;
@@ -73,7 +73,7 @@ export interface VerifyData {
     /** True if it is a node of the Tor network. */ readonly is_tor?: boolean | undefined;
     /** True if the address belongs to a VPN. */ readonly is_vpn?: boolean | undefined;
     /** True if the service calls it a threat. */ readonly is_threat?: boolean | undefined;
-    /** True if its range is not used on the public Internet (private, reserved, documentation). */ readonly is_bogon?: boolean | undefined;
+    /** True if its range is not public (private, reserved, documentation). */ readonly is_bogon?: boolean | undefined;
     /** The network (autonomous system, AS) that announces it. */ readonly asn?: string | undefined;
     /** Number of that network. */ readonly asn_number?: number | undefined;
   } | undefined;

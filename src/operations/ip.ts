@@ -22,9 +22,7 @@ const data = fields({
   is_vpn: flag.describe('True if the address belongs to a VPN.'),
   is_datacenter_proxy: flag.describe('True if it is a proxy in a datacenter.'),
   is_residential_proxy: flag.describe("True if it is a proxy on a private person's line."),
-  is_bogon: flag.describe(
-    'True if its range is not used on the public Internet (private, reserved, documentation).',
-  ),
+  is_bogon: flag.describe('True if its range is not public (private, reserved, documentation).'),
   is_tor_node: flag.describe('True if it is a node of the Tor network.'),
   is_threat: flag.describe('True if the service calls it a threat.'),
   ...geography,

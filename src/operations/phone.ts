@@ -21,8 +21,7 @@ const codes = {
   phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
   phone_out_of_plan: 'Not a valid number in its country.',
   leading_zero_lost: 'In its country a zero belongs before it, which a spreadsheet may have removed.',
-  calling_code_unclear:
-    'Digits without a plus that are valid with and without a calling code; the column does not show which is meant.',
+  calling_code_unclear: 'Digits without a plus that are valid with and without a calling code.',
   country_unknown: 'A number in national form, and its country is missing or not known.',
 } as const;
 
@@ -30,7 +29,7 @@ type PhoneCode = keyof typeof codes;
 
 const data = fields({
   is_valid: flag.describe('True if the number can be assigned to a line.'),
-  is_disposable: flag.describe('True if it belongs to a public inbox, whose messages anybody can read.'),
+  is_disposable: flag.describe('True if it belongs to a public inbox that anybody can read.'),
   is_virtual: flag.describe('True if it has no line of its own, as with VoIP.'),
   is_threat: flag.describe('True if the service calls it a threat.'),
   is_spam: flag.describe('True if it is known for spam.'),

@@ -50,9 +50,7 @@ const data = fields({
     is_tor: flag.describe('True if it is a node of the Tor network.'),
     is_vpn: flag.describe('True if the address belongs to a VPN.'),
     is_threat: flag.describe('True if the service calls it a threat.'),
-    is_bogon: flag.describe(
-      'True if its range is not used on the public Internet (private, reserved, documentation).',
-    ),
+    is_bogon: flag.describe('True if its range is not public (private, reserved, documentation).'),
     asn: text.describe('The network (autonomous system, AS) that announces it.'),
     asn_number: z.int().describe('Number of that network.'),
   }),

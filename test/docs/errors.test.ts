@@ -6,6 +6,7 @@ import {adviceOf, callCodes, meaningOf, rejectCodes, skipCodes, valueAdvice} fro
 import {repairCodes} from '../../src/operations/cell.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 import {errorCodes} from '../codes/error-codes.ts';
+import {textOf} from './blocks.ts';
 
 const path = new URL('../../docs/errors.md', import.meta.url).pathname;
 const MARK = '<!-- codes: what follows is made from src/lookup/codes.ts and src/operations -->\n';
@@ -13,17 +14,24 @@ const BEGIN = '<!-- errors: this table is made from src/error-codes.ts -->\n';
 const END = '<!-- end of errors -->\n';
 const read = () => readFileSync(path, 'utf8');
 
+/** Texts as sentences of one cell; those of the code begin in small letters. */
+const cellOf = (...texts: readonly string[]) =>
+  texts
+    .filter(Boolean)
+    .map(text => text.replace(/^[a-z]/, first => first.toUpperCase()).replace(/(?<![.?])$/, '.'))
+    .join(' ');
+
 const errorRows = errorCodes.map(
-  ({code, exits, when, advice}) => `| \`${code}\` | ${exits.join(', ')} | ${when} | ${advice} |\n`,
+  ({code, exits, when, advice}) => `| \`${code}\` | ${exits.join(', ')} | ${cellOf(when, advice)} |\n`,
 );
-const errorTable = `\n| code | exit | when | what to do |\n|---|---|---|---|\n${errorRows.join('')}\n`;
+const errorTable = `\n| code | exit | meaning, and what to do |\n|---|---|---|\n${errorRows.join('')}\n`;
 
 function section(title: string, about: string, codes: readonly string[]): string {
-  const rows = codes.map(
-    code =>
-      `| \`${code}\` | ${meaningOf(code)} | ${(adviceOf(code) ?? '').replace(/(--[a-z-]+)/g, '`$1`')} |`,
-  );
-  return `\n## ${title}\n\n${about}\n\n| code | meaning | what to do |\n|---|---|---|\n${rows.join('\n')}\n`;
+  const rows = codes.map(code => {
+    const advice = (adviceOf(code) ?? '').replace(/(--[a-z-]+)/g, '`$1`');
+    return `| \`${code}\` | ${cellOf(meaningOf(code), advice)} |`;
+  });
+  return `\n## ${title}\n\n${about}\n\n| code | meaning, and what to do |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
 const values = [...new Set(operationNames.flatMap(name => Object.keys(operations[name].codes)))];
@@ -31,23 +39,18 @@ const values = [...new Set(operationNames.flatMap(name => Object.keys(operations
 const sections = [
   section(
     'Values that can’t be looked up',
-    'Status `invalid`: nothing was sent, and it costs nothing. Fix the value and run again, unless the table says something else.',
+    'Status `invalid`: nothing was sent, and it costs nothing. Without advice, fix the value.',
     values,
   ),
   section(
-    'Values that were repaired',
-    'They were looked up after the repair; [formats.md](formats.md#know-what-is-repaired-in-a-cell) shows each.',
-    Object.keys(repairCodes),
-  ),
-  section(
     'Rows that can’t be read',
-    'In `OUT.rejects.ndjson`; `bulk-enrich rejects` makes a list of them to fix and run again.',
+    'In `OUT.rejects.ndjson`; [fix and rerun them](recipes.md#fix-and-rerun-rejected-rows).',
     Object.keys(rejectCodes),
   ),
   section('Values that were not looked up', 'Status `skipped`.', Object.keys(skipCodes)),
   section(
     'Calls without a usable answer',
-    'Status `failed`, or `unknown` if the call may have been carried out. `http_408`, `http_425`, `http_429` and `http_5…` are the HTTP status of a failing service. Any other `http_…`, such as `http_404`, is the status of an answer that has no code. Network codes that are not below are the system’s, in small letters. All other words are the service’s own.',
+    'Status `failed`, or `unknown` if the call may have been carried out. `http_404`, `http_503` and the like are HTTP statuses. Other codes are the system’s (`ehostunreach`) or the service’s own.',
     Object.keys(callCodes),
   ),
 ].join('');
@@ -58,6 +61,13 @@ test('docs/errors.md has every code of errors, values, rows and lookups (UPDATE=
   const page = `${head}${BEGIN}${errorTable}${END}${rest}${MARK}${sections}`;
   if (process.env.UPDATE === '1') writeFileSync(path, page);
   expect(read()).toBe(page);
+});
+
+test('docs/formats.md has every repair, with an example', () => {
+  const [, table = ''] =
+    /\| code \| what is repaired \|\n\|---\|---\|\n(.*?)\n\n/s.exec(textOf('docs/formats.md')) ?? [];
+  const codes = [...table.matchAll(/^\| `(\w+)` \| .+ \|$/gm)].map(([, code]) => code);
+  expect(codes).toEqual(Object.keys(repairCodes));
 });
 
 test('a call that a kill interrupted has its sentence, as a row can say so', () => {

@@ -17,7 +17,7 @@ export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',
     description:
-      'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h.',
+      'Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. At most 1000000, at least one call a day (0.0417/h).',
     defaultText: '20/s live, unlimited embedded',
     uses: ['run', 'library'],
   }),
@@ -45,8 +45,7 @@ export const callSettings = {
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
-    description:
-      'Redis of a fleet: workers on several machines, which make the calls of a run. Without a fleet, the run makes them.',
+    description: 'Redis of a fleet, whose workers make the calls of a run.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
     uses: ['run', 'library', 'doctor'],
     changesResult: false,
@@ -54,7 +53,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free (no), spent (yes) or maybe (unknown).',
+      'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, spent, or maybe (not known).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
   }),
@@ -67,7 +66,7 @@ export const callSettings = {
   until: limitSetting(until.optional(), {
     value: 'TIME',
     description:
-      'Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin".',
+      'Make no calls after this: a length of time such as 2h (100ms to 365d), or a time of day such as 06:00 or "06:00 Europe/Berlin".',
     uses: ['run', 'library'],
   }),
   publishOn: limitSetting(
@@ -78,7 +77,7 @@ export const callSettings = {
       value: 'LIMITS',
       repeatable: true,
       description:
-        'Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At any other limit the run stops, and can be resumed (exit 7 or 5).',
+        'Limits at which the run writes the whole output anyway (exit 3): budget, outage, deadline, with commas. At any other it stops, and can be resumed (exit 7 or 5).',
       defaultText: 'none',
       uses: ['run', 'library'],
     },
@@ -86,7 +85,7 @@ export const callSettings = {
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description:
-      'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at 100 rejections in a row, unless this is 100%.',
+      'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. Unless this is 100%, 100 rejections in a row stop a run, too.',
     uses: ['run', 'library'],
   }),
   maxRejects: limitSetting(countOrShare.optional(), {

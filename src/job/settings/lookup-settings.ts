@@ -55,7 +55,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country.',
+      'Column with the country of national phone numbers. Of several, each phone column uses its own: shipping_phone uses shipping_country.',
     uses: ['run', 'library'],
   }),
   defaultCountry: columnsSetting(
@@ -69,22 +69,21 @@ export const lookupSettings = {
     {
       value: 'CC',
       description:
-        'Country, as code or name, of national phone numbers without a country of their own; + if phone numbers only lack their plus.',
+        'Country of national phone numbers without one, as code or name; + if numbers only lack their plus.',
       uses: ['run', 'library', 'lookup', 'verify'],
     },
   ),
   ipFromList: columnsSetting(z.enum(['first', 'last', 'only']).optional(), {
     value: 'WHICH',
     description:
-      'Which IP address to use of a cell with several (X-Forwarded-For): first, last or only. With only, the cell is used if all of them are the same.',
+      'Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same).',
     defaultText: 'such cells are invalid',
     uses: ['run', 'library'],
   }),
   empty: columnsSetting(list().optional(), {
     value: 'TEXT',
     repeatable: true,
-    description:
-      'Treat a cell with just this text as empty, too. Some are empty anyway, such as n/a and unknown.',
+    description: 'Treat cells with just this text as empty, as n/a and unknown are anyway.',
     uses: ['run', 'library'],
   }),
   fields: columnsSetting(list(',').optional(), {

@@ -87,7 +87,7 @@ export const rowSettings = {
   }),
   flatten: formatSetting(z.boolean().default(false), {
     description:
-      'Write nested fields side by side. In CSV they become columns (user.name). In NDJSON the answers become fields of the row (ip_country).',
+      'Write nested fields side by side: in CSV as columns (user.name), in NDJSON the answers as fields of the row (ip_country).',
     uses: ['run'],
   }),
   delimiter: formatSetting(

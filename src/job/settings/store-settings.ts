@@ -41,7 +41,7 @@ export const storeSettings = {
     {
       value: 'LABEL',
       description:
-        'Label of the account. Each account has its own stored answers. An account may have a file with its rate and its limits, in ~/.config/bulk-enrich/accounts/.',
+        'Label of the account. Each has its own stored answers, and may have a file with its limits in ~/.config/bulk-enrich/accounts/.',
       uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     },
   ),
