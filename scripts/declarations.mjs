@@ -4,6 +4,9 @@
 import {readFileSync} from 'node:fs';
 import {posix} from 'node:path';
 
+const errorCodes = JSON.parse(readFileSync('src/error-codes.json', 'utf8'));
+const union = names => names.map(name => `'${name}'`).join(' | ');
+
 /** The start of a statement, or of the comment before it. */
 const START =
   /^(?=\/\*\*|(?<!\*\/\n)(?:export|import|declare|interface|type|abstract|class|const|function)\b)/m;
@@ -79,10 +82,15 @@ export function declarationsOf(directory, entry) {
     const {text, isExported} = taken.get(name);
     if (isExported || new RegExp(`(?<!keyof )typeof ${name}\\b`).test(all)) return given;
     taken.set(name, {text: '', isExported});
-    return [...text.matchAll(/^ {4}readonly (\w+):/gm)].map(([, field]) => `'${field}'`).join(' | ');
+    return union([...text.matchAll(/^ {4}readonly (\w+):/gm)].map(([, field]) => field));
   };
   for (const [name, {text, isExported}] of taken)
-    taken.set(name, {text: text.replace(/keyof typeof (\w+)/g, namesIn), isExported});
+    taken.set(name, {
+      text: text
+        .replace(/keyof typeof codes\.(\w+)/g, (_, kind) => union(Object.keys(errorCodes[kind])))
+        .replace(/keyof typeof (\w+)/g, namesIn),
+      isExported,
+    });
   const texts = [...taken.values()].map(({text, isExported}) =>
     text.replace(/^(?:export )?(?=(?:declare|interface|type|abstract)\b)/gm, isExported ? 'export ' : ''),
   );

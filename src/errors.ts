@@ -1,5 +1,5 @@
 import {stripVTControlCharacters, types} from 'node:util';
-import type {endCodes, inputCodes, outputCodes, stateCodes, usageCodes} from './error-codes.ts';
+import type codes from './error-codes.json';
 import {inCode, type Said} from './sentence.ts';
 
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
@@ -44,11 +44,12 @@ export interface Remedy {
 
 export type RemedyOptions = ErrorOptions & Remedy;
 
-export type UsageCode = keyof typeof usageCodes;
-export type InputCode = keyof typeof inputCodes;
-export type OutputCode = keyof typeof outputCodes;
-export type StateCode = keyof typeof stateCodes;
-export type EndCode = keyof typeof endCodes;
+/** Codes by the exit that they cause, each with its texts in docs/errors.md: when it occurs, and what to do. */
+export type UsageCode = keyof typeof codes.usage;
+export type InputCode = keyof typeof codes.input;
+export type OutputCode = keyof typeof codes.output;
+export type StateCode = keyof typeof codes.state;
+export type EndCode = keyof typeof codes.end;
 
 /** Every code of a {@link BulkEnrichError}. */
 export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;

@@ -151,7 +151,6 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/cli/outputs/explain.ts': ['rows of high risk'],
   'src/cli/terminal/mistyped.ts': ["other programs' flag", 'misspelt flag'],
   'src/cli/terminal/outcome.ts': ['rows of high risk', 'test/e2e/lists-as-they-are.test.ts'],
-  'src/error-codes.ts': ['no such summary'],
   'src/fleet/health.ts': ['test/fleet/fleet.slow.test.ts'],
   'src/input/bytes/decompress.ts': ['test/e2e/lists-as-they-are.test.ts'],
   'src/input/missing-file.ts': ['misspelt file'],

@@ -1,18 +1,14 @@
-import {endCodes, inputCodes, outputCodes, stateCodes, usageCodes} from '../../src/error-codes.ts';
+import tables from '../../src/error-codes.json' with {type: 'json'};
 import {exitCodes} from '../../src/errors.ts';
 
-const byKind = [
-  [exitCodes.usage, usageCodes],
-  [exitCodes.input, inputCodes],
-  [exitCodes.output, outputCodes],
-  [exitCodes.state, stateCodes],
-] as const;
+const {end, ...byExit} = tables;
 
 const entries = [
-  ...byKind.flatMap(([exit, codes]) =>
-    Object.entries(codes).map(([code, explained]) => [code, [...explained, `${exit}`]] as const),
-  ),
-  ...Object.entries(endCodes),
+  ...Object.entries(byExit).flatMap(([kind, codes]) => {
+    const exit = `${exitCodes[kind as keyof typeof byExit]}`;
+    return Object.entries(codes).map(([code, texts]) => [code, [...texts, exit]] as const);
+  }),
+  ...Object.entries(end),
 ];
 
 /** Every code of an error in alphabetical order, once, with all of its exit codes. */

@@ -10,7 +10,7 @@ import {textOf} from './blocks.ts';
 
 const path = new URL('../../docs/errors.md', import.meta.url).pathname;
 const MARK = '<!-- codes: what follows is made from src/lookup/codes.ts and src/operations -->\n';
-const BEGIN = '<!-- errors: this table is made from src/error-codes.ts -->\n';
+const BEGIN = '<!-- errors: this table is made from src/error-codes.json -->\n';
 const END = '<!-- end of errors -->\n';
 const read = () => readFileSync(path, 'utf8');
 
