@@ -6,10 +6,11 @@ import type {Source} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
 export function objectRecord(given: unknown, record: number, maxBytes = RECORD_BYTES): ObjectRow | Reject {
-  if (!isObject(given)) return reject(record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
+  if (!isObject(given))
+    return reject(given, record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
   const bytes = roughSize(given, maxBytes);
   if (bytes <= maxBytes) return {type: 'object', record, line: record, value: given, bytes};
-  return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
+  return reject(given, record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
 }
 
 /**
@@ -44,8 +45,8 @@ export function givenRows(first: readonly unknown[], all?: readonly unknown[]): 
   };
 }
 
-function reject(record: number, reason: Reject['reason'], detail: string): Reject {
-  return {type: 'reject', record, line: record, file: 'rows', reason, detail, raw: ''};
+function reject(given: unknown, record: number, reason: Reject['reason'], detail: string): Reject {
+  return {type: 'reject', record, line: record, file: 'rows', reason, detail, raw: '', given};
 }
 
 /** Bytes counted for each number or other small value, and bytes added for each object, list or map. */

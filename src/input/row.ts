@@ -90,6 +90,8 @@ export interface Reject extends FilePlace {
   /** The record's bytes, if they are not UTF-8. Left out if the reason is `too_large`. */
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
+  /** The value that a library caller gave instead of an object. */
+  readonly given?: unknown;
 }
 
 export type InputRecord = Row | Reject;

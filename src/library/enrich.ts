@@ -1,22 +1,30 @@
 import {Duplex} from 'node:stream';
 import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
-import {givenRows} from '../input/objects.ts';
-import type {Source} from '../input/source.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
+import {type EnrichedObject, type ProgramRows, RowsError} from '../run/io.ts';
+import type {Layout} from '../run/layout/layout.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
-import type {Session} from '../run/session.ts';
-import {Stopper} from '../run/stop.ts';
+import {type Stop, Stopper} from '../run/stop.ts';
+import type {Said} from '../sentence.ts';
 import type {EnrichSettings, OnlyKnown} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
+import {attachResults} from './enrichment.ts';
+import {GivenRows} from './given-rows.ts';
 import {AbortError, onAbort, stopOnAbort} from './on-abort.ts';
-import {readAhead, rowGroups} from './row-groups.ts';
-import {errorOf, NOT_WANTED, RowsRun} from './rows-run.ts';
-import {demandObjects, inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
+import {demandObjects, prepareRun, type RunJobOptions} from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
+
+/** The reason with which a run stops if its caller takes no more rows. */
+const NOT_WANTED: Stop = {
+  status: 'interrupted',
+  reason: 'signal',
+  exitCode: exitCodes.interrupted,
+  message: 'The caller did not want the other rows.',
+};
 
 /**
  * Enriches rows in order. Each distinct value is paid for once; calls are paced and retried; known answers
@@ -85,61 +93,137 @@ async function* enrichAll(
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
   demandObjects(settings, options);
-  const groups = rowGroups(rows);
+  const given = new GivenRows(rows);
   const release = stopOnAbort(stopper, options.signal);
-  let begun: RowsRun | undefined;
-  let outcome: RunOutcome | undefined;
+  const results = new Results(stopper);
   try {
     // If no setting names columns, they are searched for in the first rows.
-    const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
+    await given.readAhead(namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
     if (stopper.reason === NOT_WANTED) return;
-    begun = await begin(settings, options, givenRows(first, Array.isArray(rows) ? rows : undefined), stopper);
-    yield* begun.takeAll(all);
-    if (stopper.reason === NOT_WANTED) return;
-    begun.demandColumns();
-    outcome = await begun.close();
-  } finally {
-    groups.close();
-    if (outcome === undefined) {
-      stopper.stop(NOT_WANTED);
-      await begun?.close();
-    }
-    release();
-  }
-  const {exitCode, summary, stop, message} = outcome;
-  if (stop !== undefined) throw errorOf(stop);
-  if (exitCode === exitCodes.limit)
-    throw new BulkEnrichError(summary.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
-}
-
-/**
- * Begins a run that lasts until it is closed or stopped. `source`: its first rows, in which it searches
- * for columns; all rows if they are an array.
- *
- * @throws {BulkEnrichError} if the run can't start.
- */
-async function begin(
-  settings: object,
-  options: RunJobOptions,
-  source: Source,
-  stopper: Stopper,
-): Promise<RowsRun> {
-  try {
     if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
-    refuseOthers(settings);
-    const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, source);
-    return await new Promise<RowsRun>((resolve, reject) => {
-      const work = (session: Session) => {
-        const begun = new RowsRun(session, () => outcome);
-        resolve(begun);
-        return begun.untilClosed();
-      };
-      const outcome = run(job, io, stopper, undefined, work).then(inSettings);
-      outcome.catch(reject);
-    });
+    results.from(runGiven(settings, options, given, results, stopper));
+    for (let group = await results.take(); group !== undefined; group = await results.take())
+      for (const row of group) {
+        if (given.turns.isOver) await given.turns.next();
+        if (isLeft(stopper)) break;
+        yield results.attach(row);
+      }
+    if (stopper.reason !== NOT_WANTED) throwIfFailed(await results.outcome);
   } catch (error) {
     throw toldInCode(error);
+  } finally {
+    given.close();
+    await results.leave();
+    release();
   }
+}
+
+/** The run of a program's rows. */
+async function runGiven(
+  settings: object,
+  options: RunJobOptions,
+  given: GivenRows,
+  results: Results,
+  stopper: Stopper,
+): Promise<RunOutcome<Said>> {
+  refuseOthers(settings);
+  const {source, list} = given;
+  const program: ProgramRows = {
+    source,
+    list,
+    give: group => results.give(group),
+    used: () => results.used(),
+    end: () => given.demandColumns(),
+  };
+  const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, program);
+  return run(job, io, stopper, ({input: {layout}}) => {
+    given.expect(layout.mapping, io.warn);
+    results.layout = layout;
+    return () => {};
+  });
+}
+
+/** The results of a run that the program has not taken yet, in input order. */
+class Results {
+  layout: Layout | undefined;
+  outcome: Promise<RunOutcome<Said>> | undefined;
+  readonly #stopper: Stopper;
+  readonly #groups: (readonly EnrichedObject[])[] = [];
+  #isOver = true;
+  /** True while the program waits for more rows. */
+  #isWaiting = false;
+  #wake = () => {};
+  #notify = () => {};
+
+  constructor(stopper: Stopper) {
+    this.#stopper = stopper;
+  }
+
+  from(outcome: Promise<RunOutcome<Said>>): void {
+    this.outcome = outcome;
+    this.#isOver = false;
+    const end = () => {
+      this.#isOver = true;
+      this.#wake();
+    };
+    outcome.then(end, end);
+  }
+
+  /** @throws an error if the program left the rows. */
+  give(group: readonly EnrichedObject[]): void {
+    if (isLeft(this.#stopper)) throw new Error('the program has left its rows');
+    this.#groups.push(group);
+    this.#isWaiting = false;
+    this.#wake();
+  }
+
+  /** Resolves once the program has used all rows that it was given, and waits for the next. */
+  async used(): Promise<void> {
+    while (!this.#isWaiting)
+      await new Promise<void>(resolve => {
+        this.#notify = resolve;
+      });
+  }
+
+  /** Resolves with the next rows; with undefined once the run is over, or if the program left. */
+  async take(): Promise<readonly EnrichedObject[] | undefined> {
+    while (this.#groups.length === 0 && !this.#isOver) {
+      this.#isWaiting = true;
+      this.#notify();
+      await new Promise<void>(resolve => {
+        this.#wake = resolve;
+      });
+    }
+    return isLeft(this.#stopper) ? undefined : this.#groups.shift();
+  }
+
+  attach(row: EnrichedObject): object {
+    if (this.layout === undefined) throw new Error('the run has not begun');
+    return attachResults(row, this.layout);
+  }
+
+  /** Ends the run if it is not over. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
+  async leave(): Promise<void> {
+    if (!this.#isOver) this.#stopper.stop(NOT_WANTED);
+    await this.outcome?.catch(() => {});
+  }
+}
+
+/** True if the caller left the loop or aborted. Such a caller takes nothing more, not even finished rows. */
+function isLeft({reason}: Stopper): boolean {
+  return reason === NOT_WANTED || reason?.error instanceof AbortError;
+}
+
+/** Throws what a program is told of a run that stopped, or whose results exceed a limit. */
+function throwIfFailed(outcome: RunOutcome<Said> | undefined): void {
+  const {stop, exitCode, summary, message} = outcome ?? {};
+  if (stop !== undefined) {
+    if (stop.error instanceof RowsError) throw stop.error.cause;
+    if (stop.error instanceof AbortError) throw stop.error;
+    throw new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error});
+  }
+  if (exitCode === exitCodes.limit)
+    throw new BulkEnrichError(summary?.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message ?? '');
 }
 
 /** True if settings name a column to look up. If not, the run searches for columns in the rows. */

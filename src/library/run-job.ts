@@ -1,17 +1,16 @@
 import {Readable} from 'node:stream';
 import {pino} from 'pino';
 import {toldInCode, UsageError} from '../errors.ts';
-import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
 import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
-import type {RunIo} from '../run/io.ts';
+import type {ProgramRows, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
-import {inCode, type Said} from '../sentence.ts';
+import {inCode} from '../sentence.ts';
 import type {JobInput} from './job-input.ts';
 import {stopOnAbort} from './on-abort.ts';
 
@@ -43,7 +42,13 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
-    return inSettings(await run(job, {...io, stdin: process.stdin}, stopper).finally(release));
+    const outcome = await run(job, {...io, stdin: process.stdin}, stopper).finally(release);
+    const {stop, message} = outcome;
+    return {
+      ...outcome,
+      message: inCode(message),
+      stop: stop && {...stop, message: inCode(stop.message)},
+    };
   } catch (error) {
     throw toldInCode(error);
   }
@@ -68,32 +73,22 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
   }
 }
 
-/** The outcome with messages that name settings instead of flags. */
-export function inSettings(outcome: RunOutcome<Said>): RunOutcome {
-  const {stop, message} = outcome;
-  return {
-    ...outcome,
-    message: inCode(message),
-    stop: stop && {...stop, message: inCode(stop.message)},
-  };
-}
-
 /**
- * Checks the settings and resolves the job. `source`: the program's own rows, instead of the job's input.
+ * Checks the settings and resolves the job. `program`: the program's own rows, instead of the job's files.
  *
  * @throws {UsageError} if a setting is not valid.
  */
 export function prepareRun(
   given: object,
   options: RunJobOptions,
-  source?: Source,
+  program?: ProgramRows,
 ): {readonly job: Job; readonly io: RunIo} {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
   const {env = process.env, graceMs} = options;
   if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
     throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
   const {placeOf} = asProperties;
-  const givenRows = source !== undefined;
+  const givenRows = program !== undefined;
   const job = resolveJob(
     {name, inputs: input, output, settings, fromFile: false, placeOf, givenRows},
     env,
@@ -110,7 +105,7 @@ export function prepareRun(
       random: Math.random,
       log: options.log ?? pino({level: 'silent'}, {write() {}}),
       warn: warner(options),
-      ...(source === undefined ? {} : {source}),
+      program,
       ...(graceMs === undefined ? {} : {graceMs}),
     },
   };

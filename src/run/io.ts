@@ -1,9 +1,11 @@
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
 import type {Pipes} from '../input/bytes/raw.ts';
+import type {ObjectRow, Reject} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
+import type {EnrichedRow} from '../output/encoder.ts';
 import type {ListFacts} from '../score/list-facts.ts';
 import type {Said} from '../sentence.ts';
 
@@ -44,12 +46,35 @@ export interface World {
   readonly counted?: {facts?: ListFacts | undefined};
 }
 
+/** A program's row with its results, or the reason why it was not looked up. */
+export type EnrichedObject = EnrichedRow<ObjectRow> | Reject;
+
+/** A program that gives rows to a run, and takes them back. */
+export interface ProgramRows {
+  readonly source: Source;
+  /** The same rows, for a pass before the first call. Empty if they come only once. */
+  readonly list: Source;
+  /** Takes the next rows in input order. Throws if the program has left. */
+  give(rows: readonly EnrichedObject[]): void;
+  /** Resolves once the program has used the rows that it took, and wants more. */
+  used(): Promise<void>;
+  /** Takes the end of the rows. @throws {RowsError} if the rows lacked a column. */
+  end(): void;
+}
+
+/** An error of a program's own rows, its `cause`. It ends the run after the rows before it. */
+export class RowsError extends Error {
+  constructor(cause: unknown) {
+    super("the program's rows ended with an error", {cause});
+  }
+}
+
 /** Everything outside of the program that a run uses. Tests replace it. */
 export interface RunIo extends World {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
-  /** The source of the rows, instead of the job's inputs. */
-  readonly source?: Source;
+  /** The source and the sink of the rows, instead of the job's files. */
+  readonly program?: ProgramRows | undefined;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
   /** Milliseconds for which a list that was written to must be still; see `STILL_MS` in run.ts. */

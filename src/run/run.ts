@@ -14,7 +14,7 @@ import {pruneHistory, rememberRun, unfinished} from './end/history.ts';
 import {withPlace} from './end/space.ts';
 import {summarize} from './end/summarize.ts';
 import {exceeds, isForbidden} from './exit.ts';
-import type {RunIo} from './io.ts';
+import {RowsError, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {Admission} from './rows/admission.ts';
@@ -27,9 +27,6 @@ import {limitStop, refusedStop, Stopper, stopFor, stoppedBefore} from './stop.ts
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
 export type Watch = (session: Session) => () => void;
-
-/** The work of an open session. The run ends when this work resolves, or when the run stops. */
-export type RunWork = (session: Session) => Promise<void>;
 
 const KEEP_STORED_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
@@ -52,17 +49,14 @@ export function run(
   io: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
-  work: RunWork = throughFiles,
 ): Promise<RunOutcome<Said>> {
   const {until} = job.settings;
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
-    const watched = (some: RunWork) => (session: Session) => underWay(session, watch, some);
     for (const day of job.unfinished ?? [])
       if (job.inputs.some(isReadOnce)) io.warn(pipedDay(day));
-      else if (stopper.reason === undefined)
-        await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
-    return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);
+      else if (stopper.reason === undefined) await finishDay(day, untilMs, io, stopper, watch, begun);
+    return await runOnce({...job, untilMs}, io, stopper, watch, begun);
   });
 }
 
@@ -77,14 +71,14 @@ async function finishDay(
   untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
-  flow: RunWork,
+  watch: Watch,
   begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
   const left = (more: Said = '') =>
     say`To finish it, run the same command with ${set('date', date)}${more}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
+    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, watch, begun);
     // If a daily or monthly budget is used up, the stop has the time at which to come back. Without this
     // time, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
@@ -99,7 +93,7 @@ async function runOnce(
   given: Job,
   io: RunIo,
   stopper: Stopper,
-  flow: RunWork,
+  watch: Watch,
   begun: Begun,
 ): Promise<RunOutcome<Said>> {
   const job = withoutUnusable(given, io);
@@ -111,7 +105,7 @@ async function runOnce(
     if (complete !== undefined) return complete;
     await io.mayBegin?.(job);
     const session = await openSession(job, io, state, stopper.child());
-    await flow(session);
+    await underWay(session, watch);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
@@ -124,8 +118,8 @@ async function runOnce(
   }
 }
 
-/** Runs the work together with the log, the deadline, the timeline, and the run's file in the history. */
-async function underWay(session: Session, watch: Watch, work: RunWork): Promise<void> {
+/** Takes the rows through the session, together with the log, the deadline, the timeline, and the run's file in the history. */
+async function underWay(session: Session, watch: Watch): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);
@@ -140,7 +134,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   }, SAMPLE_EVERY_MS);
   // In library use the timer must not keep the calling program alive.
   if (session.job.output.kind === 'rows') sampling.unref();
-  await work(session);
+  await readUntilStill(session);
   endDeadline();
   clearInterval(sampling);
   notePause();
@@ -158,7 +152,7 @@ function rememberSoFar(session: Session, warn: RunIo['warn']): number {
  * Takes the rows through source → plan → answers → in order → sink, until the input ends or the run stops. If another
  * program wrote to the input meanwhile, reads it again: known values make no calls.
  */
-async function throughFiles(session: Session): Promise<void> {
+async function readUntilStill(session: Session): Promise<void> {
   const {job, io, stopper, clock} = session;
   const stillMs = {...STILL_MS, ...io.stillMs};
   let mustBeStillMs = 0;
@@ -194,25 +188,25 @@ function notStill({inputs}: Job): InputError {
 
 /** Reads the input once, and writes its rows. */
 async function readThrough(session: Session): Promise<void> {
-  const {stopper, output} = session;
+  const {stopper, output, asking, io, job} = session;
   const {window} = output;
-  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
-  const writing = ending(write(session));
-  await ending(read(session));
+  const stop = (error: unknown) => stopper.stop(stopFor(error));
+  const writing = write(session).catch(stop);
+  let late: unknown;
+  await read(session).catch(error => {
+    if (error instanceof RowsError) late = error;
+    else stop(error);
+  });
   window.end();
   await stopper.unlessStopped(writing);
+  if (late !== undefined) stop(late);
   if (stopper.reason === undefined) return;
-  await callsEnd(session);
+  asking.gate.stop();
+  await asking.gate.drained(io.graceMs ?? GRACE_MS);
   window.abort();
-  if (session.job.output.lasts) return writing;
+  if (job.output.kind !== 'stream') return writing;
   // The reader of a stream has its rows at once, so finished rows are still written. Waits only one second: the reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
-}
-
-/** Sends nothing new. Resolves once no call is in flight, or after the grace period. */
-export function callsEnd({io, asking: {gate}}: Session): Promise<void> {
-  gate.stop();
-  return gate.drained(io.graceMs ?? GRACE_MS);
 }
 
 /** Reads the input, and submits its lookups: source → plan → answers. */
@@ -240,13 +234,15 @@ async function admitAll(
 
 /** Writes rows in input order: window → sink. */
 async function write(session: Session): Promise<void> {
-  const {output, clock} = session;
+  const {output, clock, io, stopper} = session;
   const {window, writer} = output;
   let kept = clock();
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
     logTrouble(session, ready);
     checkLimits(session);
+    // Finished rows leave the window, even if the run stops while the program uses those before.
+    if (io.program !== undefined) await stopper.unlessStopped(io.program.used());
     if (clock() - kept < KEEP_STORED_EVERY_MS) continue;
     await keepStored(session);
     kept = clock();
@@ -257,7 +253,7 @@ async function write(session: Session): Promise<void> {
 }
 
 /** Stops a run with more errors or rejects than its user allows. */
-export function checkLimits({job, stopper, output, asking}: Session): void {
+function checkLimits({job, stopper, output, asking}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;
   const {written, rejected} = counters.rows;

@@ -142,7 +142,10 @@ export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopp
 /** Opens the input at its first row. */
 async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Source> {
   const {settings, inputs: paths, fromFile} = job;
-  return io.source ?? (await openSource({...settings, paths, decides: !fromFile, ...pipesOf(io, stopper)}));
+  return (
+    io.program?.source ??
+    (await openSource({...settings, paths, decides: !fromFile, ...pipesOf(io, stopper)}))
+  );
 }
 
 /** Reads the whole list once before the first call, if rules read facts of it. */
@@ -156,7 +159,7 @@ async function countList(
   const {facts} = layout;
   if (facts === undefined || facts.isCurrent()) return;
   if (source.isOnce) return io.warn(COUNTED_NOT);
-  const list = await openSourceOf(job, io, stopper);
+  const list = io.program?.list ?? (await openSourceOf(job, io, stopper));
   facts.directory = temporary === undefined ? directory : undefined;
   const {limit} = job.settings;
   const caller = {...io, isWanted: () => stopper.reason === undefined};

@@ -13,7 +13,7 @@ import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type Counters, failures, hasAnswers} from './counts/counters.ts';
-import type {RunIo} from './io.ts';
+import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
 import type {RunIdentity} from './state/count.ts';
 
@@ -168,6 +168,10 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
 
 /** The stop of a run that ends with an error. */
 export function stopFor(thrown: unknown): Stop<Said> {
+  if (thrown instanceof RowsError) {
+    const {message} = thrown;
+    return {status: 'interrupted', reason: 'signal', exitCode: exitCodes.interrupted, message, error: thrown};
+  }
   const error = foreseen(thrown);
   if (error instanceof BulkEnrichError) {
     const {code: reason, exitCode, said: message} = error;

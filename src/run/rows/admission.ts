@@ -2,6 +2,7 @@ import {type PlannedCell, repairsOf} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
 import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
 import type {Lookups, Waiter} from '../../lookup/lookups.ts';
+import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
@@ -93,7 +94,7 @@ export class Admission {
   #admitRecord(record: InputRecord, waiters: Waiter[]): void {
     const {layout, window} = this.#stages;
     const {targets} = layout.mapping;
-    const planned: readonly PlannedCell[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
+    const planned = record.type === 'reject' ? [] : this.#plan(record);
     const results = planned.map(plan => (plan.status === 'ask' ? undefined : plan));
     const entry: PendingRecord = {
       record,
@@ -110,6 +111,15 @@ export class Admission {
     });
     if (row?.open === 0) this.#advance(row);
     window.push(entry);
+  }
+
+  #plan(row: Row): readonly PlannedCell[] {
+    try {
+      return this.#stages.layout.mapping.planRow(row);
+    } catch (error) {
+      // A getter of a program's row threw.
+      throw row.type === 'object' ? new RowsError(error) : error;
+    }
   }
 
   #asked(entry: PendingRecord, index: number, lookup: Lookup, row: WaitingRow | undefined): AskedCell {

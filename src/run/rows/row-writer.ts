@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs';
 import {CodedError, placeInCode} from '../../errors.ts';
-import type {Reject, Row} from '../../input/row.ts';
+import type {ObjectRow, Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
 import {broken} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
@@ -10,7 +10,7 @@ import type {Risk} from '../../score/risk.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
 import {partialPath} from '../destination/partial.ts';
-import type {RunIo} from '../io.ts';
+import type {EnrichedObject, ProgramRows, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunState} from '../state/run-state.ts';
 import type {ReadyRecord} from './in-order.ts';
@@ -20,7 +20,7 @@ const NOT_SCORED = {risk: undefined, outcomes: undefined};
 /** The risk of a row at which this program failed. */
 const UNSCORED: Risk = {score: null, level: 'unknown', reasons: [], points: {}, missing: ['internal_error']};
 
-/** Writes rows and rejects to the partial files, and counts them. */
+/** Judges rows and counts them. Writes them and the rejects to the partial files, or gives them to the program. */
 export class RowWriter {
   /** Counts of the written rows. */
   readonly counters = emptyCounters();
@@ -30,6 +30,7 @@ export class RowWriter {
   /** Path of the partial rejects; undefined if none are kept. */
   readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
+  readonly #program: ProgramRows | undefined;
   readonly #warn: (sentence: string) => void;
   #hasTold = false;
 
@@ -37,11 +38,12 @@ export class RowWriter {
     layout: Layout,
     output: Sink,
     rejectsPath: string | undefined,
-    warn: (sentence: string) => void,
+    {program, warn}: Pick<RunIo, 'program' | 'warn'>,
   ) {
     this.#layout = layout;
     this.#output = output;
     this.#rejectsPath = rejectsPath;
+    this.#program = program;
     this.#warn = warn;
   }
 
@@ -53,21 +55,14 @@ export class RowWriter {
   static async open(
     state: RunState,
     layout: Layout,
-    {stdout, warn}: Pick<RunIo, 'stdout' | 'warn'>,
+    io: Pick<RunIo, 'stdout' | 'warn' | 'program'>,
   ): Promise<RowWriter> {
     const {rejects} = state.written;
     const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
     if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
-    const sink = await state.destination.open(state, stdout);
+    const sink = await state.destination.open(state, io.stdout);
     await sink.write(layout.encoder.head);
-    return new RowWriter(layout, sink, rejectsPath, warn);
-  }
-
-  /** Judges the risk of a row, and counts the row. */
-  judge<Kind extends Row>(row: Kind, entry: ReadyRecord, parse = parsedAnswer): EnrichedRow<Kind> {
-    const judged = this.#judged(row, entry, parse);
-    countRow(this.counters, judged, this.#layout.columns);
-    return judged;
+    return new RowWriter(layout, sink, rejectsPath, io);
   }
 
   #judged<Kind extends Row>(
@@ -133,13 +128,16 @@ export class RowWriter {
   async write(entries: readonly ReadyRecord[]): Promise<void> {
     const rows: EnrichedRow[] = [];
     const rejects: Reject[] = [];
+    const objects: EnrichedObject[] = [];
     for (const entry of entries) {
       const {record} = entry;
-      if (record.type === 'reject') {
-        countReject(this.counters, record);
-        rejects.push(record);
-      } else if (record.type !== 'object') rows.push(this.#judged(record, entry, this.#parse));
+      if (record.type === 'reject') countReject(this.counters, record);
+      if (record.type === 'object') objects.push(this.#judgedObject(record, entry));
+      else if (record.type !== 'reject') rows.push(this.#judged(record, entry, this.#parse));
+      else if (this.#program === undefined) rejects.push(record);
+      else objects.push(record);
     }
+    this.#program?.give(objects);
     const {text, written} = this.#encoded(rows);
     for (const row of written) countRow(this.counters, row, this.#layout.columns);
     if (rows.length > 0) await this.#output.write(text);
@@ -151,8 +149,16 @@ export class RowWriter {
     }
   }
 
-  /** Makes all written rows durable. */
+  /** A row of a program, which may change what it gets: it shares no answer with other rows. */
+  #judgedObject(row: ObjectRow, entry: ReadyRecord): EnrichedRow<ObjectRow> {
+    const judged = this.#judged(row, entry, parsedAnswer);
+    countRow(this.counters, judged, this.#layout.columns);
+    return judged;
+  }
+
+  /** Makes all written rows durable. @throws {RowsError} if a program's rows lacked a column. */
   async flush(): Promise<void> {
+    this.#program?.end();
     await this.#output.flush();
     await this.#rejects?.flush();
   }

@@ -1,0 +1,185 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
+import {holdsColumn, nothingIn, requireColumn} from '../columns/targets.ts';
+import {UsageError} from '../errors.ts';
+import {givenRows, objectRecord} from '../input/objects.ts';
+import type {InputRecord} from '../input/row.ts';
+import type {Source} from '../input/source.ts';
+import {RowsError} from '../run/io.ts';
+import type {Mapping} from '../run/layout/mapping.ts';
+import type {Stopper} from '../run/stop.ts';
+import {demandRoom} from './enrichment.ts';
+
+/** Maximum number of rows that a list gives at once. An async source gives one row at a time. */
+const AT_ONCE = 256;
+
+/** A program's rows, as the source of a run. */
+export class GivenRows {
+  /** Limits the time for rows in one turn of the event loop. The consumer of results uses the same object. */
+  readonly turns = new Turns();
+  readonly #list: readonly unknown[] | undefined;
+  readonly #isAsync: boolean;
+  readonly #iterator: Iterator<unknown> | AsyncIterator<unknown>;
+  #first: unknown[] = [];
+  #ended = false;
+  #failed: {readonly error: unknown} | undefined;
+  #columns: ExpectedColumns | undefined;
+
+  /** @throws {UsageError} if a program without types gives something else than rows, such as a promise of them. */
+  constructor(rows: Iterable<unknown> | AsyncIterable<unknown>) {
+    refuseOthers(rows);
+    this.#list = Array.isArray(rows) ? rows : undefined;
+    this.#isAsync = Symbol.asyncIterator in rows;
+    this.#iterator = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+  }
+
+  /** Reads rows until there are `count`, they end, or `stopper` stops. The run searches them for columns. */
+  async readAhead(count: number, stopper: Stopper): Promise<void> {
+    while (this.#first.length < count && !this.#ended && stopper.reason === undefined)
+      this.#first.push(...((await stopper.unlessStopped(this.#nextGroup())) ?? []));
+  }
+
+  get source(): Source {
+    return {
+      ...givenRows(this.#first, this.#list),
+      batches: () => this.#batches(),
+      close: async () => this.close(),
+    };
+  }
+
+  /** The same rows, for a pass before the first call. */
+  get list(): Source {
+    return givenRows([], this.#list);
+  }
+
+  /** Notes which columns the run looks up. */
+  expect({mentioned}: Mapping, warn: (sentence: string) => void): void {
+    this.#columns = new ExpectedColumns(mentioned, warn);
+  }
+
+  /** @throws {RowsError} for a column that settings name and that no row had. */
+  demandColumns(): void {
+    if (this.#failed !== undefined) return;
+    try {
+      this.#columns?.demandSeen();
+    } catch (error) {
+      throw new RowsError(error);
+    }
+  }
+
+  /** Releases the rows, even while the next one is waited for. */
+  close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // Does not wait for the iterator's end, which may never come. Its errors no longer matter.
+    Promise.resolve()
+      .then(() => this.#iterator.return?.())
+      .catch(() => {});
+  }
+
+  /** @throws {RowsError} after the rows before the one that failed. */
+  async *#batches(): AsyncGenerator<readonly InputRecord[]> {
+    let count = 0;
+    while (this.#first.length > 0 || !this.#ended) {
+      const group = this.#first.length > 0 ? this.#first : await this.#nextGroup();
+      this.#first = [];
+      const records: InputRecord[] = [];
+      try {
+        for (const row of group) {
+          demandRoom(row, count);
+          this.#columns?.see(row);
+          records.push(objectRecord(row, ++count));
+        }
+      } catch (error) {
+        this.#failed = {error};
+      }
+      yield records;
+      if (this.#failed !== undefined) break;
+    }
+    if (this.#failed !== undefined) throw new RowsError(this.#failed.error);
+  }
+
+  /** The next rows; none after the last. An error of the source ends the rows: see `#failed`. */
+  async #nextGroup(): Promise<readonly unknown[]> {
+    if (this.turns.isOver) await this.turns.next();
+    const group: unknown[] = [];
+    const most = this.#isAsync ? 1 : AT_ONCE;
+    try {
+      while (!this.#ended && group.length < most && (group.length === 0 || !this.turns.isOver)) {
+        const next = this.#iterator.next();
+        const {done, value} = next instanceof Promise || this.#isAsync ? await next : next;
+        if (done === true) this.#ended = true;
+        else group.push(value);
+      }
+    } catch (error) {
+      this.#ended = true;
+      this.#failed = {error};
+    }
+    return group;
+  }
+}
+
+function refuseOthers(rows: unknown): void {
+  let what = rows === null ? 'null' : typeof rows;
+  if (typeof rows === 'object' && rows !== null) {
+    if (Symbol.iterator in rows || Symbol.asyncIterator in rows) return;
+    const isList = Array.isArray(Object.values(rows)[0]);
+    what = 'then' in rows ? 'a promise: await it first' : `an object${isList ? ': pass its list' : ''}`;
+  }
+  throw new UsageError('settings', `rows: expected an array or another iterable of objects, found ${what}.`);
+}
+
+/** A turn takes rows for at most this time. It may last twice as long, since it also plans the rows. */
+const LONGEST_TURN_MS = 10;
+
+/**
+ * Divides work into turns of the event loop. Otherwise, a list whose answers are all known would block the
+ * program's timers, requests and signals until its end, since it never waits for I/O.
+ */
+class Turns {
+  #began = performance.now();
+
+  /** True if this turn has lasted long enough. The caller should then await {@link next}. */
+  get isOver(): boolean {
+    return performance.now() - this.#began >= LONGEST_TURN_MS;
+  }
+
+  /** Resolves in the next turn of the event loop. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#began = performance.now();
+  }
+}
+
+/** Number of rows after which a warning names the columns that no row had. */
+const DOUBTFUL_AFTER = 1_000;
+
+/**
+ * Checks that rows have the columns that settings name. A later row may still have a column, so a column is
+ * certainly missing only after the last row.
+ */
+class ExpectedColumns {
+  readonly #warn: (sentence: string) => void;
+  #unseen: Mapping['mentioned'];
+  readonly #keys = new Set<string>();
+  #rows = 0;
+
+  constructor(mentioned: Mapping['mentioned'], warn: (sentence: string) => void) {
+    this.#unseen = mentioned;
+    this.#warn = warn;
+  }
+
+  see(row: unknown): void {
+    if (this.#unseen.length === 0 || typeof row !== 'object' || row === null) return;
+    this.#rows += 1;
+    this.#unseen = this.#unseen.filter(([, column]) => !holdsColumn(row, column));
+    if (this.#rows > DOUBTFUL_AFTER || this.#unseen.length === 0) return;
+    for (const key of Object.keys(row)) this.#keys.add(key);
+    if (this.#rows < DOUBTFUL_AFTER) return;
+    for (const [setting, column] of this.#unseen) this.#warn(nothingIn(column, [...this.#keys], setting));
+  }
+
+  demandSeen(): void {
+    if (this.#rows === 0) return;
+    for (const [setting, column] of this.#unseen) requireColumn(column, [...this.#keys], 'csv', setting);
+  }
+}
