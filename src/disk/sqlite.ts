@@ -1,7 +1,9 @@
-import {closeSync, openSync} from 'node:fs';
+import {chmodSync, closeSync, lstatSync, openSync, statSync} from 'node:fs';
+import {join} from 'node:path';
 import Database from 'libsql';
 import {systemCode} from '../errors.ts';
 import {refuseNotFile} from './path.ts';
+import {inTemporary, temporaryDirectory} from './temporary.ts';
 
 export type SqlValue = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
@@ -16,19 +18,26 @@ export interface Query {
   all(...values: SqlValue[]): SqlRow[];
 }
 
+/** The tables of a file. */
+export interface SqliteFormat {
+  readonly schema: string;
+  /** Raise it when the schema, or what a column holds, changes: files of other versions are refused. */
+  readonly version: number;
+}
+
 export interface SqliteOptions {
+  /** Without it, the file is used as it is. */
+  readonly format?: SqliteFormat;
   /**
-   * `FULL`: every commit survives a power cut. `NORMAL`: every commit survives the end of the process. `OFF`: as
-   * `NORMAL`, but a power cut may damage the file.
+   * `FULL`: every commit survives a power cut. `NORMAL`: every commit survives the end of the process. `OFF`: none
+   * does, and a transaction that fails may keep a part of its changes.
    */
   readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
   /** Keeps every other process out, which saves a system call per transaction. */
   readonly exclusive?: boolean;
-  /** Overwrites deleted content with zeros. */
-  readonly secureDelete?: boolean;
+  /** For a file from which rows are removed: overwrites them with zeros, and can give free pages back. */
+  readonly isPruned?: boolean;
   readonly busyTimeoutMs: number;
-  /** Receives the file's `user_version` before anything is written to the file. May throw, to refuse the file. */
-  readonly checkVersion?: (version: number) => void;
 }
 
 /**
@@ -50,6 +59,13 @@ export function listOf(texts: readonly string[]): string {
 /** Refuses bytes that are not UTF-8, and keeps a byte order mark. */
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
+/** A file of another version, which is not written to. */
+export class VersionError extends Error {
+  constructor(found: number, needed: number) {
+    super(`it has version ${found}; this program needs ${needed}`);
+  }
+}
+
 /**
  * One SQLite database in one file of mode 0600. Errors have SQLite's `code`, or the system's if the file
  * can't be created.
@@ -57,29 +73,55 @@ const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 export class Sqlite {
   readonly #db: Database.Database;
   readonly #exclusive: boolean;
+  readonly #closed: () => void;
   #dataVersion: Database.Statement | undefined;
 
-  constructor(path: string, options: SqliteOptions) {
-    this.#exclusive = options.exclusive === true;
+  /**
+   * Opens the file, or creates it with its tables. `closed` is called once it is closed.
+   *
+   * @throws {VersionError}, and every error that {@link isDamage} and {@link isBusy} tell apart.
+   */
+  constructor(path: string, options: SqliteOptions, closed: () => void = () => {}) {
+    const {format, synchronous, exclusive = false, isPruned = false, busyTimeoutMs} = options;
+    this.#exclusive = exclusive;
+    this.#closed = closed;
     mustBeFile(path);
+    refuseOthers(path);
     closeSync(openSync(path, 'a', 0o600));
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
     this.#db = new Database(path);
     try {
-      this.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
-      options.checkVersion?.(this.pragma('user_version'));
-      if (this.#exclusive) this.pragma('locking_mode = EXCLUSIVE');
+      this.pragma(`busy_timeout = ${busyTimeoutMs}`);
+      const isNew = format !== undefined && this.#isNew(format);
+      if (exclusive) this.pragma('locking_mode = EXCLUSIVE');
       // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) if one connection checkpoints while
       // another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. So only a file that no
       // other process can open has a log.
-      this.pragma(`journal_mode = ${this.#exclusive ? 'WAL' : 'TRUNCATE'}`);
-      this.pragma(`synchronous = ${options.synchronous}`);
+      const journal = exclusive ? 'WAL' : 'TRUNCATE';
+      this.pragma(`journal_mode = ${synchronous === 'OFF' ? 'OFF' : journal}`);
+      this.pragma(`synchronous = ${synchronous}`);
       this.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
       this.pragma(`cache_size = -${CACHE_KIB}`);
-      if (options.secureDelete === true) this.pragma('secure_delete = ON');
+      if (isPruned) this.pragma('secure_delete = ON');
+      // Without effect on a file that has tables.
+      if (isNew && isPruned) this.pragma('auto_vacuum = INCREMENTAL');
+      if (isNew) this.transaction(() => this.#create(format));
     } catch (error) {
       this.#db.close();
       throw error;
     }
+  }
+
+  /** True if the file has no tables yet. Writes nothing. */
+  #isNew({version}: SqliteFormat): boolean {
+    const found = this.pragma('user_version');
+    if (found !== 0 && found !== version) throw new VersionError(found, version);
+    return found === 0;
+  }
+
+  /** Creates the tables, unless another process has created them meanwhile. */
+  #create(format: SqliteFormat): void {
+    if (this.#isNew(format)) this.exec(`${format.schema}; PRAGMA user_version = ${format.version};`);
   }
 
   /** Sets a pragma, or reads one that is a number. */
@@ -130,12 +172,6 @@ export class Sqlite {
     return {all, get: (...values) => all(...values)[0]};
   }
 
-  hasTable(name: string): boolean {
-    return (
-      this.query(['name'], "FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined
-    );
-  }
-
   /** Runs `work` in one transaction. If `work` throws, the file keeps none of its changes. */
   transaction<T>(work: () => T): T {
     return this.#transact('BEGIN IMMEDIATE', work);
@@ -182,7 +218,32 @@ export class Sqlite {
       // Ignores errors such as a full disk: committed data is safe, and the lock ends with the process.
     }
     this.#db.close();
+    this.#closed();
   }
+}
+
+/**
+ * Opens a new database of this process alone, in a temporary directory (see {@link temporaryDirectory}). A kill leaves
+ * nothing of it, except on Windows.
+ *
+ * @throws {OutputError} if the directory can't be written.
+ */
+export function openTemporary(schema: string, instead?: string): Sqlite {
+  return inTemporary(() => {
+    const {path, remove} = temporaryDirectory(instead);
+    const options = {
+      format: {schema, version: 1},
+      synchronous: 'OFF',
+      exclusive: true,
+      busyTimeoutMs: 0,
+    } as const;
+    const db = new Sqlite(join(path, 'rows.db'), options, remove);
+    // For large sorts: memory stays flat.
+    db.pragma('temp_store = FILE');
+    // An open file needs no name, except on Windows.
+    if (process.platform !== 'win32') remove();
+    return db;
+  });
 }
 
 /** Throws for a pipe or the like, since opening a pipe would wait. {@link isDamage} is true for this error. */
@@ -191,6 +252,22 @@ function mustBeFile(path: string): void {
     refuseNotFile(path);
   } catch (error) {
     throw Object.assign(error as Error, {code: 'SQLITE_NOTADB'});
+  }
+}
+
+/**
+ * Throws if another user owns the file, or a journal that SQLite would write back into it: that user could give it any
+ * content. Root could read such a file, too.
+ */
+function refuseOthers(path: string): void {
+  const user = process.geteuid?.();
+  for (const one of [path, `${path}-journal`, `${path}-wal`]) {
+    const found = lstatSync(one, {throwIfNoEntry: false});
+    if (user === undefined || found === undefined || found.uid === user) continue;
+    throw Object.assign(new Error(`it belongs to another user (uid ${found.uid})`), {
+      syscall: 'open',
+      path: one,
+    });
   }
 }
 
@@ -228,10 +305,9 @@ export function isDamage(error: unknown): boolean {
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
-/**
- * Advice for a database that can't be used. Returns `remove` if the file is damaged; any other cause, such as
- * a full disk, has to be fixed.
- */
-export function repairOf(error: unknown, remove: string): string {
-  return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
+/** Advice for a file that can't be used: a damaged one is to be removed; any other cause has to be fixed. */
+export function repairOf(error: unknown): string {
+  return isDamage(error)
+    ? 'It is damaged: remove the file, and the next run begins a new one.'
+    : 'Fix the cause.';
 }

@@ -1,7 +1,5 @@
-import {join} from 'node:path';
 import {costOf} from '../columns/prices.ts';
 import type {Guess} from '../columns/recognize/guess.ts';
-import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
@@ -53,12 +51,11 @@ export async function makePlan(given: Job, io: PlanIo) {
     decides: !job.fromFile,
     stdin: io.stdin,
   });
-  const {path: directory, remove} = temporaryDirectory();
   const now = io.now();
   const store = openAnswerStore(job, answersKey(job), judgeBy(termsOf(job), now), io);
-  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
+  const calls = new CallCount(store, costOf(job));
   /** Counts only lookups without a condition, for the minimum cost. */
-  const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
+  const firm = new CallCount(store, costOf(job));
   let counted: Layout['facts'];
   try {
     for (const note of source.notes) io.warn(note);
@@ -90,7 +87,6 @@ export async function makePlan(given: Job, io: PlanIo) {
     firm.close();
     store.close();
     await source.close();
-    remove();
   }
 }
 
@@ -162,14 +158,13 @@ class CallCount {
   cost = 0;
   /** `known` counts the distinct lookups with a fresh answer in the store. */
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
-  readonly #keys: DistinctKeys;
+  readonly #keys = new DistinctKeys();
   readonly #occurrences = new Occurrences();
   readonly #store: AnswerStore;
   readonly #costOf: (lookup: Lookup) => number;
 
-  /** `path`: file for keys that memory can't hold. `costOf`: cost of a call, in thousandths of a credit. */
-  constructor(path: string, store: AnswerStore, costOf: (lookup: Lookup) => number) {
-    this.#keys = new DistinctKeys(path);
+  /** `costOf`: cost of a call, in thousandths of a credit. */
+  constructor(store: AnswerStore, costOf: (lookup: Lookup) => number) {
     this.#store = store;
     this.#costOf = costOf;
   }

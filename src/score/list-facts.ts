@@ -1,8 +1,7 @@
-import {join} from 'node:path';
 import type {PlanRow} from '../columns/plan-row.ts';
 import {cellReader, requireColumn, type Target} from '../columns/targets.ts';
-import {IN_LIST, type Query, Sqlite} from '../disk/sqlite.ts';
-import {inTemporary, type TemporaryDirectory, temporaryDirectory} from '../disk/temporary.ts';
+import {IN_LIST, openTemporary, type Query, type Sqlite} from '../disk/sqlite.ts';
+import {inTemporary} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';
@@ -19,7 +18,6 @@ const MOST_PARTS = 8;
 
 /** `place`: the number of a row and a counted column. `who`: hash of the person or address that has the value there. */
 const TABLES = `
-  PRAGMA journal_mode = OFF; PRAGMA temp_store = FILE;
   CREATE TABLE value (hash TEXT, who TEXT, place INTEGER);
   CREATE TABLE shared (hash TEXT PRIMARY KEY, count INTEGER, place INTEGER) WITHOUT ROWID;
   CREATE TABLE place (place INTEGER PRIMARY KEY, count INTEGER);`;
@@ -50,7 +48,7 @@ export class ListFacts {
   directory: string | undefined;
   readonly #counted: readonly CountedFact[];
   readonly #personIn: (row: Row) => string | undefined;
-  #file: {readonly db: Sqlite; readonly directory: TemporaryDirectory} | undefined;
+  #file: Sqlite | undefined;
   #waiting: string[] = [];
   #find: Query | undefined;
   readonly #parts = new Map<number, ReadonlyMap<number, number>>();
@@ -103,16 +101,15 @@ export class ListFacts {
   }
 
   close(): void {
-    this.#file?.db.close();
-    this.#file?.directory.remove();
+    this.#file?.close();
     this.#file = undefined;
   }
 
   #write(): Sqlite {
-    this.#file ??= newFile(this.directory);
-    this.#file.db.prepare(ADD).run(JSON.stringify(this.#waiting));
+    this.#file ??= openTemporary(TABLES, this.directory);
+    this.#file.prepare(ADD).run(JSON.stringify(this.#waiting));
     this.#waiting = [];
-    return this.#file.db;
+    return this.#file;
   }
 
   #partOf(find: Query, number: number): ReadonlyMap<number, number> {
@@ -173,16 +170,6 @@ export function listFactsOf(
     const mail = mailIn(row)?.params['email'];
     return mail && mailboxOf(mail);
   });
-}
-
-function newFile(instead: string | undefined) {
-  const directory = temporaryDirectory(instead);
-  const path = join(directory.path, 'list.db');
-  const db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
-  db.exec(TABLES);
-  // An open file needs no name, except on Windows: then a kill leaves nothing.
-  if (process.platform !== 'win32') directory.remove();
-  return {db, directory};
 }
 
 /** The text that all have who share a value: a mailbox, or a network such as `192.0.2.`. */

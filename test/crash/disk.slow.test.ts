@@ -183,7 +183,7 @@ test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and
   );
   const refused = expect.objectContaining({code: 'temporary_unwritable', exitCode: 9});
   const pairs = new Pairs(most);
-  const distinct = new DistinctKeys(`${tmp}/keys.db`, most);
+  const distinct = new DistinctKeys(most);
   expect(() => {
     for (const [number, key] of keys.entries()) pairs.match('old', key, {number, cells: [key]}, false);
   }).toThrow(refused);

@@ -25,19 +25,18 @@ test.each([
   expect(Object.entries(means).flatMap(([name, does]) => (does ? [name] : []))).toEqual(
     expected === undefined ? [] : [expected],
   );
-  expect(repairOf(error, 'Remove it')).toBe(expected === 'damage' ? 'Remove it' : 'Fix the cause');
+  expect(repairOf(error)).toContain(expected === 'damage' ? 'remove the file' : 'Fix the cause');
   expect(sqliteCode(error)).toBe(code.startsWith('SQLITE_') ? code : undefined);
 });
 
-test('a full disk is one also as the cause of an error, and a file that is no JSON is damaged', () => {
+test('a full disk is one also as the cause of an error', () => {
   expect(isFull(failure('output_unwritable', failure('SQLITE_FULL')))).toBe(true);
   expect(isFull(failure('output_unwritable', failure('SQLITE_BUSY')))).toBe(false);
-  expect(repairOf(new SyntaxError('Unexpected token'), 'Remove it')).toBe('Remove it');
 });
 
 test('of work that fails nothing is kept, and the file can be used on; a reader sees one state throughout', () => {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-sqlite-'));
-  const open = () => new Sqlite(join(directory, 'a.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+  const open = () => new Sqlite(join(directory, 'a.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   const [one, other] = [open(), open()];
   one.exec('CREATE TABLE value (n INTEGER)');
   const add = one.prepare('INSERT INTO value VALUES (?)');

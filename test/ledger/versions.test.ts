@@ -71,7 +71,7 @@ test.each([
     'a run in progress',
     /ledger\.db$/,
     10,
-    /^Error: The saved state has version 999; .*--restart to the command once\.\n$/m,
+    /^Error: The saved state can't be used \(it has version 999; .*--restart to the command once\.\n$/m,
   ],
   ['answers', /answers\.db$/, 0, /^Warning: The answer store in .* can't be used \(it has version 999; /m],
   ['credits of the day', /credits\.db$/, 9, /^Error: .* \(it has version 999; .*\)\. Nothing is sent/m],

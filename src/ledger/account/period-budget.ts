@@ -11,8 +11,14 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** A run takes credits in blocks of this share of the budget, so that not each call needs a durable write. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
-/** Raise this version when the tables change shape: a program must not spend by tables that it does not know. */
-const VERSION = 2;
+/**
+ * `used`: thousandths of a credit taken from a period, including blocks that are not spent yet. `taken`: thousandths
+ * that a session took, until the session closes. A killed session leaves its rows.
+ */
+const SCHEMA = `
+  CREATE TABLE used (owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (owner, period)) WITHOUT ROWID;
+  CREATE TABLE taken (holder TEXT, owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, owner, period)) WITHOUT ROWID;
+`;
 
 const FILE = 'daily-credits.db';
 
@@ -218,7 +224,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error, 'Remove that file (the count begins anew)')}, or remove the limit.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error)} Or remove the limit.`,
         {cause: error},
       );
     }
@@ -264,9 +270,9 @@ function keyOf(period: Period, now: number): string {
 
 function open(directory: string, path: string, now: number) {
   makeDirectory(directory);
-  const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
+  const format = {schema: SCHEMA, version: 1};
+  const db = new Sqlite(path, {format, synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
-    prepareTable(db);
     db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', now - KEPT_MS));
     db.exec(
       'DELETE FROM taken WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.owner = taken.owner AND used.period = taken.period)',
@@ -288,21 +294,4 @@ function open(directory: string, path: string, now: number) {
     db.close();
     throw error;
   }
-}
-
-/**
- * Creates the tables. `used`: thousandths of a credit taken from a period, including blocks that are not spent yet.
- * `taken`: thousandths that a session took, until the session closes. A killed session leaves its rows.
- */
-function prepareTable(db: Sqlite): void {
-  db.transaction(() => {
-    const version = db.pragma('user_version');
-    if (version === VERSION) return;
-    if (version !== 0) throw new Error(`it has version ${version}; this program needs ${VERSION}`);
-    db.exec(`
-      CREATE TABLE used (owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (owner, period)) WITHOUT ROWID;
-      CREATE TABLE taken (holder TEXT, owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, owner, period)) WITHOUT ROWID;
-      PRAGMA user_version = ${VERSION};
-    `);
-  });
 }

@@ -1,5 +1,5 @@
 import {createHmac, randomBytes} from 'node:crypto';
-import {chmodSync, lstatSync, statfsSync, statSync} from 'node:fs';
+import {statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../../disk/sqlite.ts';
@@ -7,9 +7,11 @@ import type {Operation} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup.ts';
 import type {KeptAnswer} from '../run/entry.ts';
 
-const VERSION = 3;
 export const STORE_FILE = 'answers.db';
 
+/**
+ * `key_mark`: see {@link StoreFile.marksOther}. `age_in_use`, `swept`: the notes of the upkeep.
+ */
 const SCHEMA = `
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
@@ -20,6 +22,11 @@ const SCHEMA = `
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
+  CREATE TABLE key_mark (scope TEXT PRIMARY KEY, salt TEXT NOT NULL, mark TEXT NOT NULL);
+  CREATE TABLE age_in_use (
+    operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
+  CREATE TABLE swept (only INTEGER PRIMARY KEY, up_to INTEGER NOT NULL);
+  INSERT OR IGNORE INTO swept VALUES (1, 0);
 `;
 
 /** Writes an answer, unless the store has a newer one. One that is dated after `?6`, by a wrong clock, is not newer. */
@@ -60,47 +67,9 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
   makeDirectory(directory);
   if (isNetworkFileSystem(directory))
     throw new Error('it is on a network file system, where its locks do not hold');
-  const path = join(directory, STORE_FILE);
-  refuseOthers(path);
-  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs, checkVersion});
-  try {
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-    if (db.pragma('user_version') !== VERSION) prepareSchema(db);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-/**
- * Throws if another user owns the store, or a journal that SQLite would write back into it: that user could give it any
- * answers. Root could read such a store, too.
- */
-function refuseOthers(path: string): void {
-  const user = process.geteuid?.();
-  for (const one of [path, `${path}-journal`, `${path}-wal`]) {
-    const found = lstatSync(one, {throwIfNoEntry: false});
-    if (user !== undefined && found !== undefined && found.uid !== user)
-      throw new Error(`it belongs to another user (uid ${found.uid})`);
-  }
-}
-
-function checkVersion(version: number): void {
-  if (version !== 0 && version !== VERSION)
-    throw new Error(`it has version ${version}; this program needs ${VERSION}`);
-}
-
-function prepareSchema(db: Sqlite): void {
-  // Lets SQLite return freed pages to the file system in small steps. This comes before the tables, because
-  // it has no effect on a file that already has tables.
-  db.pragma('auto_vacuum = INCREMENTAL');
-  db.transaction(() => {
-    const version = db.pragma('user_version');
-    if (version === VERSION) return;
-    checkVersion(version);
-    db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
-  });
+  const format = {schema: SCHEMA, version: 1};
+  const options = {format, synchronous: 'NORMAL', isPruned: true, busyTimeoutMs} as const;
+  return new Sqlite(join(directory, STORE_FILE), options);
 }
 
 /** Network file systems whose locks SQLite warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
@@ -191,9 +160,6 @@ export class StoreFile {
    */
   marksOther(key: string): boolean {
     return this.#db.transaction(() => {
-      this.#db.exec(
-        'CREATE TABLE IF NOT EXISTS key_mark (scope TEXT PRIMARY KEY, salt TEXT NOT NULL, mark TEXT NOT NULL)',
-      );
       const known = this.#db.query(['salt', 'mark'], 'FROM key_mark WHERE scope = ?').get(this.#scope);
       const salt = String(known?.salt ?? randomBytes(16).toString('hex'));
       const mark = createHmac('sha256', salt).update(key).digest('hex').slice(0, MARK_DIGITS);

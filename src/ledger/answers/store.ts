@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {isBusy, isDamage, sqliteCode} from '../../disk/sqlite.ts';
+import {isBusy, isDamage, repairOf, sqliteCode} from '../../disk/sqlite.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
 import {type Operation, operations} from '../../operations/table.ts';
@@ -319,11 +319,8 @@ class SqliteStore implements AnswerStore {
     if (this.#isTold) return;
     this.#isTold = true;
     const where = this.#directory === undefined ? '' : ` in ${this.#directory}`;
-    const hint = isDamage(this.#error)
-      ? ' It is damaged: remove the file; the next run begins a new one.'
-      : '';
     this.#options.onTrouble(
-      `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits.${hint}`,
+      `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits. ${repairOf(this.#error)}`,
     );
   }
 }

@@ -47,14 +47,9 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<void> 
 
 /** Notes up to which age this run uses answers. Returns an SQL condition for answers that no run can use. */
 function noteUse(db: Sqlite, {ages, now, warn}: StoreNeeds): string {
-  const isNew = !db.hasTable('age_in_use');
-  db.exec(`
-    CREATE TABLE IF NOT EXISTS age_in_use (
-      operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS swept (only INTEGER PRIMARY KEY, up_to INTEGER NOT NULL);
-    INSERT OR IGNORE INTO swept VALUES (1, 0);
-  `);
-  const newest = Number(db.query(['max(seen) AS newest'], 'FROM age_in_use').get()?.newest);
+  const {newest: last = null} = db.query(['max(seen) AS newest'], 'FROM age_in_use').get() ?? {};
+  const isNew = last === null;
+  const newest = Number(last);
   if (newest - now > DAY_MS) {
     warn(behind(now, newest));
     db.prepare('UPDATE age_in_use SET seen = min(seen, ?)').run(now);

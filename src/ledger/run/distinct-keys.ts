@@ -1,4 +1,4 @@
-import {Sqlite, type Statement} from '../../disk/sqlite.ts';
+import {openTemporary, type Sqlite} from '../../disk/sqlite.ts';
 import {inTemporary} from '../../disk/temporary.ts';
 import {KEY_LENGTH} from '../lookup.ts';
 
@@ -12,18 +12,16 @@ const FULL = 0.75;
  * any two of six million collide is one in a million.
  */
 export class DistinctKeys {
-  readonly #path: string;
   readonly #mostSlots: number;
   readonly #bytes = Buffer.allocUnsafeSlow(KEY_LENGTH);
   readonly #words = new Int32Array(this.#bytes.buffer, 0, 2);
   /** Each slot has the first two words (of 32 bits) of a key. Both words are zero in a free slot. */
   #slots = new Int32Array(2 * FIRST_SLOTS);
   #used = 0;
-  #file: KeyFile | undefined;
+  /** Has the keys for which memory has no room. */
+  #file: Sqlite | undefined;
 
-  /** `path`: file for the keys for which memory has no room, in a temporary directory; created when needed. */
-  constructor(path: string, mostSlots = MOST_SLOTS) {
-    this.#path = path;
+  constructor(mostSlots = MOST_SLOTS) {
     this.#mostSlots = mostSlots;
   }
 
@@ -36,10 +34,9 @@ export class DistinctKeys {
       return added === true;
     });
     if (beyond.length === 0) return fresh;
-    return inTemporary(() => {
-      this.#file ??= new KeyFile(this.#path);
-      return [...fresh, ...this.#file.fresh(beyond)];
-    });
+    this.#file ??= openTemporary('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
+    const file = this.#file;
+    return [...fresh, ...inTemporary(() => addTo(file, beyond))];
   }
 
   close(): void {
@@ -82,21 +79,8 @@ function slotOf(slots: Int32Array, first: number, second: number): number {
   return at;
 }
 
-class KeyFile {
-  readonly #db: Sqlite;
-  readonly #add: Statement;
-
-  constructor(path: string) {
-    this.#db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
-    this.#db.exec('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
-    this.#add = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
-  }
-
-  fresh<Keyed extends {readonly key: string}>(lookups: readonly Keyed[]): Keyed[] {
-    return this.#db.transaction(() => lookups.filter(lookup => this.#add.run(lookup.key) > 0));
-  }
-
-  close(): void {
-    this.#db.close();
-  }
+/** Adds keys to the file. Returns the lookups with new ones. */
+function addTo<Keyed extends {readonly key: string}>(file: Sqlite, lookups: readonly Keyed[]): Keyed[] {
+  const add = file.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
+  return file.transaction(() => lookups.filter(({key}) => add.run(key) > 0));
 }

@@ -1,5 +1,5 @@
 import {rmSync} from 'node:fs';
-import {isDamage, Sqlite} from '../../disk/sqlite.ts';
+import {isDamage, Sqlite, VersionError} from '../../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../../errors.ts';
 import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
@@ -46,14 +46,10 @@ export const SPARE = '-spare';
  * needs. Otherwise it survives only the end of the process.
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
-  const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
-  const version = db.pragma('user_version');
-  if (version === 0) {
-    db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT;`);
-    return db;
-  }
+  const format = {schema: SCHEMA, version: VERSION};
+  const synchronous = full ? 'FULL' : 'NORMAL';
+  const db = new Sqlite(path, {format, synchronous, exclusive: true, busyTimeoutMs: 0});
   try {
-    if (version !== VERSION) throw ofVersion(version);
     const damage = damageOf(db);
     if (damage !== undefined) throw damaged(new Error(damage));
     return db;
@@ -78,18 +74,17 @@ export function removeNames(path: string): void {
   }
 }
 
-function ofVersion(version: number): StateError {
-  return new StateError(
-    'state_version',
-    say`The saved state has version ${version}; this program needs ${VERSION}. Finish the run with the program that began it, or start over with ${set('restart', true)}.`,
-  );
-}
-
 /** Runs `work`, and turns errors of SQLite and the file system into errors that tell the user what to do. */
 export function guarded<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (error instanceof VersionError)
+      throw new StateError(
+        'state_version',
+        say`The saved state can't be used (${error.message}). Finish the run with the program that began it, or start over with ${set('restart', true)}.`,
+        {cause: error},
+      );
     if (isDamage(error)) throw damaged(error);
     throw isOfDisk(error) ? unwritable(systemReason(error), error) : error;
   }

@@ -1,7 +1,5 @@
 import {hash} from 'node:crypto';
-import {join} from 'node:path';
 import {cellReader, requireColumn} from '../../columns/targets.ts';
-import {temporaryDirectory} from '../../disk/temporary.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {KEY_LENGTH} from '../../ledger/lookup.ts';
@@ -119,8 +117,7 @@ class KeyedReader {
   readonly #file: EnrichedFile;
   readonly #batches: AsyncGenerator<readonly TextRow[]>;
   readonly #cells: readonly ReturnType<typeof cellReader>[];
-  readonly #directory = temporaryDirectory();
-  readonly #distinct = new DistinctKeys(join(this.#directory.path, 'keys.db'));
+  readonly #distinct = new DistinctKeys();
 
   constructor(file: EnrichedFile, columns: readonly string[]) {
     const {columns: names, kind} = file.source.format;
@@ -155,7 +152,6 @@ class KeyedReader {
 
   close(): void {
     this.#distinct.close();
-    this.#directory.remove();
   }
 }
 

@@ -1,7 +1,5 @@
-import {join} from 'node:path';
-import {Sqlite} from '../../disk/sqlite.ts';
-import {inTemporary, temporaryDirectory} from '../../disk/temporary.ts';
-import {removeNames} from '../../ledger/run/ledger-file.ts';
+import {openTemporary} from '../../disk/sqlite.ts';
+import {inTemporary} from '../../disk/temporary.ts';
 
 /** A row to match: its number in its file, and its results. */
 export interface KeyedRow {
@@ -95,22 +93,11 @@ function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
-/**
- * Waiting rows on disk. Rows are personal data, so the directory is unlinked: even a kill leaves no rows behind.
- */
+/** Waiting rows on disk. */
 class WaitingFile {
-  readonly #db: Sqlite;
-
-  constructor() {
-    const directory = temporaryDirectory();
-    const path = join(directory.path, 'rows.db');
-    this.#db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
-    this.#db.exec(
-      'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
-    );
-    removeNames(path);
-    directory.remove();
-  }
+  readonly #db = openTemporary(
+    'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
+  );
 
   add(waiting: WaitingRows): void {
     const insert = this.#db.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
