@@ -40,6 +40,12 @@ try {
   chmodSync(`${made}/cli/bin.js`, 0o755);
   const [code] = await compiled;
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
+  // The code has the summary's type from its schema. Programs get it written out, without zod.
+  const types = `${made}/chunks/written-types.js`;
+  await bundleOne('scripts/written-types', types);
+  const {writtenSummary} = await import(`../${types}`);
+  writeFileSync(`${made}/types/report/summary.d.ts`, writtenSummary());
+  rmSync(types);
   for (const name of ['index', 'client'])
     writeFileSync(`${made}/${name}.d.ts`, declarationsOf(`${made}/types`, name));
   rmSync(`${made}/types`, {recursive: true});

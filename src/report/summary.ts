@@ -2,7 +2,6 @@ import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import {priceSchema} from './money.ts';
-import type {Summary} from './summary-type.ts';
 
 /**
  * The one declaration of a run's summary. Its type and `docs/summary.schema.json` (`npm run schema`), the names for
@@ -291,7 +290,9 @@ export function summaryOf(
 
 export const summarySchema = summaryOf(operationNames);
 
-export type {Summary} from './summary-type.ts';
+type Read<T> = T extends object ? {readonly [Name in keyof T]: Read<T[Name]>} : T;
+
+export type Summary = Read<z.output<typeof summarySchema>>;
 export type LookupCounts = Summary['lookups'][string];
 export type RiskCounts = NonNullable<Summary['risk']>;
 export type RuleCount = RiskCounts['rules'][number];

@@ -3,10 +3,10 @@ import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {z} from 'zod';
+import {writtenTypes} from '../../scripts/written-types.ts';
 import {jobSchema} from '../../src/job/settings.ts';
 import {spelled} from '../../src/sentence.ts';
 import {writtenSchemas} from './json-schemas.ts';
-import {writtenTypes} from './written-types.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 if (process.env.UPDATE === '1')

@@ -16,12 +16,10 @@ import {
   type RunOutcome,
   runJob,
   type Stop,
-  type Summary,
   startService,
 } from '../../src/index.ts';
 import type {jobSchema} from '../../src/job/settings.ts';
 import type {operations} from '../../src/operations/table.ts';
-import type {summarySchema} from '../../src/report/summary.ts';
 
 interface Signup {
   readonly id: number;
@@ -175,7 +173,6 @@ it('the written types are those of the schemas', () => {
   expectTypeOf<Plain<AnswerData<'phone'>>>().toEqualTypeOf<Read<'phone'>>();
   expectTypeOf<Plain<AnswerData<'email'>>>().toEqualTypeOf<Read<'email'>>();
   expectTypeOf<Plain<AnswerData<'verify'>>>().toEqualTypeOf<Read<'verify'>>();
-  expectTypeOf<Plain<Summary>>().toEqualTypeOf<Plain<z.output<typeof summarySchema>>>();
   type Given = Plain<z.input<typeof jobSchema>>;
   type Offered = Omit<Given, 'log' | 'quiet'>;
   expectTypeOf<keyof JobInput>().toEqualTypeOf<keyof Offered>();

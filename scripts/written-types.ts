@@ -1,12 +1,12 @@
 import {z} from 'zod';
-import {describeSettings, jobSchema} from '../../src/job/settings.ts';
-import {operationNames, operations} from '../../src/operations/table.ts';
-import {summarySchema} from '../../src/report/summary.ts';
-import {camelCase} from '../../src/sentence.ts';
+import {describeSettings, jobSchema} from '../src/job/settings.ts';
+import {operationNames, operations} from '../src/operations/table.ts';
+import {summarySchema} from '../src/report/summary.ts';
+import {camelCase} from '../src/sentence.ts';
 
 /**
- * Types that programs use, written out from the schemas: with a sentence for each field, and without zod. They are
- * written by `npm run schema`.
+ * Types that programs use, written out from the schemas: with a sentence for each field, and without zod. `npm run
+ * schema` writes those that the code uses too; the build writes the summary's, which the code has from its schema.
  */
 
 interface Json {
@@ -100,9 +100,9 @@ ${operationNames.map(name => `  readonly ${name}: ${nameOf(name)};\n`).join('')}
 `;
 }
 
-function writtenSummary(): string {
-  return `${heading('summary.ts')}
-/** Summary of a run: docs/summary.schema.json says the same. */
+/** The declaration of the summary's type. */
+export function writtenSummary(): string {
+  return `/** Summary of a run: docs/summary.schema.json says the same. */
 export interface Summary {
 ${membersOf(jsonOf(summarySchema, 'output'), '  ')}}
 `;
@@ -150,6 +150,5 @@ function openList(choices: readonly unknown[]): Json {
 /** By file of src. */
 export const writtenTypes: Readonly<Record<string, string>> = {
   'operations/answers.ts': writtenAnswers(),
-  'report/summary-type.ts': writtenSummary(),
   'library/job-input.ts': writtenSettings(),
 };
