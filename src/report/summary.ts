@@ -290,13 +290,12 @@ export function summaryOf(
 
 export const summarySchema = summaryOf(operationNames);
 
-type Read<T> = T extends object ? {readonly [Name in keyof T]: Read<T[Name]>} : T;
+type DeepReadonly<T> = T extends object ? {readonly [Name in keyof T]: DeepReadonly<T[Name]>} : T;
 
-export type Summary = Read<z.output<typeof summarySchema>>;
+export type Summary = DeepReadonly<z.output<typeof summarySchema>>;
 export type LookupCounts = Summary['lookups'][string];
 export type RiskCounts = NonNullable<Summary['risk']>;
 export type RuleCount = RiskCounts['rules'][number];
 export type TopNames = NonNullable<Summary['top'][(typeof topKinds)[number]]>;
-export type PerPeriod = z.output<typeof perPeriod>;
 export type TimelineSummary = Summary['timeline'];
 export type Drift = Summary['drift'][number];

@@ -1,9 +1,36 @@
-import type {Summary} from '../../src/report/summary.ts';
+import {z} from 'zod';
+import {type LookupCounts, type RiskCounts, type Summary, summarySchema} from '../../src/report/summary.ts';
+
+interface Json {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Json[];
+}
+
+/** The least that a schema takes: zeros, no texts, and null wherever it may be. */
+function zeroOf({type, properties = {}, required = [], ...words}: Json): unknown {
+  if (type === 'object') {
+    const own = Object.entries(properties).filter(([name]) => required.includes(name));
+    return Object.fromEntries(own.map(([name, one]) => [name, zeroOf(one)]));
+  }
+  if (type === 'array') return [];
+  if (type === 'integer' || type === 'number') return 0;
+  return type === 'string' ? (words.enum?.[0] ?? '') : null;
+}
+
+const schema = z.toJSONSchema(summarySchema) as Json;
+const zero = {...(zeroOf(schema) as Summary), schema_version: 2} as const;
+const {lookups: byOperation, risk: ofRisk} = schema.properties ?? {};
+const noRisk = zeroOf(ofRisk?.anyOf?.[0] ?? {}) as RiskCounts;
+const noLookups = zeroOf(byOperation?.properties?.ip ?? {}) as LookupCounts;
 
 /** A night of forty thousand sign-ups with something of everything: a limit, repeats, trouble, an outage, a jump. */
 export function fullSummary(changes: Partial<Summary> = {}): Summary {
   return {
-    schema_version: 2,
+    ...zero,
     run_id: '00000000-0000-4000-8000-000000000001',
     job: 'nightly-signups',
     status: 'partial',
@@ -20,18 +47,12 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       sha256: 'cd'.repeat(32),
       delimiter: ',',
     },
-    rejects: null,
     columns: [{operation: 'email', column: 'email', prefix: 'email_'}],
     shared: {mailbox: {rows: 412, largest: [101, 30, 12]}},
     settings_sha256: 'ef'.repeat(32),
     rows: {
-      read: 40_012,
-      written: 40_000,
-      rejected: 12,
-      ok: 39_871,
-      with_errors: 129,
-      blank_lines: 2,
-      padded: 0,
+      ...zero.rows,
+      ...{read: 40_012, written: 40_000, rejected: 12, ok: 39_871, with_errors: 129, blank_lines: 2},
     },
     lookups: {
       ip: lookups({values: 40_000, empty: 311, invalid: 87, distinct: 28_102, answered: 39_602}, 3_310),
@@ -53,17 +74,14 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       ),
     },
     calls: {
-      total: 53_401,
-      unsent: 31,
-      unconfirmed: 0,
+      ...zero.calls,
+      ...{total: 53_401, unsent: 31, retries: 271},
       by_status: {'200': 53_130, '429': 64, '500': 181, '503': 14},
       by_error: {timeout: 12, econnrefused: 31},
-      retries: 271,
       latency_ms: {p50: 84, p95: 311, p99: 902, max: 30_004},
-      unknown_fields: {},
-      wrong_types: {},
     },
     credits: {
+      ...zero.credits,
       account: {label: 'default'},
       spent: 53_130,
       maybe_spent: 207,
@@ -76,8 +94,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       },
     },
     store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
-    pace: {rate_limit: 50, achieved: 36.2, pauses: 3, paused_ms: 192_000},
-    repairs: [],
+    pace: {...zero.pace, rate_limit: 50, achieved: 36.2, pauses: 3, paused_ms: 192_000},
     errors: [
       {code: 'email.timeout', count: 117, rows: [12, 53, 97, 146, 201, 388, 402, 511, 689, 702]},
       {code: 'phone.country_unknown', count: 88, rows: [4, 17, 18, 31, 60, 71, 99, 104, 131, 177]},
@@ -87,6 +104,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
     left_out: [{operation: 'phone', column: 'Rückruf', share: 0.62, flag: '--phone Rückruf --country land'}],
     resumed: {times: 1},
     risk: {
+      ...noRisk,
       scored: 39_702,
       unknown: 298,
       low: 30_942,
@@ -96,8 +114,6 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       histogram: [17_906, 8_922, 4_114, 2_950, 2_011, 1_102, 738, 904, 611, 444],
       reasons: {datacenter: 5_120, untrusted_email: 4_402, vpn: 2_118, virtual_phone: 907, tor: 311},
       missing: {ip: 398, phone: 9_826, email: 443},
-      rules: [],
-      warnings: [],
       high_rows: [12, 31, 97],
     },
     fields: {
@@ -128,77 +144,28 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       {what: 'rows', now: 40_000, usual: 22_410, runs: 10},
       {what: 'ip.is_vpn', now: 0.1802, usual: 0.0488, runs: 10},
     ],
-    failed_if: [],
     ...changes,
   };
 }
 
 /** The least that a summary holds: one that was stopped before its first row. */
 export function bareSummary(changes: Partial<Summary> = {}): Summary {
+  const {run_id, started_at, finished_at, duration_ms, endpoint, input, left_out, store} = fullSummary();
   return {
-    ...fullSummary(),
-    risk: null,
-    fields: {},
-    top: {},
-    timeline: {ms: [], calls: [], rows: [], latency_p50_ms: [], latency_p95_ms: [], in_flight: []},
-    drift: [],
-    job: null,
-    status: 'interrupted',
-    reason: 'outage',
-    exit_code: 5,
-    come_back_at: '2026-01-05T03:00:00.000Z',
-    output: {path: '-', bytes: null, sha256: null, delimiter: null},
-    rows: {read: 0, written: 0, rejected: 0, ok: 0, with_errors: 0, blank_lines: 0, padded: 0},
-    lookups: {},
-    calls: {
-      total: 0,
-      unsent: 0,
-      unconfirmed: 0,
-      by_status: {},
-      by_error: {},
-      retries: 0,
-      latency_ms: {p50: null, p95: null, p99: null, max: null},
-      unknown_fields: {},
-      wrong_types: {},
-    },
-    credits: {
-      account: {label: 'default'},
-      spent: 0,
-      maybe_spent: 0,
-      limit: null,
-      saved: {dedupe: 0, store: 0, prefilter: 0, by_condition: 0},
-      by_operation: {},
-    },
-    store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
-    pace: {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0},
-    errors: [],
-    repairs: [],
-    resumed: {times: 0},
+    ...zero,
+    ...{run_id, started_at, finished_at, duration_ms, endpoint, input, left_out, store},
+    ...{status: 'interrupted', reason: 'outage', exit_code: 5, come_back_at: '2026-01-05T03:00:00.000Z'},
+    output: {...zero.output, path: '-'},
+    credits: {...zero.credits, account: {label: 'default'}},
     ...changes,
   };
 }
 
-type Lookups = Summary['lookups'][string];
-
-function lookups(given: Partial<Lookups>, fromStore: number): Lookups {
-  const zero = {
-    values: 0,
-    empty: 0,
-    invalid: 0,
-    repaired: 0,
-    distinct: 0,
-    answered: 0,
-    failed: 0,
-    unknown: 0,
-    skipped: 0,
-    stale: 0,
-    rejected: 0,
-    refused_in_a_row: 0,
-  };
+function lookups(given: Partial<LookupCounts>, fromStore: number): LookupCounts {
   const calls = Math.max(0, (given.distinct ?? 0) - fromStore);
   const asked = (given.answered ?? 0) + (given.failed ?? 0) + (given.unknown ?? 0);
   const deduplicated = asked - (given.distinct ?? 0);
-  return {...zero, from_store: fromStore, deduplicated, calls, retries: 12, ...given};
+  return {...noLookups, from_store: fromStore, deduplicated, calls, retries: 12, ...given};
 }
 
 function top(counted: number, text: string) {

@@ -1,13 +1,19 @@
 import {expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
-import {nothingSpent} from '../../src/ledger/run/books.ts';
-import {countAttempt, emptyTally} from '../../src/ledger/run/tally.ts';
-import {emptyCounters} from '../../src/run/counts/counters.ts';
-import {buildSummary, type RunBooks, type UnderWay} from '../../src/run/end/build-summary.ts';
+import {nothingSpent, type SpendingBy} from '../../src/ledger/run/books.ts';
+import {countAttempt, emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
+import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
+import {type Published, summarize} from '../../src/run/end/build-summary.ts';
+import type {Session} from '../../src/run/session.ts';
 
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};
 const START = Date.parse('2031-05-06T02:00:00.000Z');
+const COMPLETE = {status: 'completed', reason: 'done', exitCode: 0} as const;
+const BUDGETS = [
+  {period: 'day', limit: 100_000, used: 2_500, lacked: 0},
+  {period: 'month', limit: 900_000, used: 80_000, lacked: 400},
+];
 
 function job(given: object = {}) {
   const {
@@ -20,53 +26,44 @@ function job(given: object = {}) {
   return resolveJob({...source, placeOf: placeIn(undefined, {})}, ENV, false);
 }
 
-function books(changes: Partial<RunBooks> = {}): RunBooks {
-  return {
-    runId: 'run',
-    startedAt: START,
-    sessionStartedAt: START,
-    resumed: {times: 0},
-    input: {bytes: 10, sha256: 'ab'},
-    counters: emptyCounters(),
-    tally: emptyTally(),
-    spending: nothingSpent(),
-    timeline: [],
-    ...changes,
-  };
+interface Given {
+  readonly counters?: Counters;
+  readonly tally?: Tally;
+  readonly spending?: SpendingBy;
+  readonly begunAt?: number;
+  readonly now?: number;
+  readonly settings?: object;
+  readonly baseUrl?: string;
+  readonly store?: {readonly cause: string; readonly missed: number};
+  readonly published?: Published;
 }
 
-const session: UnderWay = {
-  baseUrl: 'https://api.example.com/v1/',
-  format: {kind: 'csv', delimiter: ';'},
-  blankLines: 3,
-  paddedRows: 5,
-  pace: {
-    ...{limit: 20, current: 10, inFlight: 0, waiting: 0, inFlightMs: 0},
-    ...{pause: undefined, pauses: 2, pausedMs: 700},
-  },
-  store: undefined,
-  budgets: [],
-  price: undefined,
-  rules: undefined,
-  leftOut: [],
-  columns: [],
-  shared: {},
-  operations: ['ip'],
-  published: {output: null, rejects: null},
-};
-
-const summaryOf = (
-  changes: Partial<RunBooks> = {},
-  open: Partial<UnderWay> | undefined = {},
-  {settings = {}, finishedAt = START + 2_000} = {},
-) =>
-  buildSummary({
+/** The summary of a session that looks up `ip`, with these counts. */
+function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}: Given = {}) {
+  const {spending = nothingSpent(), begunAt = START, now = START + 2_000, settings, published} = given;
+  const session = {
     job: job(settings),
-    end: {status: 'completed', reason: 'done', exitCode: 0},
-    finishedAt,
-    books: books(changes),
-    session: {...session, ...open},
-  });
+    io: {now: () => now},
+    clock: () => now,
+    begunAt,
+    identity: {runId: 'run', startedAt: START, sessions: 1},
+    input: {
+      source: {position: {bytes: 10, sha256: 'ab'}, blankLines: 3, paddedRows: 5},
+      layout: {
+        mapping: {targets: [{operation: 'ip', column: 'ip', prefix: 'ip_'}], leftOut: []},
+        format: {kind: 'csv', delimiter: ';'},
+      },
+    },
+    asking: {
+      ledger: {tally, spending, budget: {uses: BUDGETS}},
+      gate: {pace: () => ({limit: 20, pauses: 2, pausedMs: 700})},
+      connection: {client: {baseUrl: given.baseUrl ?? 'https://api.example.com/v1/'}},
+      store: {trouble: given.store},
+    },
+    output: {writer: {counters}, timeline: {points: []}},
+  };
+  return summarize(session as unknown as Session, COMPLETE, published);
+}
 
 test('saved credits are the price of what was asked once, was known, can not be looked up, or was left out by choice', () => {
   const counters = emptyCounters();
@@ -100,11 +97,11 @@ test('what trouble with the store cost has the price of each operation', () => {
   tally.operations.ip.notLookedUp = 2;
   tally.operations.email.notLookedUp = 1;
   const trouble = {cause: 'ENOSPC', missed: 3};
-  expect(summaryOf({tally}, {store: trouble}).store).toEqual({
+  expect(summaryOf({tally, store: trouble}).store).toEqual({
     ...{trouble: 'ENOSPC', not_looked_up: 3, perhaps_paid_again: 9, not_stored: 3},
   });
   expect(summaryOf({tally}).store).toMatchObject({trouble: null, perhaps_paid_again: 9, not_stored: 0});
-  expect(summaryOf({tally}, {}, {settings: {store: false}}).store).toBeNull();
+  expect(summaryOf({tally, settings: {store: false}}).store).toBeNull();
 });
 
 test.each(['calls', 'spent', 'maybeSpent'] as const)(
@@ -122,7 +119,7 @@ test('credits and calls are those of all sessions; the pace is that of the last 
   const tally = emptyTally();
   tally.operations.ip.calls = 6;
   const spending = {...nothingSpent(), ip: {spent: 7_000, maybeSpent: 500, calls: 10}};
-  const {credits, calls, pace} = summaryOf({tally, spending, sessionStartedAt: START + 1_000});
+  const {credits, calls, pace} = summaryOf({tally, spending, begunAt: START + 1_000});
   expect([credits.spent, credits.maybe_spent, calls.total]).toEqual([7, 0.5, 10]);
   expect(pace).toMatchObject({rate_limit: 20, pauses: 2, paused_ms: 700});
   expect(pace.achieved).toBeGreaterThan(summaryOf({tally, spending}).pace.achieved);
@@ -131,7 +128,7 @@ test('credits and calls are those of all sessions; the pace is that of the last 
 test('a run does not end before it began, whatever the clock says meanwhile', () => {
   const tally = emptyTally();
   tally.operations.ip.calls = 10;
-  const {started_at, finished_at, duration_ms, pace} = summaryOf({tally}, {}, {finishedAt: START - 60_000});
+  const {started_at, finished_at, duration_ms, pace} = summaryOf({tally, now: START - 60_000});
   expect([finished_at, duration_ms, pace.achieved]).toEqual([started_at, 0, 0]);
 });
 
@@ -147,7 +144,7 @@ test('the slowest hundredth has its own figure, and the longest call is rounded 
 });
 
 test('the address of the service is there without a user name and a password; blank lines and short rows are counted', () => {
-  const {endpoint, rows, output} = summaryOf({}, {baseUrl: 'https://user:hush@api.example.com/v1/'});
+  const {endpoint, rows, output} = summaryOf({baseUrl: 'https://user:hush@api.example.com/v1/'});
   expect(endpoint.base_url).toBe('https://api.example.com/v1');
   expect(rows).toMatchObject({blank_lines: 3, padded: 5});
   expect(output.delimiter).toBe(';');
@@ -155,9 +152,17 @@ test('the address of the service is there without a user name and a password; bl
 
 test('rejected rows are named by their file, with its size and digest; the others have none', () => {
   const published = {output: null, rejects: {bytes: 7, sha256: 'cd'}};
-  expect(summaryOf({}, {published}).rejects).toEqual({
+  expect(summaryOf({published}).rejects).toEqual({
     path: expect.stringMatching(/list\.enriched\.rejects\.ndjson$/),
     ...{bytes: 7, sha256: 'cd'},
   });
   expect(summaryOf().rejects).toBeNull();
+});
+
+test('the limits of a day and a month are in credits, each with its own use', () => {
+  expect(summaryOf().credits.account).toEqual({
+    label: 'default',
+    per_day: {limit: 100, used: 2.5},
+    per_month: {limit: 900, used: 80, lacked: 0.4},
+  });
 });

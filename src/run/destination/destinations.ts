@@ -2,7 +2,7 @@ import {openStream} from '../../disk/pipe.ts';
 import {moveAtomically, orUnwritable, writeAtomically} from '../../disk/replace.ts';
 import type {Job} from '../../job/job.ts';
 import {type Sink, StreamSink} from '../../output/sink.ts';
-import {summaryText} from '../end/build-summary.ts';
+import {summaryText} from '../../report/safe-text.ts';
 import type {Destination} from './destination.ts';
 import {fileDestination} from './file-destination.ts';
 import {partialPath} from './partial.ts';

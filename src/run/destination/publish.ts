@@ -5,9 +5,9 @@ import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {fileText, isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
+import {summaryText} from '../../report/safe-text.ts';
 import {type Summary, summarySchema} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
-import {summaryText} from '../end/build-summary.ts';
 import {isOwnFile} from './own-files.ts';
 import {type PartialName, partialPath, type RunFiles, tokenOf, type WrittenPaths} from './partial.ts';
 

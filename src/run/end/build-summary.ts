@@ -1,27 +1,25 @@
+import {randomUUID} from 'node:crypto';
 import {priceOf} from '../../columns/prices.ts';
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
-import type {StoreTrouble} from '../../ledger/answers/store.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
-import {type Spending, type SpendingBy, totalSpending} from '../../ledger/run/books.ts';
-import type {PeriodUse} from '../../ledger/run/budget.ts';
-import {latencyPercentile, type Tally, totalOf} from '../../ledger/run/tally.ts';
-import type {PaceReport} from '../../lookup/gate-options.ts';
+import {nothingSpent, type SpendingBy, totalSpending} from '../../ledger/run/books.ts';
+import {emptyTally, latencyPercentile, type Tally, totalOf} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
-import type {OutputFormat} from '../../output/encoder.ts';
-import type {Price} from '../../report/money.ts';
-import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
-import type {RuleSet} from '../../score/rules.ts';
-import {type Counters, cellsWith, listErrors} from '../counts/counters.ts';
+import {type Counters, cellsWith, emptyCounters, listErrors} from '../counts/counters.ts';
 import {riskSummary} from '../counts/risk-summary.ts';
-import {usesOf} from '../counts/shared-uses.ts';
-import {type TimelinePoint, timelineSummary} from '../counts/timeline.ts';
+import {timelineSummary} from '../counts/timeline.ts';
 import {topSummary} from '../counts/top-counts.ts';
 import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
+import {operationsOf} from '../layout/layout.ts';
+import type {Session} from '../session.ts';
+import {runOf} from '../state/count.ts';
+import {type RunState, withLedger} from '../state/run-state.ts';
+import {byOperation, spendingSummary} from './spending.ts';
 
 /** Digests of the published files; null for files that don't exist. */
 export interface Published {
@@ -29,119 +27,166 @@ export interface Published {
   readonly rejects: FileDigest | null;
 }
 
-/** A run's books: its counts of rows, calls and credits, either now or at the end of the last session. */
-export interface RunBooks {
-  readonly runId: string;
-  readonly startedAt: number;
-  readonly resumed: Summary['resumed'];
-  readonly input: FileDigest;
-  readonly counters: Counters;
-  /** This session's counts of attempts (calls). */
-  readonly tally: Tally;
-  /** Calls and credits of all sessions of the run. */
-  readonly spending: SpendingBy;
-  readonly sessionStartedAt: number;
-  readonly timeline: readonly TimelinePoint[];
-}
-
-/** Facts that exist once a session has opened. */
-export interface UnderWay {
-  readonly baseUrl: string;
-  readonly format: Pick<OutputFormat, 'kind' | 'delimiter'>;
-  readonly blankLines: number;
-  readonly paddedRows: number;
-  readonly pace: PaceReport;
-  readonly store: StoreTrouble | undefined;
-  /** Use of the shared budgets, in thousandths of a credit. */
-  readonly budgets: readonly PeriodUse[];
-  /** Price of a credit, if the account's file has one. */
-  readonly price: Price | undefined;
-  readonly rules: RuleSet | undefined;
-  readonly leftOut: Readonly<Summary['left_out']>;
-  readonly columns: Summary['columns'];
-  readonly shared: Summary['shared'];
-  /** Operations of the columns that are looked up. The summary has others only if the books count them. */
-  readonly operations: readonly Operation[];
-  readonly published: Published;
-}
-
-export interface SummaryFacts {
+interface SummaryFacts {
   readonly job: Job;
   readonly end: End;
-  readonly finishedAt: number;
-  readonly books: RunBooks;
+  readonly runId: string;
+  readonly startedAt: number;
+  /** Number of the run's sessions before this one. */
+  readonly times: number;
+  readonly now: number;
+  /** Calls and credits of all sessions of the run. */
+  readonly spending: SpendingBy;
   /** The open session; undefined if the run could not start. */
-  readonly session: UnderWay | undefined;
+  readonly session?: Session;
+  readonly published?: Published;
+}
+
+/** The summary of a session, with the digests of its published files if there are any. */
+export function summarize(session: Session, end: End, published?: Published): Summary {
+  const {job, io, identity, asking} = session;
+  const {runId, startedAt, sessions} = identity;
+  // A clock that was set back must not make this session end before it began.
+  const now = Math.max(io.now(), Math.round(session.clock()));
+  const {spending} = asking.ledger;
+  const own = {job, end, runId, startedAt, times: sessions - 1, now, spending, session};
+  return buildSummary({...own, ...(published && {published})});
+}
+
+/** The summary of a run that could not start: what its earlier sessions spent, and why this one did nothing. */
+export async function summarizeFailure(
+  job: Job,
+  now: number,
+  state: RunState | undefined,
+  end: End,
+): Promise<Summary> {
+  const read = state && withLedger(state, job, ledger => ({run: runOf(ledger), spending: ledger.spending}));
+  // Without a session, or if its ledger is unreadable, nothing is known.
+  const {run, spending = nothingSpent()} = (await read?.catch(() => undefined)) ?? {};
+  const {runId = randomUUID(), startedAt = now, sessions = 0} = run ?? {};
+  return buildSummary({job, end, runId, startedAt, times: sessions, now, spending});
 }
 
 /** Builds the summary in its documented form. If a name in that form changes, `schema_version` must change too. */
-export function buildSummary(given: SummaryFacts): Summary {
+function buildSummary(facts: SummaryFacts): Summary {
+  const {job, end, runId, startedAt, times, spending, session} = facts;
   // A clock that was set back must not make a run end before it began.
-  const facts = {...given, finishedAt: Math.max(given.finishedAt, given.books.startedAt)};
-  const {job, end, books, session} = facts;
-  const {counters} = books;
-  const names = mapped(books, session?.operations ?? []);
-  const byOperation = <Value>(of: (name: Operation) => Value): Record<string, Value> =>
-    Object.fromEntries(names.map(name => [name, of(name)]));
+  const finishedAt = Math.max(facts.now, startedAt);
+  const counts = countsOf(session);
+  const names = namesOf(facts, counts);
+  const lookups = byOperation(names, name => lookupSummary(counts, spending, name));
+  const priced = pricing(job);
+  const {mapping, rules, facts: list} = session?.input.layout ?? {};
   return {
     schema_version: 2,
-    run_id: books.runId,
+    run_id: runId,
     job: job.name ?? null,
     status: end.status,
     reason: end.reason,
     exit_code: end.exitCode,
-    started_at: new Date(books.startedAt).toISOString(),
-    finished_at: new Date(facts.finishedAt).toISOString(),
-    duration_ms: facts.finishedAt - books.startedAt,
-    ...(end.comeBackMs === undefined ? {} : {come_back_at: new Date(end.comeBackMs).toISOString()}),
+    started_at: new Date(startedAt).toISOString(),
+    finished_at: new Date(finishedAt).toISOString(),
+    duration_ms: finishedAt - startedAt,
+    ...(end.comeBackMs !== undefined && {come_back_at: new Date(end.comeBackMs).toISOString()}),
     endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
-    ...fileSummary(facts),
+    ...filesOf(facts),
     settings_sha256: settingsDigest(job),
-    rows: rowSummary(facts),
-    lookups: byOperation(name => lookupSummary(books, name)),
-    calls: callSummary(books),
+    rows: rowSummary(session, counts),
+    lookups,
+    calls: callSummary(counts.tally, spending),
     credits: {
-      ...creditSummary(facts, names),
-      by_operation: byOperation(name => spendingSummary(books.spending[name])),
+      ...spendingSummary(totalSpending(spending)),
+      limit: job.settings.maxCredits ?? null,
+      account: accountSummary(facts),
+      saved: savedSummary(counts, lookups, priced),
+      by_operation: byOperation(names, name => spendingSummary(spending[name])),
     },
-    store: job.settings.store === false ? null : storeSummary(facts),
-    pace: paceSummary(facts),
-    top: topSummary(counters.top),
-    timeline: timelineSummary(books.timeline),
-    risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
-    fields: byOperation(name => fieldSummary(counters, name)),
-    errors: listErrors(counters.errors),
-    repairs: listErrors(counters.repairs),
-    columns: session?.columns ?? [],
-    shared: session?.shared ?? {},
-    left_out: [...(session?.leftOut ?? [])],
+    store: job.settings.store === false ? null : storeSummary(session, counts, priced),
+    pace: paceSummary(session, finishedAt),
+    top: topSummary(counts.counters.top),
+    timeline: timelineSummary(session?.output.timeline.points ?? []),
+    risk: job.settings.score === 'none' ? null : riskSummary(counts.counters, rules),
+    fields: byOperation(names, name => fieldSummary(counts.counters, name)),
+    errors: listErrors(counts.counters.errors),
+    repairs: listErrors(counts.counters.repairs),
+    columns: columnsOf(session),
+    shared: list?.shared ?? {},
+    left_out: [...(mapping?.leftOut ?? [])],
     drift: [],
     failed_if: [],
-    resumed: books.resumed,
+    resumed: {times},
   };
 }
 
-function fileSummary({job, books, session}: SummaryFacts) {
-  const {output = null, rejects = null} = session?.published ?? {};
+/** This session's counts: of rows and cells, and of calls. */
+interface SessionCounts {
+  readonly counters: Counters;
+  readonly tally: Tally;
+}
+
+function countsOf(session: Session | undefined): SessionCounts {
+  if (session === undefined) return {counters: emptyCounters(), tally: emptyTally()};
+  return {counters: session.output.writer.counters, tally: session.asking.ledger.tally};
+}
+
+/** The operations that this run looks up or has counted. The others would only show zeros. */
+function namesOf({session, spending}: SummaryFacts, {counters}: SessionCounts): Operation[] {
+  const mapped = operationsOf(session?.input.layout.mapping.targets ?? []);
+  const isCounted = (name: Operation) =>
+    Object.values({...spending[name], ...counters.lookups[name]}).some(count => count !== 0);
+  return operationNames.filter(name => mapped.includes(name) || isCounted(name));
+}
+
+/** Returns the price, in credits, of a number of lookups by operation. */
+function pricing(job: Job) {
+  const price = priceOf(job);
+  return (count: (name: Operation) => number) =>
+    inCredits(operationNames.reduce((sum, name) => sum + count(name) * price(name), 0));
+}
+
+function filesOf({job, session, published}: SummaryFacts) {
+  const {bytes = 0, sha256 = null} = session?.input.source.position ?? {};
+  const {format} = session?.input.layout ?? {};
+  const nothing = {bytes: null, sha256: null};
+  const rejects = published?.rejects ?? null;
   return {
-    input: {paths: [...job.inputs], ...(books.input.bytes === 0 ? {bytes: null, sha256: null} : books.input)},
+    input: {paths: [...job.inputs], ...(bytes === 0 ? nothing : {bytes, sha256})},
     output: {
       path: job.output.name,
-      ...(output ?? {bytes: null, sha256: null}),
-      delimiter: session?.format.kind === 'csv' ? session.format.delimiter : null,
+      ...(published?.output ?? nothing),
+      delimiter: format?.kind === 'csv' ? format.delimiter : null,
     },
     rejects: rejects && {path: job.paths.rejects ?? null, ...rejects},
   };
 }
 
-function rowSummary({books, session}: SummaryFacts) {
-  const {written, rejected, ok, with_errors} = books.counters.rows;
-  const blank_lines = session?.blankLines ?? 0;
-  const padded = session?.paddedRows ?? 0;
+function rowSummary(session: Session | undefined, {counters}: SessionCounts) {
+  const {written, rejected, ok, with_errors} = counters.rows;
+  const {blankLines: blank_lines = 0, paddedRows: padded = 0} = session?.input.source ?? {};
   return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
 }
 
-function callSummary({tally, spending}: RunBooks) {
+function lookupSummary({counters, tally}: SessionCounts, spending: SpendingBy, name: Operation) {
+  const {ok, ...cells} = counters.lookups[name];
+  const {distinct, fromStore, retries} = tally.operations[name];
+  const stale = cellsWith(counters.stale[name]);
+  return {
+    values: cellsWith(counters.lookups[name]),
+    answered: ok,
+    ...cells,
+    stale,
+    rejected: counters.rejected[name],
+    refused_in_a_row: tally.refusals[name].longestStreak,
+    repaired: counters.repaired[name],
+    distinct,
+    from_store: fromStore,
+    deduplicated: Math.max(0, ok + cells.failed + cells.unknown - stale - distinct),
+    calls: spending[name].calls,
+    retries,
+  };
+}
+
+function callSummary(tally: Tally, spending: SpendingBy) {
   return {
     total: totalSpending(spending).calls,
     unsent: tally.unsent,
@@ -160,137 +205,64 @@ function callSummary({tally, spending}: RunBooks) {
   };
 }
 
-function paceSummary(facts: SummaryFacts) {
-  const {books, session} = facts;
-  const durationMs = facts.finishedAt - books.sessionStartedAt;
-  const calls = totalOf(books.tally, 'calls');
+function accountSummary({job, session}: SummaryFacts): Summary['credits']['account'] {
+  const {account, ledger} = session?.asking ?? {};
+  const uses = (ledger?.budget.uses ?? []).map(({period, limit, used, lacked}) => [
+    `per_${period}`,
+    {limit: inCredits(limit), used: inCredits(used), ...(lacked > 0 && {lacked: inCredits(lacked)})},
+  ]);
+  const price = account?.price;
+  return {label: job.settings.account, ...Object.fromEntries(uses), ...(price && {price})};
+}
+
+type Pricing = ReturnType<typeof pricing>;
+
+function savedSummary({counters, tally}: SessionCounts, lookups: Summary['lookups'], priced: Pricing) {
+  const {skipped} = counters;
+  // Cells skipped because the service could not be called saved nothing.
+  const unwanted = (name: Operation) =>
+    counters.lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
   return {
-    rate_limit: session?.pace.limit ?? null,
-    achieved: durationMs > 0 ? round(calls / (durationMs / 1_000)) : 0,
-    pauses: session?.pace.pauses ?? 0,
-    paused_ms: session?.pace.pausedMs ?? 0,
-  };
-}
-
-/** The text of the summary's file: indented, but with short lists on one line. */
-export function summaryText(summary: Summary): string {
-  const indented = safeJson(JSON.stringify(summary, null, 2));
-  return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
-}
-
-/** The operations that this run looked up or has in its books. The others would only show zeros. */
-function mapped({counters, spending}: RunBooks, operations: readonly Operation[]): Operation[] {
-  return operationNames.filter(name => {
-    const counts = [spending[name], counters.lookups[name]];
-    return operations.includes(name) || counts.some(some => Object.values(some).some(count => count !== 0));
-  });
-}
-
-function lookupSummary({counters, tally, spending}: RunBooks, name: Operation) {
-  const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
-  const {distinct, fromStore, retries} = tally.operations[name];
-  const {calls} = spending[name];
-  const stale = cellsWith(counters.stale[name]);
-  return {
-    values: ok + empty + invalid + failed + unknown + skipped,
-    empty,
-    invalid,
-    distinct,
-    repaired: counters.repaired[name],
-    answered: ok,
-    failed,
-    unknown,
-    skipped,
-    from_store: fromStore,
-    stale,
-    rejected: counters.rejected[name],
-    refused_in_a_row: tally.refusals[name].longestStreak,
-    deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
-    calls,
-    retries,
-  };
-}
-
-/** For each field, the share of answers that have the field. For a flag, also the share of true values. */
-function fieldSummary({fields, lookups}: Counters, name: Operation) {
-  const shares: Record<string, {present: number; true?: number}> = {};
-  for (const {name: field, kind} of fieldsOf(name)) {
-    const {present = 0, true: yes = 0} = fields[name][field] ?? {};
-    shares[field] = {present: share(present, lookups[name].ok)};
-    if (kind === 'flag') shares[field].true = share(yes, present);
-  }
-  return shares;
-}
-
-function share(part: number, whole: number): number {
-  return whole === 0 ? 0 : round(part / whole);
-}
-
-function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
-  const {tally, spending, counters} = books;
-  const budgets = session?.budgets ?? [];
-  const costOf = priceOf(job);
-  const saved = (count: (name: Operation) => number) =>
-    inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
-  return {
-    ...spendingSummary(totalSpending(spending)),
-    limit: job.settings.maxCredits ?? null,
-    account: {
-      label: job.settings.account,
-      ...usesOf(budgets),
-      ...(session?.price && {price: session.price}),
-    },
-    saved: {
-      dedupe: saved(name => lookupSummary(books, name).deduplicated),
-      store: saved(name => tally.operations[name].fromStore),
-      prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
-      by_condition: saved(name => counters.skipped[name].condition ?? 0),
-    },
-  };
-}
-
-function spendingSummary({spent, maybeSpent}: Spending) {
-  return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
-}
-
-/** The summary of a killed session, with the run's spending as the ledger has it. */
-export function withSpending(summary: Summary, spending: SpendingBy): Summary {
-  const total = totalSpending(spending);
-  const names = operationNames.filter(name => summary.lookups[name] !== undefined);
-  const lookups = names.map(name => [name, {...summary.lookups[name], calls: spending[name].calls}]);
-  const byOperation = names.map(name => [name, spendingSummary(spending[name])]);
-  return {
-    ...summary,
-    lookups: Object.fromEntries(lookups),
-    calls: {...summary.calls, total: total.calls},
-    credits: {
-      ...summary.credits,
-      ...spendingSummary(total),
-      by_operation: Object.fromEntries(byOperation),
-    },
+    dedupe: priced(name => lookups[name]?.deduplicated ?? 0),
+    store: priced(name => tally.operations[name].fromStore),
+    prefilter: priced(name => counters.lookups[name].invalid + unwanted(name)),
+    by_condition: priced(name => skipped[name].condition ?? 0),
   };
 }
 
 /** Costs of trouble with the answer store: credits that may have been paid again, and answers that are lost. */
-function storeSummary({job, books: {tally}, session}: SummaryFacts) {
-  const costOf = priceOf(job);
-  const store = session?.store;
-  const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
-  return {
-    trouble: store?.cause ?? null,
-    /** Number and cost of values bought while the store could not be read. It may have had their answers. */
-    not_looked_up: totalOf(tally, 'notLookedUp'),
-    perhaps_paid_again: inCredits(
-      operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
-    ),
-    /** Answers that the next run can't use, since they could not be stored. */
-    not_stored: store?.missed ?? 0,
-  };
+function storeSummary(session: Session | undefined, {tally}: SessionCounts, priced: Pricing) {
+  const {cause: trouble = null, missed: not_stored = 0} = session?.asking.store.trouble ?? {};
+  const perhaps_paid_again = priced(name => tally.operations[name].notLookedUp);
+  return {trouble, not_looked_up: totalOf(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
 }
 
-/** Number of cells skipped by choice. Cells skipped because the service could not be called don't count. */
-function unwanted({lookups, skipped}: Counters, name: Operation): number {
-  return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
+function paceSummary(session: Session | undefined, finishedAt: number) {
+  if (session === undefined) return {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0};
+  const {gate, ledger} = session.asking;
+  const {limit = null, pauses, pausedMs} = gate.pace();
+  const seconds = (finishedAt - session.begunAt) / 1_000;
+  const achieved = seconds > 0 ? round(totalOf(ledger.tally, 'calls') / seconds) : 0;
+  return {rate_limit: limit, achieved, pauses, paused_ms: pausedMs};
+}
+
+/** For each field, the share of answers that have the field. For a flag, also the share of true values. */
+function fieldSummary({fields, lookups}: Counters, name: Operation) {
+  const share = (part: number, whole: number) => (whole === 0 ? 0 : round(part / whole));
+  const shares = fieldsOf(name).map(({name: field, kind}) => {
+    const {present = 0, true: yes = 0} = fields[name][field] ?? {};
+    const ofAnswers = share(present, lookups[name].ok);
+    return [field, {present: ofAnswers, ...(kind === 'flag' && {true: share(yes, present)})}] as const;
+  });
+  return Object.fromEntries(shares);
+}
+
+function columnsOf(session: Session | undefined): Summary['columns'] {
+  const {mapping, rules} = session?.input.layout ?? {};
+  const person = rules?.sameBy;
+  const persons = person === undefined ? [] : [{operation: 'person', column: person, prefix: ''}];
+  const all = [...(mapping?.targets ?? []), ...persons];
+  return all.map(({operation, column, prefix}) => ({operation, column, prefix}));
 }
 
 /** Rounds to six decimals, which removes the floating-point tail of a quotient. */
@@ -300,8 +272,8 @@ function round(value: number): number {
 
 /** The base URL without credentials; null if the embedded service was not started. */
 function baseUrlOf({job: {endpoint}, session}: SummaryFacts): string | null {
-  const url = session?.baseUrl ?? (endpoint.kind === 'live' ? endpoint.baseUrl : undefined);
-  if (url === undefined) return null;
+  const url = session?.asking.connection.client.baseUrl ?? (endpoint.kind === 'live' && endpoint.baseUrl);
+  if (url === false) return null;
   const parsed = new URL(url);
   parsed.username = '';
   parsed.password = '';

@@ -6,6 +6,7 @@ import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/policy.ts';
 import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
+import {summaryText} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {refuseOthersFile} from '../destination/own-files.ts';
@@ -19,12 +20,11 @@ import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/complete.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor, unansweredStop, unansweredWarning} from '../stop.ts';
-import {type Published, summaryText} from './build-summary.ts';
+import {type Published, summarize, summarizeFailure} from './build-summary.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {spaceSentence} from './space.ts';
-import {summarize, summarizeFailure} from './summarize.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finish(session: Session): Promise<RunOutcome<Said>> {
@@ -247,7 +247,7 @@ export async function reportFailure(
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     return deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
-  const summary = await summarizeFailure(job, io, state, stop);
+  const summary = await summarizeFailure(job, io.now(), state, stop);
   writeStopped(job, io, state, summary);
   rememberRun(summary, io);
   deliver(job, summary, io);

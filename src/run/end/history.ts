@@ -17,7 +17,7 @@ import {type End, isComplete} from '../exit.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunSpending} from '../state/count.ts';
-import {withSpending} from './build-summary.ts';
+import {withSpending} from './spending.ts';
 
 /*
  * The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at
