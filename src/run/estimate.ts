@@ -15,7 +15,7 @@ import {mostSends} from '../lookup/policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {exact, recordOf} from '../report/run-record.ts';
 import {type Counters, countError, countRepairs, listErrors} from './counts/counters.ts';
-import {destinationOf} from './destination/destinations.ts';
+import {destinationOf} from './destination/destination.ts';
 import {checkReportPaths} from './end/deliver-reports.ts';
 import {lastOfJob} from './end/history.ts';
 import {answersKey, scopeOf} from './identity.ts';

@@ -1,16 +1,6 @@
 import {execFileSync} from 'node:child_process';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import {chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {partialApart, partialPath, type WrittenPaths} from '../../src/run/destination/partial.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -60,18 +50,6 @@ test.skipIf(lacks('mounts'))(
     expect(stage.api.ledger.requests).toBe(0);
   },
 );
-
-test('a file that is written beside the output stays there, even if it could be renamed from the state later', async () => {
-  await using stage = await openStage();
-  const [own, directory] = [stage.path('out.csv.run'), stage.path('st')];
-  for (const path of [own, directory]) mkdirSync(path);
-  const files = {directory, locked: [{path: own}, {path: directory}], written: {} as WrittenPaths};
-  const partial = () => partialPath(files, 'output', stage.path('out.csv'));
-  expect(partial()).toBe(`${directory}/output.partial`);
-  const apart = `${own}/${partialApart('output', directory)}`;
-  writeFileSync(apart, 'ip\n');
-  expect(partial()).toBe(apart);
-});
 
 test('a pipe or device that is named as a result is never read', async () => {
   using sandbox = createSandbox();

@@ -237,7 +237,7 @@ test('publishing may be completed as often as one likes', async () => {
   const digest = (name: string) => digestFiles([stage.path(`state/${name}.partial`)]);
   const output = stage.path('b');
   const written = {rejects: stage.path('a'), summary: undefined};
-  const files = {written, directory, locked: [{path: directory}]};
+  const files = {written, directory, partials: directory};
   const made = fullSummary();
   const summary = fullSummary({
     output: {...made.output, ...(await digest('output'))},

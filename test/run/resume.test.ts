@@ -105,9 +105,9 @@ test('--state puts the state elsewhere, and leaves files of others there', async
   stage.write('list.csv', ips(ROWS));
   const raw = {...settings, state: stage.path('elsewhere')};
   await halfWay(stage, {raw});
-  // Beside the output is only its lock, by which `bulk-enrich` without a command knows an unfinished run.
-  expect(readdirSync(stage.path('out.csv.run')).sort()).toEqual(['holder.json', 'lock.db']);
-  expect(readdirSync(stage.path('elsewhere'))).toContain('output.partial');
+  // Beside the output are its rows, and its lock, by which `bulk-enrich` without a command knows an unfinished run.
+  expect(readdirSync(stage.path('out.csv.run')).sort()).toEqual(['holder.json', 'lock.db', 'output.partial']);
+  expect(readdirSync(stage.path('elsewhere'))).toContain('ledger.db');
   writeFileSync(stage.path('elsewhere/mine.txt'), 'kept');
   expect((await stage.run(raw)).code).toBe(0);
   expect(readdirSync(stage.path('elsewhere'))).toEqual(['mine.txt']);

@@ -88,7 +88,7 @@ export async function openParsers(): Promise<Parsers> {
       read: bytes => {
         file('publish.json', bytes);
         return unfinishedPublishing(
-          {directory, written: {rejects: undefined, summary: undefined}, locked: []},
+          {directory, partials: directory, written: {rejects: undefined, summary: undefined}},
           'out.csv',
         );
       },

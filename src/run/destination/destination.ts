@@ -1,39 +1,47 @@
-import type {FileDigest} from '../../disk/digest.ts';
-import type {Sink} from '../../output/sink.ts';
-import type {RunFiles} from './partial.ts';
-import type {PublishFacts, PublishRecord} from './publish.ts';
+import {existsSync, statSync} from 'node:fs';
+import {basename, dirname} from 'node:path';
+import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
+import {openStream} from '../../disk/pipe.ts';
+import {moveAtomically, orUnwritable, syncPath, writeAtomically} from '../../disk/replace.ts';
+import {OutputError, StateError, UsageError} from '../../errors.ts';
+import {missingFile} from '../../input/missing-file.ts';
+import {summarizedOutput} from '../../job/file-names.ts';
+import type {Job, OutputOf} from '../../job/job.ts';
+import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
+import {summaryText} from '../../report/safe-text.ts';
+import {say, set} from '../../sentence.ts';
+import {engineOf, pack} from './pack.ts';
+import {partialPath, type RunFiles, writablePath} from './partial.ts';
+import {
+  completePublishing,
+  type PublishFacts,
+  type PublishRecord,
+  publish,
+  removeObsolete,
+  unfinishedPublishing,
+} from './publish.ts';
 
 /** The place that a run's rows go to. It is checked before anything is paid for, then written, then published. */
 export interface Destination {
-  /** Local files that the destination writes. No other file of the job may be one of them. */
-  readonly writes: readonly string[];
-  /** The run's own directories beside the output: a run must hold their locks to write the output. */
-  readonly own: readonly string[];
+  /** The output's file; undefined for rows that can't be taken back, compared or replaced. */
+  readonly file: string | undefined;
+  /** The run's own directory beside the output: a run must hold its lock to write the output. */
+  readonly own: string | undefined;
   /**
    * @throws {UsageError | OutputError | InputError} if the output can't be written, or another output's
    * summary would be overwritten.
    */
   check(): void;
-  /** True if the output exists already, so that a run would replace it. */
-  exists(): boolean;
   /** True if the output has this digest. If so, also makes the output safe from a power cut. */
   holds(digest: FileDigest): Promise<boolean>;
-  /**
-   * Creates the unpublished output, without rows.
-   *
-   * @throws {OutputError}
-   */
+  /** Creates the unpublished output, without rows. @throws {OutputError} */
   open(files: RunFiles, stdout: NodeJS.WritableStream): Promise<Sink>;
   /**
    * Prepares the written output for publishing, and returns its digest; null if the destination keeps nothing.
    * Calls `watched` with a function that returns the share done so far.
    */
   digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null>;
-  /**
-   * Puts the run's files in place, the output last.
-   *
-   * @throws {OutputError}
-   */
+  /** Puts the run's files in place, the output last. @throws {OutputError} */
   publish(files: RunFiles, facts: PublishFacts): void;
   /**
    * Completes a publishing that a crash interrupted, and returns its record; undefined if there was none.
@@ -41,4 +49,103 @@ export interface Destination {
    * @throws {StateError | OutputError}
    */
   complete(files: RunFiles): Promise<PublishRecord | undefined>;
+}
+
+export function destinationOf(job: Job): Destination {
+  return job.output.kind === 'file' ? fileOf(job.output, job) : besideRows(job);
+}
+
+/** A file: written under a temporary name, compressed if its name says so, and renamed once it is complete. */
+function fileOf({name: path, compression}: OutputOf<'file'>, job: Job): Destination {
+  const target = writablePath(path);
+  const written = compression === undefined ? 'output' : 'packed';
+  return {
+    file: path,
+    own: `${target}.run`,
+    check() {
+      if (compression !== undefined) engineOf(compression, path);
+      refuseOthersSummary(job);
+      refuseNowhere(job);
+    },
+    async holds(digest) {
+      if (!(await hasDigest(path, digest))) return false;
+      // The run that renamed the output may have been killed before the new name was durable.
+      syncPath(dirname(target));
+      return true;
+    },
+    open: files => FileSink.create(partialPath(files, 'output')),
+    async digest(files, watched) {
+      const rows = partialPath(files, 'output');
+      if (!existsSync(rows)) throw gone(rows);
+      const partial = partialPath(files, written);
+      if (compression !== undefined) await pack(rows, partial, engineOf(compression, path)(), watched);
+      const {size} = statSync(partial);
+      let read = 0;
+      watched?.(() => read / Math.max(1, size));
+      return digestFiles([partial], size, bytes => {
+        read = bytes;
+      });
+    },
+    publish: (files, facts) => publish(files, target, facts, written),
+    complete: files => completePublishing(files, target, written),
+  };
+}
+
+/** A destination whose rows can't be taken back: a stream, or a program. Only the files beside them are published. */
+function besideRows({output}: Job): Destination {
+  return {
+    file: undefined,
+    own: undefined,
+    check() {},
+    holds: async () => false,
+    async open(_files, stdout) {
+      if (output.kind !== 'stream') return nowhere;
+      if (output.to === '-') return new StreamSink(stdout, false);
+      return new StreamSink(
+        orUnwritable(output.to, () => openStream(output.to)),
+        true,
+      );
+    },
+    digest: async () => null,
+    publish(files, {obsolete, summary}) {
+      const {written} = files;
+      if (obsolete) removeObsolete(written);
+      if (summary.rejects !== null && written.rejects !== undefined)
+        moveAtomically(partialPath(files, 'rejects'), written.rejects);
+      if (written.summary !== undefined) writeAtomically(written.summary, summaryText(summary));
+    },
+    // A run with this destination records no publishing. If there is a record, it is another job's,
+    // and this throws.
+    complete: async files => unfinishedPublishing(files, output.name),
+  };
+}
+
+/** Text goes nowhere: the library gives rows back to the calling program. */
+const nowhere: Sink = {write: async () => {}, flush: async () => {}, close: async () => {}};
+
+/** The error for a partial file that is missing when it is to be put in place. */
+function gone(partial: string): StateError {
+  return new StateError(
+    'publish_lost',
+    `${partial} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
+  );
+}
+
+function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
+  if (summary === undefined || settings.summary !== undefined) return;
+  const owner = summarizedOutput(summary);
+  if (owner !== undefined && owner !== basename(output.name))
+    throw new UsageError(
+      'summary_exists',
+      say`${summary} is the summary of ${owner} and would be lost. Choose another file with ${set('summary')}, and with ${set('rejects')}.`,
+    );
+}
+
+function refuseNowhere({inputs, output}: Job): void {
+  const directory = dirname(output.name);
+  if (existsSync(directory)) return;
+  // By default the output is beside the input. If both are in this missing directory, the input's path is wrong.
+  const input = inputs.find(path => dirname(path) === directory);
+  if (input !== undefined) throw missingFile(input);
+  throw new OutputError('no_directory', `The output's directory, ${directory}, does not exist.`);
 }

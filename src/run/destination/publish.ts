@@ -68,7 +68,7 @@ export function publish(files: RunFiles, output: string, facts: PublishFacts, wr
   const record = {...facts, output_path: output, rejects_path: files.written.rejects};
   orFailed(() => {
     const waiting = placed(files, output, record, written);
-    for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
+    for (const {name, to} of waiting) makeReady(partialPath(files, name), to);
     const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), {beside: `${path}.new`});
     putInPlace(files, record, waiting);
@@ -124,7 +124,7 @@ export async function completePublishing(
   for (const one of placed(files, output, record, written)) {
     // After a power cut an old record may be back, beside the unpublished file of another run. The digest shows if
     // the file belongs to the record.
-    if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
+    if (await hasDigest(partialPath(files, one.name), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest))) return undefined;
   }
   orFailed(() => putInPlace(files, record, waiting));
@@ -168,7 +168,7 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Un
   for (const {name, to} of waiting) {
     // Rejects must be durable before the output is visible.
     if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
-    moveFile(partialPath(files, name, to), to, besideOf(to, tokenOf(files.directory)));
+    moveFile(partialPath(files, name), to, besideOf(to, tokenOf(files.directory)));
   }
   syncPath(dirname(record.output_path));
 }

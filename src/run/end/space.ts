@@ -22,10 +22,9 @@ export function spaceSentence(session: Session, {error}: Stop<unknown>): string 
   const share = (rowsOf(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
   if (!isFull(error)) return '';
   if (!(share > 0 && share <= 1)) return fullSentence(state);
-  const used = readdirSync(state.directory).reduce(
-    (sum, name) => sum + sizeOf(join(state.directory, name)),
-    0,
-  );
+  const used = [...new Set([state.directory, state.partials])]
+    .flatMap(directory => readdirSync(directory).map(name => sizeOf(join(directory, name))))
+    .reduce((sum, size) => sum + size, 0);
   const needed = Math.ceil((used / share - used + LOG_BYTES) / MIB);
   return ` The rest of the run needs up to about ${count(needed)} MiB more in ${state.directory}.`;
 }

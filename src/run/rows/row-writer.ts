@@ -58,7 +58,7 @@ export class RowWriter {
     io: Pick<RunIo, 'stdout' | 'warn' | 'program'>,
   ): Promise<RowWriter> {
     const {rejects} = state.written;
-    const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
+    const rejectsPath = rejects && partialPath(state, 'rejects');
     if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
     const sink = await state.destination.open(state, io.stdout);
     await sink.write(layout.encoder.head);

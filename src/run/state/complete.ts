@@ -1,4 +1,4 @@
-import {statSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
@@ -44,7 +44,7 @@ export async function completeBefore(
     if (!(force && (await isOther(job, record.summary, pipes)))) return end(job, io, state, outcome);
     await tellEnd(job, io, state, outcome.summary);
     forgetLedger(directory);
-  } else if (destination.exists() && !force) {
+  } else if (destination.file !== undefined && existsSync(destination.file) && !force) {
     const compare = () => finishedBefore(job, state, pipes);
     const summary = await during(io.phase, 'comparing with what is there', () => ({}), compare);
     const isDone = summary !== undefined && isComplete(summary);

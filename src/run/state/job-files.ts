@@ -11,7 +11,7 @@ import {filesOfRules} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
-import {PROBE, partialNames, stateToken, type WrittenPaths, writablePath} from '../destination/partial.ts';
+import {partialFiles, stateToken, type WrittenPaths, writablePath} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 import {accountFiles} from '../open/account.ts';
 
@@ -21,14 +21,7 @@ export const UNREADABLE = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE, SPARE].map(suffix => LEDGER + suffix);
 
 /** All files that a run may leave in its directories. The record of a publishing and the locks are removed last. */
-export const stateFiles = [
-  ...ledgerFiles,
-  ...partialNames.map(name => `${name}.partial`),
-  PROBE,
-  `${RECORD}.new`,
-  RECORD,
-  ...lockFiles,
-];
+export const stateFiles = [...ledgerFiles, ...partialFiles, `${RECORD}.new`, RECORD, ...lockFiles];
 
 /** A file that a job reads or writes, and the setting that names it. */
 interface NamedFile {
@@ -49,11 +42,11 @@ interface WrittenFile extends NamedFile {
  * @throws {UsageError} if a file would be lost: two of them are the same, or something else is in a file's place;
  * {@link OutputError} for a name that the system refuses, such as one that is too long.
  */
-export function writtenPathsOf(job: Job, {writes, own}: Destination, env: Env): WrittenPaths {
+export function writtenPathsOf(job: Job, {file: output, own}: Destination, env: Env): WrittenPaths {
   const {rejects, summary, state} = job.paths;
-  const written = writtenFiles(job, writes);
+  const written = writtenFiles(job, output);
   const read = readFiles(job, env);
-  const kept = keptFiles(state === undefined ? own : [...own, state]);
+  const kept = keptFiles([own, state].filter(path => path !== undefined));
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
   written.forEach(refuseNoFile);
@@ -68,10 +61,10 @@ export function writtenPathsOf(job: Job, {writes, own}: Destination, env: Env): 
  *
  * @throws {OutputError} if one can't be removed: the run could not write there at its end.
  */
-export function removeLeft(job: Job, {writes}: Destination): void {
+export function removeLeft(job: Job, {file}: Destination): void {
   const token = stateToken(job);
   if (token === undefined) return;
-  for (const {path} of writtenFiles(job, writes))
+  for (const {path} of writtenFiles(job, file))
     orUnwritable(path, () => rmSync(besideOf(path, token), {force: true}));
 }
 
@@ -91,7 +84,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
 }
 
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
-function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): WrittenFile[] {
+function writtenFiles({paths, settings, placeOf}: Job, output: string | undefined): WrittenFile[] {
   const {report, metrics} = settings;
   const all: Record<OwnFile, string | undefined> = {
     summary: paths.summary,
@@ -105,7 +98,7 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
     const setting = settings[kind] === undefined ? say`${set(kind)} (by default)` : placeOf([kind]);
     return [{...named(setting, path), kind}];
   });
-  return [...writes.filter(path => !isStream(path)).map(path => named('the output', path)), ...beside];
+  return [...(output === undefined || isStream(output) ? [] : [named('the output', output)]), ...beside];
 }
 
 /** Files in a run's own directories, which the run would overwrite. */

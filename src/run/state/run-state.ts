@@ -14,9 +14,8 @@ import {peek} from '../../ledger/run/ledger-file.ts';
 import type {LedgerOptions} from '../../ledger/run/ledger-options.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import type {Destination} from '../destination/destination.ts';
-import {destinationOf} from '../destination/destinations.ts';
-import {partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
+import {type Destination, destinationOf} from '../destination/destination.ts';
+import {partialFiles, type RunFiles} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 import {answersKey} from '../identity.ts';
 import type {RunIdentity} from './count.ts';
@@ -56,21 +55,23 @@ export function openState(job: Job, env: Env): RunState {
   if (job.paths.state === undefined) {
     const temporary = temporaryDirectory();
     // A temporary directory needs no lock, since no other process knows of it.
-    return {destination, written, directory: temporary.path, locked: [], temporary};
+    const {path} = temporary;
+    return {destination, written, directory: path, partials: path, locked: [], temporary};
   }
   const directory = job.paths.state;
-  const apart = destination.own.filter(own => !isSameFile(fileIdOf(own), fileIdOf(directory)));
+  const {own = directory} = destination;
+  const isApart = !isSameFile(fileIdOf(own), fileIdOf(directory));
   const locked: LockedDirectory[] = [];
   try {
-    for (const own of apart) locked.push(hold(own, true, filesBeside(own, directory)));
+    if (isApart) locked.push(hold(own, true, filesBeside(own)));
     locked.push(hold(directory, job.settings.state === undefined, stateFiles));
-    return {destination, written, directory, locked, temporary: undefined};
+    return {destination, written, directory, partials: own, locked, temporary: undefined};
   } catch (error) {
     letGo(locked, ({lock}) => lock.made !== undefined);
     if (error instanceof BulkEnrichError) throw error;
     throw new OutputError(
       'state_unwritable',
-      say`The state directory ${apart[locked.length] ?? directory} can't be written (${systemReason(error)}). Choose a place with ${set('output')} or ${set('state')}.`,
+      say`The state directory ${isApart && locked.length === 0 ? own : directory} can't be written (${systemReason(error)}). Choose a place with ${set('output')} or ${set('state')}.`,
       {cause: error},
     );
   }
@@ -81,9 +82,8 @@ export function openState(job: Job, env: Env): RunState {
  * output may have its state there, from which it can resume. This run keeps that state, unless the other
  * run's publishing was interrupted.
  */
-function filesBeside(own: string, directory: string): readonly string[] {
-  const apart = partialNames.map(name => partialApart(name, directory));
-  return existsSync(join(own, RECORD)) ? [...apart, ...stateFiles] : [...apart, ...lockFiles];
+function filesBeside(own: string): readonly string[] {
+  return existsSync(join(own, RECORD)) ? stateFiles : [...partialFiles, ...lockFiles];
 }
 
 function hold(path: string, ours: boolean, files: readonly string[]): LockedDirectory {
