@@ -3,19 +3,18 @@ import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {Background} from './given.ts';
-import {type Condition, compile} from './language/condition.ts';
+import {compile} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
 import {riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
 import type {Scorer} from './scorer.ts';
 import {
-  type Combination,
-  combinationsOf,
+  conditionCompiler,
   factsReader,
   knownColumns,
+  type RowCondition,
   type RowView,
   rowReader,
   type Subjects,
-  subjectsChecker,
   subjectsOf,
   subjectsRead,
 } from './subjects.ts';
@@ -32,7 +31,7 @@ export function createRowFilter(
 ): RowFilter {
   const check = conditionChecker({...vocabulary, ...rowVocabulary(knownColumns(format))});
   const condition = compile(check(where, placeOf(['where'])));
-  const read = rowReader([condition], format.columns);
+  const read = rowReader(condition.references, format.columns);
   return row => condition.decide({...facts, row: read?.(row)}) === true;
 }
 
@@ -53,8 +52,7 @@ export interface Waterfall {
 }
 
 interface ReadyCondition {
-  readonly condition: Condition;
-  readonly combinations: readonly Combination[];
+  readonly condition: RowCondition;
   /**
    * Indexes of the lookups that this condition reads and that have conditions of their own. Those conditions
    * are decided first.
@@ -80,26 +78,23 @@ export function createConditions(
   if (targets.every(({when}) => when === undefined)) return undefined;
   const subjects = readableSubjects(targets);
   const more = scorer === undefined ? {} : riskVocabulary;
-  const check = subjectsChecker(subjects, format, background, more);
+  const compileOf = conditionCompiler(subjects, format, background, more);
   const ready = targets.map(({when, operation}): ReadyCondition | undefined => {
     if (when === undefined) return undefined;
     const place = placeOf([operation, 'when']);
-    const condition = compile(check(when, place));
-    const read = [...subjectsRead(condition, subjects)].flatMap(name => subjects.get(name)?.targets ?? []);
-    const after = read.filter(index => targets[index]?.when !== undefined);
-    return {condition, combinations: combinationsOf(condition, subjects) ?? [], after, place};
+    const condition = compileOf(when, place);
+    const names = [...subjectsRead(condition.references, subjects)];
+    const read = names.flatMap(name => subjects.get(name)?.targets ?? []);
+    return {condition, after: read.filter(index => targets[index]?.when !== undefined), place};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
-  const readFacts = factsReader(subjects, conditions, format.columns, background);
+  const readFacts = factsReader(conditions, targets, format.columns, background);
   return {
     reads: conditions.flatMap(({references}) => references),
     stages: stagesOf(ready, index => keyOf(targets, index)),
     asks: view => {
-      const risk = scorer?.soFar(view);
-      return index => {
-        const {condition, combinations} = ready[index] as ReadyCondition;
-        return combinations.some(one => condition.decide({...readFacts(view, one), risk}) === true);
-      };
+      const facts = {...readFacts(view), risk: scorer?.soFar(view)};
+      return index => ready[index]?.condition.decide(facts) === true;
     },
   };
 }

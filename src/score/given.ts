@@ -4,8 +4,8 @@ import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
+import {LIST} from './language/engine.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
-import {ENGINE_NAMES} from './language/written.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface Given {
@@ -16,7 +16,7 @@ export interface Given {
 /** Facts that are the same for all rows of a run. */
 export interface Background {
   readonly vocabulary: RuleVocabulary;
-  readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
+  readonly facts: Readonly<Record<'now' | 'constant' | typeof LIST, unknown>>;
 }
 
 /** @throws {UsageError} with the setting's place if a list's file can't be read. */
@@ -97,7 +97,7 @@ export function backgroundOf(given: Given | undefined, startedAt: number): Backg
       ...(constant.length === 0 ? {} : {constant: {kind: 'object', fields: Object.fromEntries(constant)}}),
       ...(list.length === 0 ? {} : {list: {kind: 'object', fields: Object.fromEntries(list)}}),
     },
-    facts: {now: new Date(startedAt), constant: constants, list: lists, [ENGINE_NAMES.list]: lists},
+    facts: {now: new Date(startedAt), constant: constants, [LIST]: lists},
   };
 }
 

@@ -5,7 +5,7 @@ import {inTemporary} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';
-import type {ReadField} from './language/expression.ts';
+import type {Reference} from './language/expression.ts';
 import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary.ts';
 
 /** Characters of a hash that are kept: 66 bits. */
@@ -141,7 +141,7 @@ export class ListFacts {
  * @throws {UsageError} if the list lacks the column of persons.
  */
 export function listFactsOf(
-  reads: readonly Pick<ReadField, 'path'>[],
+  reads: readonly Pick<Reference, 'path'>[],
   targets: readonly Target[],
   planOf: (targets: readonly Target[]) => PlanRow,
   {columns, kind}: InputFormat,

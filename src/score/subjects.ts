@@ -3,9 +3,9 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
-import type {Condition} from './language/condition.ts';
-import {type CheckCondition, conditionChecker} from './language/expression.ts';
-import type {Facts} from './language/read-facts.ts';
+import {type Condition, compile, type Decision, type Facts} from './language/condition.ts';
+import {asWritten, LIST, type Locate} from './language/engine.ts';
+import {conditionChecker, type Reference} from './language/expression.ts';
 import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOf} from './language/vocabulary.ts';
 
 /**
@@ -64,30 +64,96 @@ export function knownColumns(format: InputFormat): readonly string[] | undefined
 }
 
 /**
- * Makes a checker of conditions. They may read the run's constants, lists and time, the row's columns, the
- * answers of `subjects`, and the names in `more`.
+ * A condition on a row's results. If it reads an operation of several columns, it has an alternative for each column,
+ * and holds if one of them holds.
  */
-export function subjectsChecker(
+export interface RowCondition {
+  readonly references: readonly Reference[];
+  /** Empty if the condition reads a lookup that is not made. */
+  readonly alternatives: readonly Alternative[];
+  /** Undefined if no alternative holds, and one is undecided. */
+  decide(facts: Facts): Decision;
+}
+
+export interface Alternative {
+  readonly condition: Condition;
+  /** The lookup that is read for each subject: the subject's name, and the index of one of its targets. */
+  readonly chosen: ReadonlyMap<string, number>;
+}
+
+/**
+ * Makes a compiler of conditions. They may read the run's constants, lists and time, the row's columns, the answers
+ * of `subjects`, and the names in `more`.
+ */
+export function conditionCompiler(
   subjects: Subjects,
   format: InputFormat,
   {vocabulary}: Background,
   more: RuleVocabulary = {},
-): CheckCondition {
+): (text: string, place: string) => RowCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
   const answers = answerVocabulary(operations, knownColumns(format));
-  return conditionChecker({...vocabulary, ...answers, ...more});
+  const check = conditionChecker({...vocabulary, ...answers, ...more});
+  return (text, place) => {
+    const expression = check(text, place);
+    const {references} = expression;
+    const alternatives = choicesOf(subjectsRead(references, subjects), subjects).map(chosen => ({
+      condition: compile(expression, locateIn(chosen)),
+      chosen,
+    }));
+    const decide = (facts: Facts) => {
+      let any: Decision = false;
+      for (const {condition} of alternatives) {
+        const decision = condition.decide(facts);
+        if (decision === true) return true;
+        if (decision === undefined) any = undefined;
+      }
+      return any;
+    };
+    return {references, alternatives, decide};
+  };
+}
+
+/** All choices of one target for each subject. */
+function choicesOf(names: ReadonlySet<string>, subjects: Subjects): Alternative['chosen'][] {
+  let choices: Alternative['chosen'][] = [new Map()];
+  for (const name of names) {
+    const targets = subjects.get(name)?.targets ?? [];
+    choices = choices.flatMap(chosen => targets.map(index => new Map([...chosen, [name, index]])));
+  }
+  return choices;
+}
+
+/** Names of the subjects of which something is read. */
+export function subjectsRead(references: readonly Reference[], subjects: Subjects): ReadonlySet<string> {
+  return new Set(references.map(({path}) => subjectOf(path)).filter(name => subjects.has(name)));
+}
+
+/** A lookup's name in the facts. No expression can have it, so it is no other name of the vocabulary. */
+const factOf = (index: number) => `lookup ${index}`;
+/** The name of its facts of the list, if a condition calls it by its operation: `shared.network`. */
+const sharedOf = (index: number) => `shared ${index}`;
+
+/** Finds a path in the facts of {@link factsReader}, where each lookup has a number in place of its name. */
+function locateIn(chosen: Alternative['chosen']): Locate {
+  return path => {
+    const subject = subjectOf(path);
+    const index = chosen.get(subject);
+    if (index === undefined) return asWritten(path);
+    const [root = '', , ...rest] = path;
+    if (root === 'shared' && isOperation(subject)) return [sharedOf(index), ...path.slice(1)];
+    return root === subject ? [factOf(index), ...path.slice(1)] : [root, factOf(index), ...rest];
+  };
 }
 
 /** Makes a reader of the row's columns that conditions use; undefined if they use no column. */
 export function rowReader(
-  conditions: readonly Condition[],
+  references: readonly Reference[],
   columns: readonly string[],
 ): ((row: Row) => Readonly<Record<string, unknown>>) | undefined {
-  const references = conditions
-    .flatMap(condition => condition.references)
-    .filter(({path}) => path[0] === 'row');
-  if (references.length === 0) return undefined;
-  const read = new Set(references.flatMap(({path}) => path.slice(1, 2)));
+  const used = references.filter(({path}) => path[0] === 'row');
+  if (used.length === 0) return undefined;
+  const read = new Set(used.flatMap(({path}) => path.slice(1, 2)));
   const cells = [...read].map(name => ({name, at: columns.indexOf(name)}));
   return row => {
     if (row.type !== 'csv') return row.value;
@@ -98,58 +164,32 @@ export function rowReader(
 }
 
 /**
- * A choice for each subject that a condition reads: the name of the subject, and the index of one of its
- * targets. So if `ip` means several columns, each combination reads one of them.
- */
-export type Combination = ReadonlyMap<string, number>;
-
-/** All combinations of lookups to try a condition with; undefined if one of its subjects is not looked up. */
-export function combinationsOf(condition: Condition, subjects: Subjects): readonly Combination[] | undefined {
-  let combinations: Combination[] = [new Map()];
-  for (const name of subjectsRead(condition, subjects)) {
-    const targets = subjects.get(name)?.targets ?? [];
-    if (targets.length === 0) return undefined;
-    combinations = combinations.flatMap(chosen => targets.map(index => new Map([...chosen, [name, index]])));
-  }
-  return combinations;
-}
-
-/** Names of the subjects that a condition reads something of. */
-export function subjectsRead({references}: Condition, subjects: Subjects): Set<string> {
-  const names = references.map(({path}) => subjectOf(path));
-  return new Set(names.filter(name => subjects.has(name)));
-}
-
-/**
- * Makes a reader of a row's facts. Each subject stands for the lookup that `combination` chooses, else for its first.
- * Facts that are the same for all rows, such as `now`, are added only if a condition reads one: adding them doubles
- * the time.
+ * Makes a reader of a row's facts. Facts that are the same for all rows, such as `now`, are added only if a condition
+ * reads one: adding them doubles the time.
  */
 export function factsReader(
-  subjects: Subjects,
-  conditions: readonly Condition[],
+  conditions: readonly RowCondition[],
+  {length}: readonly Target[],
   columns: readonly string[],
   {facts: background}: Background,
-): (view: RowView, combination?: Combination) => Facts {
-  const readRow = rowReader(conditions, columns);
-  const firsts = [...subjects].map(([name, {targets}]) => ({name, first: targets[0] ?? -1}));
-  const {now, constant, list, list_} = background;
-  const roots = new Set(conditions.flatMap(({references}) => references.map(({path}) => path[0] ?? '')));
+): (view: RowView) => Facts {
+  const references = conditions.flatMap(condition => condition.references);
+  const readRow = rowReader(references, columns);
+  const roots = new Set(references.map(({path}) => asWritten(path)[0]));
   const reads = Object.keys(background).some(name => roots.has(name));
-  return (view, combination) => {
-    const {row, results, answers} = view;
+  const {now, constant, [LIST]: list} = background;
+  const lookups = Array.from({length}, (_, index) => factOf(index));
+  return view => {
     const status: Record<string, string> = {};
     const error: Record<string, string> = {};
     const shared: Record<string, unknown> = {};
-    const own = {status, error, row: readRow?.(row), shared};
-    const facts: Record<string, unknown> = reads ? {...own, now, constant, list, list_} : own;
-    for (const {name, first} of firsts) {
-      const index = combination?.get(name) ?? first;
-      facts[name] = answers[index];
-      const counts = sharedIn(view, index);
-      if (isOperation(name)) Object.assign(shared, counts);
-      else shared[name] ??= counts;
-      const result = results[index];
+    const own = {status, error, shared, row: readRow?.(view.row)};
+    const facts: Record<string, unknown> = reads ? {...own, now, constant, [LIST]: list} : own;
+    for (let index = 0; index < length; index++) {
+      const name = lookups[index] as string;
+      facts[name] = view.answers[index];
+      if (view.shared !== undefined) facts[sharedOf(index)] = shared[name] = sharedIn(view, index);
+      const result = view.results[index];
       if (result === undefined) continue;
       status[name] = result.status;
       error[name] = result.error ?? '';
@@ -157,7 +197,6 @@ export function factsReader(
     return facts;
   };
 }
-
 /** The facts of the list for one lookup; undefined if its cell has no value. */
 export function sharedIn({results, shared}: RowView, index: number): SharedBy[number] {
   const result = results[index];

@@ -3,9 +3,7 @@ import type {Explanation} from '../../report/explanation.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
 import {backgroundOf} from '../../score/given.ts';
-import {compile} from '../../score/language/condition.ts';
-import {reader} from '../../score/language/read-facts.ts';
-import {combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../../score/subjects.ts';
+import {conditionCompiler, factsReader, subjectsOf} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, startOf} from './enriched-file.ts';
 import {listFactsIn, parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
@@ -77,35 +75,28 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  */
 async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
-  const subjects = subjectsOf(targets);
   const read = rowReaderOf(file);
   const background = backgroundOf(undefined, startOf(file) || 0);
-  const check = subjectsChecker(subjects, file.own, background);
+  const compile = conditionCompiler(subjectsOf(targets), file.own, background);
   const ready = rules.map(({when}) => {
     try {
-      const condition = compile(check(when, ''));
-      return {condition, combinations: combinationsOf(condition, subjects) ?? []};
+      return compile(when, '');
     } catch {
       return undefined;
     }
   });
   const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
-  const conditions = ready.flatMap(rule => rule?.condition ?? []);
+  const conditions = ready.filter(condition => condition !== undefined);
   const reads = conditions.flatMap(({references}) => references);
-  const readFacts = factsReader(subjects, conditions, file.own.columns, background);
+  const readFacts = factsReader(conditions, targets, file.own.columns, background);
   // If the summary says that nothing is shared, no rule held by it.
   const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
   const list = isShared ? await listFactsIn(file, reads, sameBy) : undefined;
   return (row: TextRow, cells: readonly string[]) => {
-    const view = {...read(row, cells), shared: list?.of(row)};
-    return ready.map((rule): Used | undefined => {
-      if (rule === undefined) return undefined;
-      const choices = rule.combinations.map(combination => readFacts(view, combination));
-      const holding = choices.find(some => rule.condition.decide(some) === true);
-      if (holding === undefined) return undefined;
-      const values = rule.condition.references.map(({path, name}) => [name, reader(path)(holding)] as const);
-      return new Map(values.filter(([, value]) => value !== undefined));
-    });
+    const facts = readFacts({...read(row, cells), shared: list?.of(row)});
+    return ready.map((rule): Used | undefined =>
+      rule?.alternatives.find(({condition}) => condition.decide(facts) === true)?.condition.valuesIn(facts),
+    );
   };
 }
 

@@ -1,16 +1,25 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 
+/** A path that an expression reads, with the node of its last name. */
+export interface ReadPath {
+  readonly node: ASTNode;
+  readonly path: readonly string[];
+  /** True if the path stands in `has(…)`: the field may be missing. */
+  readonly optional: boolean;
+}
+
+/** Macros over a list. The second argument is evaluated for each element; the first one names the element. */
+const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** The names in a path: a, b and c for `a.b["c"]`. Undefined for any other expression. */
 export function pathOf(node: ASTNode): readonly string[] | undefined {
   if (node.op === 'id') return [node.args];
-  if (node.op === '.') {
-    const owner = pathOf(node.args[0]);
-    return owner === undefined ? undefined : [...owner, node.args[1]];
-  }
-  if (node.op !== '[]') return undefined;
+  if (node.op !== '.' && node.op !== '[]') return undefined;
   const [of, index] = node.args;
   const owner = pathOf(of);
-  const name = literalText(index);
+  const name = typeof index === 'string' ? index : literalText(index);
   return owner !== undefined && name !== undefined ? [...owner, name] : undefined;
 }
 
@@ -25,17 +34,38 @@ export function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }
 
-/** Macros over a list. The second argument is evaluated for each element; the first one names the element. */
-export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
-
-/** Adds to `bound` the variable that a loop names: `x` in `list.exists(x, x > 1)`. */
-export function boundIn(node: ASTNode, bound: ReadonlySet<string>): ReadonlySet<string> {
-  const variable = node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[2][0] : undefined;
-  return variable?.op === 'id' ? new Set([...bound, variable.args]) : bound;
+/** All paths that a part of an expression reads, without those of its loops' own variables (`bound`). */
+export function pathsIn(node: ASTNode, bound = NONE): ReadPath[] {
+  const path = pathOf(node);
+  if (path !== undefined) return bound.has(path[0] ?? '') ? [] : [{node, path, optional: false}];
+  const inner = childrenIn(node, bound).flatMap(child => pathsIn(child.node, child.bound));
+  return hasPath(node) === undefined ? inner : inner.map(one => ({...one, optional: true}));
 }
 
-export function childrenOf(node: ASTNode): ASTNode[] {
-  return nodesIn(node.args);
+/** The parts of a node, each with the variables that loops around it name: `x` in `list.exists(x, x > 1)`. */
+export function childrenIn(node: ASTNode, bound = NONE): {node: ASTNode; bound: ReadonlySet<string>}[] {
+  const variable = node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[2][0] : undefined;
+  if (node.op !== 'rcall' || variable?.op !== 'id')
+    return nodesIn(node.args).map(child => ({node: child, bound}));
+  const [, receiver, [, ...body]] = node.args;
+  const within = new Set([...bound, variable.args]);
+  return [{node: receiver, bound}, ...body.map(child => ({node: child, bound: within}))];
+}
+
+/** Puts other names into a path's nodes, as many as it has. */
+export function renamePath(node: ASTNode, names: readonly string[]): void {
+  const name = names.at(-1) as string;
+  if (node.op === 'id') setArgs(node, name);
+  if (node.op !== '.' && node.op !== '[]') return;
+  const [owner, index] = node.args;
+  if (typeof index === 'string') setArgs(node, [owner, name]);
+  else setArgs(index, name);
+  renamePath(owner, names.slice(0, -1));
+}
+
+/** Changes a node before the engine checks it: the engine reads a node's operands then. */
+export function setArgs(node: ASTNode, args: unknown): void {
+  (node as {args: unknown}).args = args;
 }
 
 function nodesIn(given: unknown): ASTNode[] {

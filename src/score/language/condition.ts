@@ -1,8 +1,13 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {hasPath, pathOf} from './ast.ts';
-import {type Expression, type ReadField, type Reference, referencesOf} from './expression.ts';
-import {type Facts, reader, SharedReads} from './read-facts.ts';
-import {engineText} from './written.ts';
+import {asWritten, type Evaluate} from './engine.ts';
+import {type Expression, type Reference, referencesOf} from './expression.ts';
+
+/**
+ * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed:
+ * each row has an object of its own.
+ */
+export type Facts = Readonly<Record<string, unknown>>;
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
@@ -11,183 +16,153 @@ export type Decision = boolean | undefined;
  * A condition on a row's fields. A missing field leaves it undecided, with two exceptions: has() tests for a
  * field, and one side of && or || may decide alone, as in `false && missing` and `true || missing`.
  */
-export interface Condition {
+export interface Condition extends Part {
   /** All paths that the condition reads. */
   readonly references: readonly Reference[];
+  /** The values that the condition reads, by their names; without those that the facts lack. */
+  valuesIn(facts: Facts): ReadonlyMap<string, unknown>;
+}
+
+interface Part {
   decide(facts: Facts): Decision;
   /**
-   * Adds the fields that leave the condition undecided. If a part of the condition can't use a value, such as
-   * a text that is not a number, adds all fields of that part. Returns true if there was such a part.
+   * Calls `lacks` for each field that leaves the condition undecided. If a part of the condition can't use a value,
+   * such as a text that is not a number, calls it for all fields of that part. Returns true if there was such a part.
    */
-  missing(facts: Facts, into: Lacking): boolean;
+  missing(facts: Facts, lacks: (reference: Reference) => void): boolean;
 }
 
-export interface Lacking {
-  add(reference: Reference): unknown;
+/** Compiles an expression once, for many rows. */
+export function compile(expression: Expression, locate = asWritten): Condition {
+  const {engine, text} = expression;
+  const parsed = engine.parse(text);
+  const references: Reference[] = [];
+  const readerOf = ({path, optional}: Reference) => reader(locate(optional ? path.slice(0, 1) : path));
+  const partOf = (node: ASTNode): Part => {
+    if (node.op === '&&' || node.op === '||')
+      return either(sidesOf(node, node.op).map(partOf), node.op === '||');
+    if (node.op === '!_') return negation(partOf(node.args));
+    const own = referencesOf(node, expression.vocabulary);
+    references.push(...own);
+    const reads = own.map(reference => ({reference, read: knownReader(reference, readerOf(reference))}));
+    const tested = hasPath(node);
+    if (tested !== undefined) return leaf(reads, isThere(reader(locate(tested))));
+    const isFlag = pathOf(node) !== undefined && own[0]?.type?.kind === 'bool';
+    return leaf(reads, isFlag ? undefined : engine.evaluatorOf(node));
+  };
+  const {decide, missing} = partOf(parsed.ast);
+  engine.prepare(parsed, locate);
+  const valuesIn = (facts: Facts) => {
+    const values = references.map(({name, path}) => [name, reader(locate(path))(facts)] as const);
+    return new Map(values.filter(([, value]) => value !== undefined));
+  };
+  return {references, decide, missing, valuesIn};
 }
 
-/** A condition whose `decide` may be replaced by a function that decides only once per row. */
-type Part = {-readonly [Key in keyof Condition]: Condition[Key]};
-
-/** Compiles an expression once, for many rows. Conditions with the same `shared` read each field once per row. */
-export function compile(expression: Expression, shared = new SharedReads()): Condition {
-  return conditionOf(expression.ast, {expression, shared});
-}
-
-interface Compiling {
-  readonly expression: Expression;
-  readonly shared: SharedReads;
-}
-
-/** Compiles a part of an expression. If several conditions share the part, it is decided once per row. */
-function conditionOf(node: ASTNode, compiling: Compiling): Condition {
-  const {shared} = compiling;
-  const text = engineText(node, false);
-  const part = shared.named(`part ${text}`, () => ({condition: newCondition(node, compiling), uses: 0}));
-  part.uses += 1;
-  if (part.uses === 2) part.condition.decide = shared.once(part.condition.decide);
-  return part.condition;
-}
-
-function newCondition(node: ASTNode, compiling: Compiling): Part {
-  const {expression, shared} = compiling;
-  const {vocabulary} = expression;
-  if (node.op === '&&' || node.op === '||') {
-    const sides = node.args.map(side => conditionOf(side, compiling));
-    return either(sides, node.op === '||');
-  }
-  if (node.op === '!_') return negation(conditionOf(node.args, compiling));
-  const references = referencesOf(node, vocabulary).map(reference =>
-    shared.named(`reference ${reference.optional} ${JSON.stringify(reference.path)}`, () => reference),
-  );
-  const present = hasPath(node);
-  if (present !== undefined) return presence(present, references, shared);
-  const [reference] = references;
-  if (pathOf(node) !== undefined && reference?.type?.kind === 'bool') return flag(reference, shared);
-  return comparison(expression.runnable(node), references, shared);
+/** The terms of a sum of && or ||. */
+function sidesOf(node: ASTNode, sign: '&&' | '||'): ASTNode[] {
+  return node.op === sign ? [...sidesOf(node.args[0], sign), ...sidesOf(node.args[1], sign)] : [node];
 }
 
 /** `||` or `&&`: one side may decide alone, even if another side is undecided. */
-function either(sides: readonly Condition[], deciding: boolean): Part {
+function either(sides: readonly Part[], deciding: boolean): Part {
+  const decide = (facts: Facts) => {
+    let all: Decision = !deciding;
+    for (const side of sides) {
+      const decision = side.decide(facts);
+      if (decision === deciding) return deciding;
+      if (decision === undefined) all = undefined;
+    }
+    return all;
+  };
   return {
-    references: sides.flatMap(side => side.references),
-    decide(facts) {
-      let all: Decision = !deciding;
-      for (const side of sides) {
-        const decision = side.decide(facts);
-        if (decision === deciding) return deciding;
-        if (decision === undefined) all = undefined;
-      }
-      return all;
-    },
-    missing(facts, into) {
-      if (this.decide(facts) !== undefined) return false;
-      let wrong = false;
-      for (const side of sides) wrong = side.missing(facts, into) || wrong;
-      return wrong;
+    decide,
+    missing(facts, lacks) {
+      if (decide(facts) !== undefined) return false;
+      return sides.filter(side => side.missing(facts, lacks)).length > 0;
     },
   };
 }
 
-function negation(inner: Condition): Part {
+function negation({decide, missing}: Part): Part {
   return {
-    references: inner.references,
     decide: facts => {
-      const decision = inner.decide(facts);
+      const decision = decide(facts);
       return decision === undefined ? undefined : !decision;
     },
-    missing: (facts, into) => inner.missing(facts, into),
+    missing,
   };
 }
 
-/** has(): false for a field that its answer lacks; undecided if the answer itself is missing. */
-function presence(path: readonly string[], references: readonly Reference[], shared: SharedReads): Part {
-  const read = reader(path);
-  const isKnown = everyKnown(references, shared);
+interface FieldRead {
+  readonly reference: Reference;
+  readonly read: Evaluate;
+}
+
+/** A part that is decided only if all its fields are known. Without `evaluate`, it is a flag: its only field. */
+function leaf(reads: readonly FieldRead[], evaluate?: Evaluate): Part {
+  const decide = evaluate === undefined ? (reads[0]?.read as Part['decide']) : decider(reads, evaluate);
   return {
-    references,
-    decide: facts => (isKnown(facts) ? isThere(read(facts)) : undefined),
-    missing(facts, into) {
-      if (!isKnown(facts)) for (const reference of references) into.add(reference);
-      return false;
+    decide,
+    missing(facts, lacks) {
+      let unknown = false;
+      for (const {reference, read} of reads)
+        if (read(facts) === undefined) {
+          unknown = true;
+          lacks(reference);
+        }
+      if (unknown || decide(facts) !== undefined) return false;
+      for (const {reference} of reads) lacks(reference);
+      return true;
     },
   };
 }
 
-/** A condition that is only a flag, as in most rules. For speed, it is read without the expression engine. */
-function flag(reference: Reference, shared: SharedReads): Part {
-  const read = readKnown(reference, shared) as (facts: Facts) => Decision;
-  return {
-    references: [reference],
-    decide: read,
-    missing(facts, into) {
-      if (read(facts) === undefined) into.add(reference);
-      return false;
-    },
-  };
-}
-
-function comparison(
-  run: (facts: Facts) => unknown,
-  references: readonly Reference[],
-  shared: SharedReads,
-): Part {
-  const known = everyKnown(references, shared);
-  const reads = references.map(reference => ({reference, read: readKnown(reference, shared)}));
-  const evaluate = (facts: Facts): Decision => {
+function decider(reads: readonly FieldRead[], evaluate: Evaluate): Part['decide'] {
+  return facts => {
+    for (const {read} of reads) if (read(facts) === undefined) return undefined;
     try {
-      const result = run(facts);
+      const result = evaluate(facts);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
       // A value can't be used, such as a text that is not a number: the condition is undecided.
       return undefined;
     }
   };
-  return {
-    references,
-    decide: facts => (known(facts) ? evaluate(facts) : undefined),
-    missing(facts, into) {
-      if (known(facts) && evaluate(facts) !== undefined) return false;
-      let hadAll = true;
-      for (const {reference, read} of reads)
-        if (read(facts) === undefined) {
-          hadAll = false;
-          into.add(reference);
-        }
-      if (hadAll) for (const reference of references) into.add(reference);
-      return hadAll;
-    },
-  };
 }
 
 const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 'string', double: 'number'};
 
-function everyKnown(references: readonly Reference[], shared: SharedReads): (facts: Facts) => boolean {
-  const reads = [...new Set(references.map(reference => readKnown(reference, shared)))];
-  const [first] = reads;
-  if (first !== undefined && reads.length === 1) return facts => first(facts) !== undefined;
+/**
+ * Makes a reader of a field that gives undefined for a value whose type is not the interface's. For a field that is
+ * used only in `has(…)`, `read` gives the whole answer: the field itself may be missing.
+ */
+function knownReader({type, optional}: Reference, read: Evaluate): Evaluate {
+  const expected = optional ? undefined : typeNames[type?.kind ?? ''];
   return facts => {
-    for (const read of reads) if (read(facts) === undefined) return false;
-    return true;
+    const value = read(facts);
+    if (expected === undefined) return value ?? undefined;
+    return typeof value === expected ? value : undefined;
   };
 }
 
-/**
- * Makes a reader of a field. The reader returns undefined for a value whose type is not the interface's. For
- * a field that is used only in `has(…)`, it reads the whole answer: the field itself may be missing.
- */
-function readKnown({path, type, optional}: ReadField, shared: SharedReads): (facts: Facts) => unknown {
-  const expected = optional ? undefined : typeNames[type?.kind ?? ''];
-  const read = reader(optional ? path.slice(0, 1) : path);
-  return shared.named(`${expected ?? (optional ? 'root' : 'any')} ${JSON.stringify(path)}`, () =>
-    shared.once(facts => {
-      const value = read(facts);
-      const isKnown = expected === undefined ? isThere(value) : typeof value === expected;
-      return isKnown ? value : undefined;
-    }),
-  );
+function isThere(read: Evaluate): Evaluate {
+  return facts => (read(facts) ?? undefined) !== undefined;
 }
 
-function isThere(value: unknown): boolean {
-  return value !== undefined && value !== null;
+/** Makes a reader of the value at a path. It returns undefined if there is no value. */
+function reader(path: readonly string[]): Evaluate {
+  const [root = '', field = '', ...deeper] = path;
+  if (path.length === 1) return facts => facts[root];
+  // Most conditions read a field at this depth, in every row, so it is read without a further call.
+  if (deeper.length === 0)
+    return facts => {
+      const part = facts[root];
+      return typeof part === 'object' && part !== null ? (part as Facts)[field] : undefined;
+    };
+  return facts => deeper.reduce(fieldOf, fieldOf(facts[root], field));
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Facts)[name] : undefined;
 }

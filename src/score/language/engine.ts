@@ -1,30 +1,67 @@
 import {createRequire} from 'node:module';
-import {type ASTNode, Environment} from '@marcbachmann/cel-js';
+import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
-import {childrenOf} from './ast.ts';
-import {type Constants, checkConstants, constantText} from './constants.ts';
+import {childrenIn, literalText, pathOf, pathsIn, renamePath, setArgs} from './ast.ts';
 import {convertible, finite} from './convertible.ts';
-import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
 const require = createRequire(import.meta.url);
 
 /** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 
-/** Declares the names that expressions may read, in an environment that checks or runs them. */
-export type Declare = (environment: Environment, use: 'check' | 'run') => void;
+/** Gives the path of a value in the facts, by its path in expressions. Both have as many names. */
+export type Locate = (path: readonly string[]) => readonly string[];
 
-/** Evaluates the Common Expression Language. RE2 runs patterns in linear time: they meet strangers' values. */
+/** Values that are known before the first row, by name. */
+export type Constants = Readonly<Record<string, unknown>>;
+
+/** Name in facts and declarations of what expressions call `list`, a name that the library reserves. */
+export const LIST = 'list_';
+
+/** Paths whose values the facts have under the same names, but for lists. */
+export const asWritten: Locate = ([root = '', ...names]) => [root === 'list' ? LIST : root, ...names];
+
+/** Maximum levels of nesting. Checking an expression recurses at each level, and so does running it for a row. */
+const MOST_LEVELS = 1_000;
+const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms of && or +';
+/** The library allows any number of signs (- or !) in a row. Very many would overflow the stack of its parser. */
+const MANY_SIGNS = /(?:[!-]\s*){250}/;
+
+/**
+ * Evaluates the Common Expression Language. One environment checks types. The other runs expressions: all names are
+ * untyped there, which is faster. RE2 runs patterns in linear time: they meet strangers' values.
+ */
 export class Engine {
-  readonly #checking: Environment;
-  readonly #running: Environment;
-  readonly #patterns = new Map<string, RE2JS>();
+  readonly #checking = withMixedNumbers(new Environment());
+  readonly #running = withMixedNumbers(
+    new Environment({unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false}),
+  );
+  readonly #constants: Constants;
+  #part: ASTNode | undefined;
 
-  constructor(declare: Declare) {
-    this.#checking = this.#environment();
-    this.#running = this.#environment();
-    declare(this.#checking, 'check');
-    declare(this.#running, 'run');
+  /** `declare`: declares the names that expressions may read. */
+  constructor(declare: (environment: Environment) => void, constants: Constants = {}) {
+    declare(this.#checking);
+    this.#constants = constants;
+    this.#running.registerFunction('part(ast): dyn', () => {
+      const part = this.#part;
+      return {
+        typeCheck: (checker: Checker, _: unknown, context: unknown) => checker.check(part, context),
+        evaluate: (evaluator: Evaluator, _: unknown, context: unknown) => evaluator.run(part, context),
+      };
+    });
+  }
+
+  /** @throws {Error} when the text is not an expression, or is nested too deep. */
+  parse(text: string): ParseResult {
+    if (MANY_SIGNS.test(withoutTexts(text))) throw new Error(TOO_DEEP);
+    const parsed = this.#running.parse(text);
+    let level = [parsed.ast];
+    for (let depth = 0; level.length > 0; depth += 1) {
+      if (depth > MOST_LEVELS) throw new Error(TOO_DEEP);
+      level = level.flatMap(node => childrenIn(node).map(child => child.node));
+    }
+    return parsed;
   }
 
   /**
@@ -32,54 +69,157 @@ export class Engine {
    *
    * @throws {Error} if the expression has a fault. The error names the fault in `summary` or `message`.
    */
-  typeOf(ast: ASTNode, constants: Constants = {}): string {
-    const {valid, type, error} = this.#checking.parse(engineText(ast, false)).check();
+  typeOf(text: string): string {
+    const typed = this.#checking.parse(text);
+    adapt(typed.ast, asWritten);
+    const {valid, type, error} = typed.check();
     if (!valid) throw error ?? new Error('not valid');
-    this.#compilePatterns(ast, constants);
-    checkConstants(ast, constants, node => this.prepare(node)(constants));
+    const parsed = this.parse(text);
+    this.prepare(parsed);
+    this.#checkConstants(parsed.ast);
     return type ?? 'dyn';
   }
 
-  /** Makes a part of a checked expression ready to run. */
-  prepare(node: ASTNode): Evaluate {
-    return this.#running.parse(engineText(node, true));
+  /** Makes a parsed expression ready to run: after that, {@link evaluatorOf} may be called for its parts. */
+  prepare(parsed: ParseResult, locate: Locate = asWritten): void {
+    adapt(parsed.ast, locate);
+    const {valid, error} = parsed.check();
+    if (!valid) throw error ?? new Error('not valid');
+    this.#guard(parsed.ast);
   }
 
-  /** Compiles the patterns of matches(). Refuses a pattern from a row: it can't be checked before the first row. */
-  #compilePatterns(node: ASTNode, constants: Constants): void {
-    if (node.op === 'rcall' && node.args[0] === 'matches') {
-      const pattern = constantText(node.args[2][0], constants);
-      if (pattern === undefined)
-        throw new Error('the pattern of matches() has to be a text such as "^a.*z$", or a constant');
-      this.#patterns.set(pattern, compiled(pattern));
-    }
-    for (const child of childrenOf(node)) this.#compilePatterns(child, constants);
+  /** Makes a function that evaluates a part of a prepared expression. */
+  evaluatorOf(node: ASTNode): Evaluate {
+    this.#part = node;
+    return this.#running.parse('part(0)');
   }
 
-  #environment(): Environment {
-    const sync = {async: false};
-    const matches = (text: string, pattern: string) =>
-      (this.#patterns.get(pattern) ?? compiled(pattern)).test(text);
-    const environment = withMixedNumbers(new Environment());
-    for (const [name, read] of Object.entries(convertible))
-      environment.registerFunction(
-        `${convertibleBy(name as keyof typeof convertible)}(dyn): dyn`,
-        read,
-        sync,
+  /**
+   * Puts our own checks around what the library does at a node: it would take a text like ` 0x1f` for a number,
+   * calculate with infinity, and run patterns by JavaScript's own RegExp.
+   */
+  #guard(node: ASTNode): void {
+    for (const child of childrenIn(node)) this.#guard(child.node);
+    if (ARITHMETIC.has(node.op))
+      changeHandler<OperatorHandler>(
+        node,
+        apply => (left, right, ast, engine) => finite(apply(left, right, ast, engine)),
       );
-    return environment
-      .registerFunction(`string.${ENGINE_NAMES.matches}(string): bool`, matches, sync)
-      .registerFunction(`${ENGINE_NAMES.finite}(dyn): dyn`, finite, sync);
+    else if (node.op === 'call' && isConversion(node.args[0])) {
+      const check = convertible[node.args[0]];
+      changeHandler<CallHandler>(
+        node,
+        apply =>
+          ([value], ast, engine) =>
+            apply([check(value)], ast, engine),
+      );
+    } else if (node.op === 'rcall' && node.args[0] === 'matches') {
+      const pattern = this.#patternOf(node.args[2][0]);
+      changeHandler<CallHandler>(node, () => ([text]) => {
+        if (typeof text === 'string') return pattern.test(text);
+        throw NO_TEXT;
+      });
+    }
+  }
+
+  /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
+  #patternOf(node: ASTNode | undefined): RE2JS {
+    const pattern = this.#constantText(node);
+    if (pattern === undefined)
+      throw new Error('the pattern of matches() has to be a text such as "^a.*z$", or a constant');
+    try {
+      return (require('re2js') as typeof import('re2js')).RE2JS.compile(pattern);
+    } catch (error) {
+      const reason = (error as Error).message.replace(/^error parsing regexp: /, '');
+      throw new Error(`the pattern of matches() is not a regular expression of RE2: ${reason}`);
+    }
+  }
+
+  /** The text of a literal, or of a constant; undefined for anything else. */
+  #constantText(node: ASTNode | undefined): string | undefined {
+    const path = node === undefined ? undefined : pathOf(node);
+    const text = path?.reduce<unknown>((owner, name) => Object(owner)[name], this.#constants);
+    return typeof text === 'string' ? text : literalText(node);
+  }
+
+  /** Evaluates the constant parts, so that a fault such as `duration("7d")` is found before the first row. */
+  #checkConstants(node: ASTNode): void {
+    for (const child of childrenIn(node)) this.#checkConstants(child.node);
+    if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
+    const isConstant = pathsIn(node).every(({path: [root = '']}) => Object.hasOwn(this.#constants, root));
+    if (isConstant && !PLAIN.has(node.op)) this.evaluatorOf(node)(this.#constants);
   }
 }
 
-function compiled(pattern: string): RE2JS {
+/** Parts of the library that its macros get. */
+interface Checker {
+  check(node: unknown, context: unknown): unknown;
+}
+interface Evaluator {
+  run(node: unknown, context: unknown): unknown;
+}
+
+/** Functions that the library puts into the nodes it has checked: for an operator, and for a call. */
+type OperatorHandler = (left: unknown, right: unknown, node: ASTNode, engine: unknown) => unknown;
+type CallHandler = (values: readonly unknown[], ...more: readonly unknown[]) => unknown;
+
+/**
+ * Changes what the library does at a node. Its types don't name this function, so its absence is refused, and
+ * package.json names one version.
+ */
+function changeHandler<Handler>(node: ASTNode, change: (handle: Handler) => Handler): void {
+  const changed = node as unknown as {handle?: Handler};
+  if (typeof changed.handle !== 'function') throw new Error('the expression engine has changed');
+  changed.handle = change(changed.handle);
+}
+
+/** One error for all rows, since making one for each row would be slow. */
+const NO_TEXT = new Error('matches() takes a text');
+
+const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
+
+const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
+
+/**
+ * Kinds of nodes that are not evaluated beforehand. A literal can't be wrong, a name may have no value yet, and the
+ * members of lists and maps are checked by themselves.
+ */
+const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
+
+/** Checks a constant time zone before the first row: `t.getHours("Europe/Berlin")`. */
+function checkZone(zone: string | undefined): void {
+  if (zone === undefined) return;
   try {
-    return (require('re2js') as typeof import('re2js')).RE2JS.compile(pattern);
-  } catch (error) {
-    const reason = (error as Error).message.replace(/^error parsing regexp: /, '');
-    throw new Error(`the pattern of matches() is not a regular expression of RE2: ${reason}`);
+    new Intl.DateTimeFormat('en', {timeZone: zone});
+  } catch {
+    throw new Error(`"${zone}" is not a time zone; one is "Europe/Berlin"`);
   }
+}
+
+/** Writes names as the facts have them, and whole numbers as fractions. */
+function adapt(ast: ASTNode, locate: Locate): void {
+  for (const {node, path} of pathsIn(ast)) renamePath(node, locate(path));
+  writeDoubles(ast, false);
+}
+
+/**
+ * Makes `1` a fraction in sums, comparisons and lists, since all numbers in answers are fractions. A whole number
+ * stays whole (`counts`) as an index, beside `%`, and as an argument: `substring(1)`.
+ */
+function writeDoubles(node: ASTNode, counts: boolean): void {
+  if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
+    setArgs(node, Number(node.args));
+  const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
+  for (const child of childrenIn(node)) writeDoubles(child.node, within || (counts && node.op === '-_'));
+}
+
+function isDecimal({input, range}: ASTNode): boolean {
+  return /^\d+$/.test(input.slice(range.start, range.end));
+}
+
+/** An expression with empty texts in place of its own. */
+export function withoutTexts(expression: string): string {
+  return expression.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
 }
 
 /** Lets whole numbers mix with fractions, which CEL forbids: `score + 1`, `score == 1`. */

@@ -1,4 +1,4 @@
-import {ENGINE_NAMES} from './written.ts';
+import {LIST, withoutTexts} from './engine.ts';
 
 /** Operators of other languages, with their spelling in CEL. */
 const WORDS: readonly (readonly [other: RegExp, here: string])[] = [
@@ -96,9 +96,7 @@ const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) 
 
 /** Rewords the library's message on an expression for people who do not know the language. */
 export function explained(reason: string, text: string): string {
-  const named = reason
-    .replaceAll(ENGINE_NAMES.matches, 'matches')
-    .replaceAll(`${ENGINE_NAMES.list}.`, 'list.');
+  const named = reason.replaceAll(`${LIST}.`, 'list.');
   const said = inWords(named);
   const hint = hintFor(named, text);
   return hint === undefined ? said : `${said} (${hint})`;
@@ -120,8 +118,7 @@ function hintFor(reason: string, text: string): string | undefined {
   if (/list ?elements/i.test(reason))
     return 'put a longer list into a file: lists: {allowed: {file: allowed.txt}}';
   if (!/^(Unexpected|Expected)/.test(reason)) return undefined;
-  const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  return WORDS.find(([other]) => other.test(bare))?.[1];
+  return WORDS.find(([other]) => other.test(withoutTexts(text)))?.[1];
 }
 
 const LONGEST_SHOWN = 200;

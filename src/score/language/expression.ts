@@ -1,32 +1,28 @@
-import type {ASTNode} from '@marcbachmann/cel-js';
+import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closest} from '../../job/closest.ts';
-import {boundIn, childrenOf, hasPath, LOOPS, literalText, pathOf} from './ast.ts';
+import {childrenIn, literalText, pathOf, pathsIn} from './ast.ts';
 import type {Codes} from './codes.ts';
-import {type Declare, Engine, type Evaluate} from './engine.ts';
+import {Engine, LIST} from './engine.ts';
 import {explained, shown} from './explained.ts';
 import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
-import {ENGINE_NAMES, parsed} from './written.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
-export interface Reference extends ReadField {
+export interface Reference {
+  readonly path: readonly string[];
   /** The path with dots, also if the expression has brackets: `ip.is_vpn`. */
   readonly name: string;
-}
-
-/** A field, as a condition reads it. */
-export interface ReadField {
-  readonly path: readonly string[];
   readonly type: Type | undefined;
   /** True if the path is used in `has(…)` only: the field may be missing, but its answer may not. */
   readonly optional: boolean;
 }
 
-/** A parsed CEL expression, checked with the names and types of `vocabulary`. */
+/** A CEL expression, checked with the names and types of `vocabulary`. */
 export interface Expression {
-  readonly ast: ASTNode;
+  readonly text: string;
+  readonly references: readonly Reference[];
   readonly vocabulary: RuleVocabulary;
-  runnable(node: ASTNode): Evaluate;
+  readonly engine: Engine;
 }
 
 /**
@@ -38,8 +34,9 @@ export type CheckCondition = (text: string, place: string) => Expression;
 
 /** Makes a checker of conditions over these names. Making one takes a few milliseconds. */
 export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
-  const engine = new Engine(declaredIn(vocabulary));
-  const constants = {constant: constantsIn(vocabulary)};
+  const engine = new Engine(environment => declare(vocabulary, environment), {
+    constant: constantsIn(vocabulary),
+  });
   return (text, place) => {
     const wrong = (reason: string) =>
       new UsageError(
@@ -47,14 +44,12 @@ export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
         `${place}: ${explained(reason, text).replace(/(?<![.?])$/, '.')} The expression: ${shown(text)}`,
       );
     try {
-      const ast = parsed(text);
-      referencesOf(ast, vocabulary);
-      const type = engine.typeOf(ast, constants);
+      const {ast} = engine.parse(text);
+      const references = referencesOf(ast, vocabulary);
+      const type = engine.typeOf(text);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
-      // Throws if the expression is nested too deep to run: `prepare` adds calls that nest it deeper.
-      engine.prepare(ast);
-      return {ast, vocabulary, runnable: node => engine.prepare(node)};
+      return {text, references, vocabulary, engine};
     } catch (error) {
       if (error instanceof UsageError) throw error;
       if (error instanceof UnknownName) throw wrong(error.message);
@@ -69,52 +64,32 @@ function constantsIn({constant}: RuleVocabulary): Readonly<Record<string, unknow
 }
 
 /**
- * All paths that a part of an expression reads, without those of a loop's own variables (`bound`).
+ * The paths that a part of an expression reads, with their types.
  *
  * @throws {UnknownName} if a path does not exist.
  */
-export function referencesOf(
-  node: ASTNode,
-  vocabulary: RuleVocabulary,
-  bound: ReadonlySet<string> = new Set(),
-): Reference[] {
-  const path = pathOf(node);
-  if (path !== undefined) {
-    if (bound.has(path[0] as string)) return [];
-    return [{path, name: path.join('.'), type: typeAt(vocabulary, path), optional: false}];
-  }
-  if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
-    const [, receiver, [, ...rest]] = node.args;
-    const inner = boundIn(node, bound);
-    return [
-      ...referencesOf(receiver, vocabulary, bound),
-      ...rest.flatMap(child => referencesOf(child, vocabulary, inner)),
-    ];
-  }
-  const children = childrenOf(node).flatMap(child => referencesOf(child, vocabulary, bound));
-  return hasPath(node) === undefined ? children : children.map(child => ({...child, optional: true}));
+export function referencesOf(node: ASTNode, vocabulary: RuleVocabulary): Reference[] {
+  return pathsIn(node).map(({path, optional}) => ({
+    path,
+    name: path.join('.'),
+    type: typeAt(vocabulary, path),
+    optional,
+  }));
 }
 
-/**
- * Makes the function that declares a vocabulary in an expression engine. Members of lists get types only for the
- * check of an expression. At run time the engine would refuse a typed member, such as `rules[0]` of an answer.
- */
-function declaredIn(vocabulary: RuleVocabulary): Declare {
-  return (environment, use) => {
-    let items = 0;
-    const itemType = (fields: Record<string, unknown>) => {
-      if (use === 'run') return 'dyn';
-      items += 1;
-      environment.registerType(`Item${items}`, {fields: fields as Record<string, string>});
-      return `Item${items}`;
-    };
-    for (const [name, type] of Object.entries(vocabulary)) {
-      const declared = celType(type, itemType);
-      const known = name === 'list' ? ENGINE_NAMES.list : name;
-      if (typeof declared === 'string') environment.registerVariable(known, declared);
-      else environment.registerVariable({name: known, schema: declared as Record<string, string>});
-    }
+function declare(vocabulary: RuleVocabulary, environment: Environment): void {
+  let items = 0;
+  const itemType = (fields: Record<string, string>) => {
+    items += 1;
+    environment.registerType(`Item${items}`, {fields});
+    return `Item${items}`;
   };
+  for (const [root, type] of Object.entries(vocabulary)) {
+    const declared = celType(type, itemType);
+    const name = root === 'list' ? LIST : root;
+    if (typeof declared === 'string') environment.registerVariable(name, declared);
+    else environment.registerVariable({name, schema: declared as Record<string, string>});
+  }
 }
 
 const simple = {
@@ -127,7 +102,7 @@ const simple = {
 
 function celType(
   type: Type,
-  itemType: (fields: Record<string, unknown>) => string,
+  itemType: (fields: Record<string, string>) => string,
 ): string | Record<string, unknown> {
   if (type.kind === 'object')
     return Object.fromEntries(
@@ -135,7 +110,7 @@ function celType(
     );
   if (type.kind !== 'list') return type.kind in simple ? simple[type.kind as keyof typeof simple] : type.kind;
   const inner = celType(type.of, itemType);
-  return `list<${typeof inner === 'string' ? inner : itemType(inner)}>`;
+  return `list<${typeof inner === 'string' ? inner : itemType(inner as Record<string, string>)}>`;
 }
 
 /**
@@ -143,22 +118,17 @@ function celType(
  *
  * @throws {UnknownName} for such a text. Its message suggests the nearest code.
  */
-function checkLiterals(
-  node: ASTNode,
-  vocabulary: RuleVocabulary,
-  bound: ReadonlySet<string> = new Set(),
-): void {
+function checkLiterals(node: ASTNode, vocabulary: RuleVocabulary, bound?: ReadonlySet<string>): void {
   for (const [read, texts] of comparedIn(node)) {
-    const path = pathOf(read);
-    const type = path === undefined || bound.has(path[0] ?? '') ? undefined : typeAt(vocabulary, path);
+    const [free] = pathOf(read) === undefined ? [] : pathsIn(read, bound);
+    const type = free === undefined ? undefined : typeAt(vocabulary, free.path);
     if (type?.kind !== 'string' || type.codes === undefined) continue;
     for (const given of texts) {
       const text = literalText(given);
       if (text !== undefined) checkCode(text, type.codes);
     }
   }
-  const inner = boundIn(node, bound);
-  for (const child of childrenOf(node)) checkLiterals(child, vocabulary, inner);
+  for (const child of childrenIn(node, bound)) checkLiterals(child.node, vocabulary, child.bound);
 }
 
 /** Each operand that a node compares, with the operands that it is compared with. */

@@ -1,7 +1,6 @@
 import {packageFile} from '../../operations/package-files.ts';
 import {Engine} from '../../score/language/engine.ts';
 import {explained} from '../../score/language/explained.ts';
-import {parsed} from '../../score/language/written.ts';
 import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
@@ -40,10 +39,10 @@ function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
   });
   try {
-    const ast = parsed(when);
-    const type = engine.typeOf(ast);
+    const type = engine.typeOf(when);
     if (type !== 'bool') throw new Error(`is a ${type}, not a condition`);
-    const run = engine.prepare(ast);
+    const run = engine.parse(when);
+    engine.prepare(run);
     return facts => run(facts) === true;
   } catch (error) {
     const [reason] = explained((error as Error).message, when).split('\n');
