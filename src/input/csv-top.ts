@@ -2,10 +2,10 @@ import {isValueOf} from '../operations/shown-value.ts';
 import {intelligenceNames} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
-import {detectDialect, recordsIn} from './records/csv-dialect.ts';
-import {CsvSyntax} from './records/csv-records.ts';
-import {DELIMITERS, widthOf} from './records/delimiter.ts';
-import type {CsvDialect} from './records/record-reader.ts';
+import type {Beginning} from './other-kinds.ts';
+import {DELIMITERS, detectDialect, type Records, recordsIn, widthOf} from './records/csv-dialect.ts';
+import type {CsvSettings} from './records/csv-reader.ts';
+import {CsvSyntax} from './records/csv-syntax.ts';
 
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
@@ -18,22 +18,13 @@ const MOST_GROUPS = 2;
 const FEWEST_BELOW = 2;
 
 /** The lines at the top of a CSV file: those above the header, the header, and those below that belong to it. */
-export interface CsvTop {
-  /** The text from the header on, and the bytes and lines above it. */
+export interface CsvTop
+  extends Pick<CsvSettings, 'dialect' | 'header' | 'width' | 'lines' | 'groupLines' | 'below'> {
+  /** The text from the header on, and the number of bytes above it. */
   readonly text: string;
   readonly bytes: number;
-  readonly lines: number;
-  readonly dialect: CsvDialect;
-  /** False if the first line is a row. */
-  readonly header: boolean;
   /** The first records, with the header. */
-  readonly records: readonly (readonly string[])[];
-  /** Number of columns that they show. */
-  readonly width: number;
-  /** Lines that name groups of columns. The last is next to the header. */
-  readonly groupLines: readonly (readonly string[])[];
-  /** Number of records below the header that describe its columns. */
-  readonly below: number;
+  readonly records: Records;
   readonly notes: readonly Said[];
 }
 
@@ -51,42 +42,29 @@ export interface TopSettings {
  *
  * @throws {InputError} `input_title` for such lines, with the flag that skips them, unless `decides`.
  */
-export function findTop(sample: string, name: string, settings: TopSettings): CsvTop {
-  const given = skipLines(sample, settings.skipLines, name);
-  const {title, groups} = settings.header
-    ? linesAbove(given.text, settings.delimiter, settings.skipLines)
-    : {title: 0, groups: 0};
+export function findTop({text: sample, name}: Beginning, settings: TopSettings): CsvTop {
+  const given = skipLines(sample, settings.skipLines, name).text;
+  const {title, groups} = settings.header ? linesAbove(given, settings) : {title: 0, groups: 0};
   const lines = settings.skipLines + title + groups;
-  const notes: Said[] = [];
-  if (title + groups > 0) notes.push(aboveHeader(name, lines, groups, settings));
-  const top = skipLines(sample, lines, name);
+  const notes: Said[] = title + groups > 0 ? [aboveHeader(name, lines, groups, settings)] : [];
+  const {above, ...top} = skipLines(sample, lines, name);
   const dialect = detectDialect(top.text, settings.delimiter);
   const records = recordsIn(top.text, dialect);
-  const first = settings.header && settings.decides ? valueInFirst(records) : undefined;
-  if (first !== undefined)
+  const first = settings.header && settings.decides ? valueInFirst(records) : -1;
+  if (first >= 0)
     notes.push(
       say`${name} has no header: column ${first + 1} of its first line is itself a value to look up, as those below it are. It is read as with ${set('header', false)}; columns are column_1, column_2, ….`,
     );
-  const header = settings.header && first === undefined;
-  const groupLines = header ? groupsIn(top.above, Math.max(1, groups), dialect.delimiter) : [];
+  const header = settings.header && first < 0;
   const below = header ? recordsBelow(records) : 0;
-  const texts = below > 1 ? [records[1] ?? []] : [];
-  return {
-    ...top,
-    lines,
-    dialect,
-    header,
-    records,
-    width: widthOf(records),
-    groupLines: [...groupLines, ...texts],
-    below,
-    notes,
-  };
+  const groupLines = header ? groupsIn(above, Math.max(1, groups), dialect.delimiter) : [];
+  if (below > 1) groupLines.push([...(records[1] ?? [])]);
+  return {...top, lines, dialect, header, records, width: widthOf(records), groupLines, below, notes};
 }
 
 function aboveHeader(name: string, lines: number, groups: number, {decides}: TopSettings): string {
   const flags = ['--skip-lines', String(lines)];
-  const first = lines === 1 ? 'line' : `${lines} lines`;
+  const first = lines === 1 ? 'line seems' : `${lines} lines seem`;
   const [what, reading] =
     groups > 0
       ? [
@@ -94,40 +72,37 @@ function aboveHeader(name: string, lines: number, groups: number, {decides}: Top
           `Read the header from there: ${flags.join(' ')}. The run still reads the groups: they tell whose values a column has.`,
         ]
       : [
-          `the first ${first} ${lines === 1 ? 'seems' : 'seem'} to be a title; line ${lines + 1} looks like the header`,
+          `the first ${first} to be a title; line ${lines + 1} looks like the header`,
           `Skip what is above it with ${flags.join(' ')}.`,
         ];
   if (!decides) throw new InputError('input_title', `${name}: ${what}. ${reading}`, {flags});
   return `${name}: ${what}. It is read as with ${flags.join(' ')}: the output begins with that line.`;
 }
 
-/** Cuts off the first `lines` lines. `above`: the lines that were cut off. */
-function skipLines(sample: string, lines: number, name: string) {
-  const above: string[] = [];
-  let at = 0;
-  while (above.length < lines) {
-    const end = /\r\n|\n|\r/.exec(sample.slice(at));
-    if (end === null)
-      throw new InputError(
-        'input_header',
-        say`${name}: ${set('skipLines', String(lines))} skips all that is searched for the header: ${lines} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${lines + 1}.`,
-      );
-    above.push(sample.slice(at, at + end.index));
-    at += end.index + end[0].length;
-  }
-  return {text: sample.slice(at), bytes: Buffer.byteLength(sample.slice(0, at)), above};
+/** Cuts off the first `count` lines. `above`: the lines that were cut off. */
+function skipLines(text: string, count: number, name: string) {
+  if (count === 0) return {text, bytes: 0, above: []};
+  const lines = text.split(/(?<=\n|\r(?!\n))/);
+  const above = lines.slice(0, count);
+  if (above.length < count || !/[\r\n]$/.test(above.at(-1) ?? ''))
+    throw new InputError(
+      'input_header',
+      say`${name}: ${set('skipLines', String(count))} skips all that is searched for the header: ${count} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${count + 1}.`,
+    );
+  const bytes = Buffer.byteLength(above.join(''));
+  return {text: lines.slice(count).join(''), bytes, above: above.map(line => line.replace(/[\r\n]+$/, ''))};
 }
 
-/** Numbers of title lines, and of lines below them that name groups of columns. `skipped`: lines already left out. */
-function linesAbove(sample: string, delimiter: string | undefined, skipped: number) {
-  const lines = sample.split(/\r\n|\n|\r/).slice(0, MOST_LINES);
+/** Numbers of title lines, and of lines below them that name groups of columns. */
+function linesAbove(text: string, {delimiter, skipLines}: TopSettings) {
+  const lines = text.split(/\r\n|\n|\r/, MOST_LINES);
   if (/^"?sep=/i.test(lines[0] ?? '')) return {title: 0, groups: 0};
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
     lines.map(line => fieldsOf(line, candidate)),
   );
   // Takes the delimiter with which lines usually have the most fields. The other delimiters only occur in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
-  const title = skipped === 0 ? titleLines(table) : 0;
+  const title = skipLines === 0 ? titleLines(table) : 0;
   let groups = 0;
   let above = table[title] ?? [];
   while (groups < MOST_GROUPS && namesGroups([above, ...table.slice(title + groups + 1)])) {
@@ -137,21 +112,21 @@ function linesAbove(sample: string, delimiter: string | undefined, skipped: numb
   return {title, groups};
 }
 
-function usualWidth(rows: readonly (readonly string[])[]): number {
+function usualWidth(rows: Records): number {
   const widths = rows.map(row => row.length).filter(width => width > 0);
   return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
 }
 
 /** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */
-function titleLines(rows: readonly (readonly string[])[]): number {
+function titleLines(rows: Records): number {
   const width = Math.max(...rows.map(row => row.length));
   const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
   const first = rows.findIndex(row => row.length === width && filled(row) > 1);
-  const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1] ?? []) === 0 && !isHalf(row));
+  const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1]) === 0 && !isHalf(row));
   const header = apart > 0 && rows.slice(0, apart).every(isHalf) ? apart : first;
   if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
   // If a blank line separates title and header, a title line may have several cells, such as a name and a date.
-  const isApart = filled(rows[header - 1] ?? []) === 0;
+  const isApart = filled(rows[header - 1]) === 0;
   const isTitle = (row: readonly string[]) =>
     (isApart && (row.length < width || isHalf(row))) ||
     (filled(row) <= 1 && (row.length < width || width > 2));
@@ -159,17 +134,17 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   const agreeing = below.filter(row => row.length === width).length;
   const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;
   const stands = below.length >= FEWEST_BELOW && agreeing >= AGREEING * below.length;
-  return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0] ?? []) > 0 ? header : 0;
+  return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0]) > 0 ? header : 0;
 }
 
 /**
  * True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`.
  */
-function namesGroups([first = [], second = [], ...below]: readonly (readonly string[])[]): boolean {
+function namesGroups([first = [], second = [], ...below]: Records): boolean {
   const rows = below.filter(row => filled(row) > 0);
-  const isNamed = (cell: string, at: number) =>
-    cell.trim() !== '' || first.slice(0, at + 1).some(group => group.trim() !== '');
-  const isHeader = filled(second) > 1 && second.every((cell, at) => isNamed(cell, at) && !hasValue(cell));
+  const isHeader =
+    filled(second) > 1 &&
+    second.every((cell, at) => filled([...first.slice(0, at + 1), cell]) > 0 && !hasValue(cell));
   if (first.length !== second.length || !isHeader || first.some(hasValue) || rows.length < FEWEST_BELOW)
     return false;
   const isWide = first.some(
@@ -188,47 +163,36 @@ function hasValue(cell: string): boolean {
 function groupsIn(above: readonly string[], count: number, delimiter: string): string[][] {
   const lines = above.filter(line => line.trim() !== '').slice(-count);
   const cells = lines.map(line => fieldsOf(line, delimiter).map(cell => cell.trim()));
-  return cells.filter(([, ...others]) => others.some(cell => cell !== ''));
+  return cells.filter(([, ...others]) => filled(others) > 0);
 }
 
 /** Each column's group. An empty cell has the group to its left. Undefined if no line names groups. */
 export function columnGroups({groupLines}: CsvTop, columns: number): string[] | undefined {
   const named = groupLines
     .filter(({length}) => length === columns)
-    .map(cells => {
-      let group = '';
-      return cells.map(cell => {
-        group = cell || group;
-        return group;
-      });
-    });
-  const [first] = named;
-  return first?.map((_, at) => [...new Set(named.map(groups => groups[at] ?? ''))].join(' ').trim());
+    .map(cells => cells.map((_, at) => cells.slice(0, at + 1).findLast(cell => cell !== '') ?? ''));
+  return named[0]?.map((_, at) => [...new Set(named.map(groups => groups[at]))].join(' ').trim());
 }
 
-/** Index of a cell of the first record that is a value to look up, like most cells below it. */
-function valueInFirst([first = [], ...rows]: readonly (readonly string[])[]): number | undefined {
-  const found = first.findIndex((cell, at) =>
+/** Index of a cell of the first record that is a value to look up, like most cells below it; -1 without one. */
+function valueInFirst([first = [], ...rows]: Records): number {
+  return first.findIndex((cell, at) =>
     intelligenceNames.some(name => {
-      const below = isValueOf(name, cell)
-        ? rows.map(row => row[at] ?? '').filter(text => text.trim() !== '')
-        : [];
-      return below.length > 0 && below.filter(text => isValueOf(name, text)).length > below.length / 2;
+      if (!isValueOf(name, cell)) return false;
+      const below = rows.map(row => row[at] ?? '').filter(text => text.trim() !== '');
+      return below.filter(text => isValueOf(name, text)).length > below.length / 2;
     }),
   );
-  return found < 0 ? undefined : found;
 }
 
 /** Number of records below the header that describe its columns: Qualtrics writes the questions, then such a line. */
-function recordsBelow(records: readonly (readonly string[])[]): number {
-  const found = records.findIndex(
-    (fields, at) =>
-      at > 0 && at <= 2 && filled(fields) > 0 && fields.every(cell => /^(?:\{"ImportId":|$)/.test(cell)),
-  );
-  return Math.max(0, found);
+function recordsBelow(records: Records): number {
+  const isLine = (fields: readonly string[]) =>
+    filled(fields) > 0 && fields.every(cell => /^(?:\{"ImportId":|$)/.test(cell));
+  return 1 + records.slice(1, 3).findIndex(isLine);
 }
 
-function filled(row: readonly string[]): number {
+function filled(row: readonly string[] = []): number {
   return row.filter(cell => cell.trim() !== '').length;
 }
 

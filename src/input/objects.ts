@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {isObject, kindOf} from './records/json-record.ts';
-import {RECORD_BYTES} from './records/record-reader.ts';
+import {RECORD_BYTES} from './records/reader.ts';
 import type {ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 

@@ -1,14 +1,66 @@
+import {withoutCompression} from '../job/name-endings.ts';
 import {isValue} from '../operations/shown-value.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {byPipe, InputError} from './input-error.ts';
-import {DELIMITERS, firstRecords} from './records/delimiter.ts';
+import {areParted, DELIMITERS, type Records, recordsIn} from './records/csv-dialect.ts';
 
-/** A text that is no list with a header, with the sentence that says so and what to export instead. */
-type Kind = readonly [pattern: RegExp, sentence: string];
+/** The beginning of a file. `name`: its name in messages. */
+export interface Beginning {
+  readonly path: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+const EXPORT = 'Save or export it as CSV (UTF-8), then use that file.';
+const DECOMPRESS = 'Decompress it first, or use gzip or zstd.';
+
+const SIGNATURES: readonly (readonly [bytes: string, kind: string, advice: string])[] = [
+  ['PK\x03\x04', 'a spreadsheet (.xlsx, .ods) or another zip archive', EXPORT],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'an old spreadsheet (.xls)', EXPORT],
+  ['SQLite format 3\0', 'an SQLite database', EXPORT],
+  ['PAR1', 'a Parquet file', EXPORT],
+  ['%PDF-', 'a PDF', EXPORT],
+  ['BZh', 'compressed with bzip2', DECOMPRESS],
+  ['\xfd7zXZ\0', 'compressed with xz', DECOMPRESS],
+];
+
+/**
+ * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or
+ * many NUL bytes.
+ */
+export function refuseBinary(head: Buffer, name: string): void {
+  const refuse = (kind: string, advice: Said) => {
+    throw new InputError('input_binary', say`${name} is not a text file: it looks like ${kind}. ${advice}`);
+  };
+  const start = head.toString('latin1', 0, 16);
+  const known = SIGNATURES.find(([bytes]) => start.startsWith(bytes));
+  if (known !== undefined) refuse(known[1], known[2]);
+  if (!head.includes(0)) return;
+  // The places of NULs in mostly ASCII text show UTF-16 and UTF-32.
+  const nuls = [0, 0, 0, 0];
+  for (const [at, byte] of head.entries()) if (byte === 0) nuls[at % 4] = (nuls[at % 4] ?? 0) + 1;
+  if (nuls.reduce((sum, count) => sum + count) <= head.length / 10) return;
+  const places = nuls.map(count => (count > head.length / 8 ? '0' : 'x')).join('');
+  const [unicode] = Object.entries(UNICODE).find(([, layout]) => layout === places) ?? [];
+  if (unicode === undefined) refuse('a binary file', EXPORT);
+  refuse(
+    `a binary file, or ${unicode} without a byte order mark`,
+    say`Export it as CSV, or name its encoding: ${set('encoding', unicode)}.`,
+  );
+}
+
+const UNICODE = {'utf-32le': 'x000', 'utf-32be': '000x', 'utf-16le': 'x0x0', 'utf-16be': '0x0x'};
 
 const FROM_DATABASE =
   'Export the rows as CSV: psql --csv -c QUERY, mysql --batch -e QUERY (tabs), or sqlite3 -header -csv DATABASE QUERY.';
 
-const kinds: readonly Kind[] = [
+/** Texts that are no list, with the sentence that says so and what to export instead. */
+const kinds: readonly (readonly [pattern: RegExp, sentence: string])[] = [
+  [
+    /^\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table|div)\b/is,
+    'is HTML: a page or a table that was saved under this name. Open it in a spreadsheet and save it as CSV (UTF-8); if it is a login page or an error page, download the list again.',
+  ],
+  [/^\s*<\?xml\b/i, `is XML. ${EXPORT}`],
   [
     /^(?:\s|--[^\n]*\n|\/\*.*?\*\/;?|(?:SET|BEGIN|USE|LOCK)\b[^;]*;)*(?:INSERT INTO|CREATE (?:TABLE|DATABASE)|DROP TABLE|COPY \S+ (?:\([^)]*\) )?FROM)\b/is,
     `has SQL statements, as a dump of a database does, and no rows. ${FROM_DATABASE}`,
@@ -23,10 +75,20 @@ const kinds: readonly Kind[] = [
   ],
 ];
 
-/** @throws {InputError} `input_markup` for SQL statements, vCards and drawn tables. */
-export function refuseOtherKinds(sample: string, name: string): void {
-  const found = kinds.find(([pattern]) => pattern.test(sample));
+/** @throws {InputError} `input_markup` for HTML and XML, SQL statements, vCards and drawn tables. */
+export function refuseMarkup({text, name}: Beginning): void {
+  const found = kinds.find(([pattern]) => pattern.test(text));
   if (found !== undefined) throw new InputError('input_markup', `${name} ${found[1]}`);
+}
+
+/** @throws {InputError} `input_header` for a `.json` list of values: only objects have column names. */
+export function refuseValues({text, path, name}: Beginning): void {
+  if (!/\.json$/i.test(withoutCompression(path)) || !/^\s*\[\s*["\d]/.test(text)) return;
+  throw new InputError(
+    'input_header',
+    `${name} is a list of values, not of objects. Write an object on each line, such as {"value": …}.`,
+    byPipe("jq -c '.[] | {value: .}'", path),
+  );
 }
 
 /** A log line of Apache, nginx and others: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
@@ -39,15 +101,15 @@ const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
  *
  * @throws {InputError} `input_header` for such a log. The error suggests the flags with which the log can be read.
  */
-export function refuseLog(sample: string, name: string): void {
-  const [above = '', fields] = EXTENDED_LOG.exec(sample) ?? [];
-  if (fields === undefined && !COMMON_LOG.test(sample)) return;
-  const client = fields === undefined ? 0 : fields.trim().split(/\s+/).indexOf('c-ip');
+export function refuseLog({text, name}: Beginning): void {
+  const [above = '', fields] = EXTENDED_LOG.exec(text) ?? [];
+  if (fields === undefined && !COMMON_LOG.test(text)) return;
+  const client = (fields ?? 'c-ip').trim().split(/\s+/).indexOf('c-ip');
   const lines = above.split('\n').length - 1;
   const flags = [
     ...(lines > 0 ? ['--skip-lines', String(lines)] : []),
     '--no-header',
-    ...(/^[^\n]*\t/.test(sample.slice(above.length)) ? ['--delimiter', '\\t'] : ['--delimiter', ' ']),
+    ...['--delimiter', /^[^\n]*\t/.test(text.slice(above.length)) ? '\\t' : ' '],
     ...(client < 0 ? [] : ['--ip', `column_${client + 1}`]),
   ];
   throw new InputError(
@@ -57,67 +119,52 @@ export function refuseLog(sample: string, name: string): void {
   );
 }
 
-/**
- * Refuses lines that are quoted as a whole, `"jo@example.com,192.0.2.1"`, from programs that export one column.
- *
- * @throws {InputError} `input_header` for such lines. The error has a command that removes the quotes.
- */
-export function refuseQuotedLines(
-  records: readonly (readonly string[])[],
-  sample: string,
-  path: string,
-  name: string,
-): void {
-  if (!sample.startsWith('"') || records.length < 2 || records.some(({length}) => length !== 1)) return;
-  const inner = Buffer.from(records.flat().join('\n'));
-  const isParted = DELIMITERS.some(delimiter => {
-    const [first = [], ...others] = firstRecords(inner, delimiter, '\n');
-    return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
-  });
-  if (!isParted) return;
-  const remedy = sample.includes('\r') ? {} : byPipe(`sed 's/^"//; s/"$//; s/""/"/g'`, path);
-  throw new InputError(
-    'input_header',
-    `${name}: each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within.`,
-    remedy,
-  );
-}
-
 const ADDRESS_IN_TEXT = /\s.*(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}\s/;
 
 /** Minimum number of columns that single spaces part: fewer may be a name, or a text. */
 const FEWEST_SPACED = 4;
 
 /** True if single spaces part columns, and one has values: in a flow log, for instance. */
-function isSpaced([header = [], ...rows]: readonly (readonly string[])[]): boolean {
-  const agree = header.length >= FEWEST_SPACED && rows.every(({length}) => length === header.length);
-  return agree && !header.some(isValue) && rows.some(cells => cells.some(isValue));
+function areSpaced(lines: Records): boolean {
+  const [header = [], ...rows] = lines;
+  const isWide = header.length >= FEWEST_SPACED && areParted(lines);
+  return isWide && !header.some(isValue) && rows.some(cells => cells.some(isValue));
 }
 
 /**
- * Refuses lines that no delimiter parts: those of a log, each with an IP address, and columns that spaces align or part.
+ * Refuses lines that no delimiter parts: those quoted as a whole, `"jo@example.com,192.0.2.1"`, from programs that export
+ * one column; those of a log, each with an IP address; and columns that spaces align or part.
  *
  * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them, or the flag.
  */
-export function refuseTexts(
-  text: string,
-  records: readonly (readonly string[])[],
-  path: string,
-  name: string,
-): void {
-  if (records.length < 3 || records.some(({length}) => length > 1)) return;
+export function refuseTexts({text, path, name}: Beginning, records: Records, isDelimited: boolean): void {
+  if (records.length < 2 || records.some(({length}) => length > 1)) return;
+  const refuse = (sentence: string, remedy: InputError['remedy']) => {
+    throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
+  };
+  const inner = records.flat().join('\n');
+  if (
+    text.startsWith('"') &&
+    DELIMITERS.some(delimiter => areParted(recordsIn(inner, {delimiter, eol: '\n'})))
+  )
+    refuse(
+      'each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within',
+      text.includes('\r') ? {} : byPipe(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
+    );
+  if (isDelimited || records.length < 3) return;
   const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
-  if (isSpaced(lines.map(line => line.split(' '))))
-    throw new InputError('input_header', `${name}: single spaces part its columns.`, {
-      flags: ['--delimiter', ' '],
-    });
-  const isLog = lines.every(line => ADDRESS_IN_TEXT.test(line));
-  if (!isLog && !lines.every(line => /\S {2,}\S/.test(line))) return;
-  const command = isLog ? "grep -oE '([0-9]+[.]){3}[0-9]+'" : `awk '{gsub(/  +/, "\\t")} 1'`;
-  const sentence = isLog
-    ? 'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses'
-    : 'spaces align its columns, and no delimiter parts them. Put a tab between them';
-  throw new InputError('input_header', `${name}: ${sentence}.`, byPipe(command, path));
+  if (areSpaced(lines.map(line => line.split(' '))))
+    refuse('single spaces part its columns', {flags: ['--delimiter', ' ']});
+  if (lines.every(line => ADDRESS_IN_TEXT.test(line)))
+    refuse(
+      'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses',
+      byPipe("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
+    );
+  if (lines.every(line => /\S {2,}\S/.test(line)))
+    refuse(
+      'spaces align its columns, and no delimiter parts them. Put a tab between them',
+      byPipe(`awk '{gsub(/  +/, "\\t")} 1'`, path),
+    );
 }
 
 /**
@@ -126,19 +173,17 @@ export function refuseTexts(
  * @throws {InputError} `input_header` for such a list. The error has a command that names the first column.
  */
 export function refuseRowNames(
-  [header = [], ...rows]: readonly (readonly string[])[],
+  {path, name}: Beginning,
+  [header = [], ...rows]: Records,
   delimiter: string,
-  path: string,
-  name: string,
 ): void {
   const isNamed = rows.every(
-    ([first, ...others], at) => first === String(at + 1) && others.length === header.length,
+    (cells, at) => cells[0] === String(at + 1) && cells.length === header.length + 1,
   );
   if (rows.length < 2 || header.length < 2 || !isNamed) return;
-  const remedy = delimiter === '\t' ? {} : byPipe(`sed '1s/^/row${delimiter}/'`, path);
   throw new InputError(
     'input_header',
     `${name}: the header is one name short. Each row begins with its number, as R writes the names of rows. Name the first column too, or write the list with row.names = FALSE.`,
-    remedy,
+    delimiter === '\t' ? {} : byPipe(`sed '1s/^/row${delimiter}/'`, path),
   );
 }

@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {isDeepStrictEqual} from 'node:util';
 import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileSize, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
@@ -74,7 +75,6 @@ class FileSource implements Source {
   readonly #hash = createHash('sha256');
   #bytes = 0;
   readonly #tally: ReadSoFar = {record: 0, blankLines: 0, padded: 0};
-  readonly #sample = new SampleTaker();
   readonly #all: AsyncGenerator<readonly InputRecord[]>;
   /** Batches that were read for the sample and are not delivered yet. */
   readonly #ahead: (readonly InputRecord[])[] = [];
@@ -83,8 +83,9 @@ class FileSource implements Source {
   #first: NamedFormatOf | undefined;
   /** By their words: several files may have the same. */
   readonly #notes = new Map<string, Said>();
-  #bytesTotal: number | undefined;
   #closed = false;
+  readonly sample: InputRecord[] = [];
+  bytesTotal: number | undefined;
 
   constructor(settings: FileSettings, paths: readonly string[]) {
     this.#settings = settings;
@@ -94,16 +95,7 @@ class FileSource implements Source {
 
   get format(): InputFormat {
     if (this.#first === undefined) throw new Error('the source was not started');
-    const {format} = this.#first;
-    return format.kind === 'csv' ? format : {...format, columns: this.#sample.keys};
-  }
-
-  get sample(): readonly InputRecord[] {
-    return this.#sample.records;
-  }
-
-  get bytesTotal(): number | undefined {
-    return this.#bytesTotal;
+    return this.#first.format;
   }
 
   get position(): InputPosition {
@@ -126,27 +118,34 @@ class FileSource implements Source {
     return [...this.#notes.values()];
   }
 
-  async start(): Promise<void> {
-    while (!this.#sample.full) {
-      const {done, value} = await this.#all.next();
-      if (done === true) break;
-      this.#sample.add(value);
-      this.#ahead.push(value);
-    }
-    if (this.#first === undefined) throw noRows(this.#file?.name ?? '', this.#sample.records);
-    this.#bytesTotal = await this.#checkOthers();
-  }
-
   get isOnce(): boolean {
     return this.#paths.some(isReadOnce);
   }
 
   get isChanged(): boolean {
-    // A file that is gone was read as it was: its handle was open.
-    return this.#opened.some(
-      ({path, size, changedAt, inode}) =>
-        !isSame({size, changedAt, inode}, fileState(path) ?? {size, changedAt, inode}),
-    );
+    return this.#opened.some(opened => {
+      const now = fileState(opened.path);
+      // A file that is gone was read as it was: its handle was open.
+      return now !== undefined && !isDeepStrictEqual(now, opened);
+    });
+  }
+
+  async start(): Promise<void> {
+    let characters = 0;
+    while (this.sample.length < SAMPLE_RECORDS && characters < SAMPLE_CHARACTERS) {
+      const {done, value} = await this.#all.next();
+      if (done === true) break;
+      this.#ahead.push(value);
+      for (const record of value) {
+        if (this.sample.length >= SAMPLE_RECORDS || characters >= SAMPLE_CHARACTERS) break;
+        this.sample.push(record);
+        characters += charactersIn(record);
+      }
+    }
+    if (this.#first === undefined) throw noRows(this.#file?.name ?? '', this.sample);
+    const {name, format} = this.#first;
+    if (format.kind === 'ndjson') this.#first = {name, format: {...format, columns: keysIn(this.sample)}};
+    this.bytesTotal = await this.#checkOthers();
   }
 
   async *batches(): AsyncGenerator<readonly InputRecord[]> {
@@ -163,13 +162,7 @@ class FileSource implements Source {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#closeFile();
-  }
-
-  async #closeFile(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
+    this.#file?.close();
   }
 
   async *#readAll(): AsyncGenerator<readonly InputRecord[]> {
@@ -180,7 +173,7 @@ class FileSource implements Source {
       });
       if (this.#file.state !== undefined) this.#opened.push(this.#file.state);
       yield* this.#readFile(this.#file);
-      await this.#closeFile();
+      this.#file.close();
     }
   }
 
@@ -200,7 +193,7 @@ class FileSource implements Source {
     const format = file.format();
     if (format === undefined) return false;
     const found = {name: file.name, format};
-    for (const note of file.notes) this.#notes.set(String(note), note);
+    for (const note of file.notes()) this.#notes.set(String(note), note);
     this.#first ??= found;
     demandAgreement(this.#first, found);
     return true;
@@ -213,27 +206,21 @@ class FileSource implements Source {
   async #checkOthers(): Promise<number | undefined> {
     let total: number | undefined = 0;
     for (const [index, path] of this.#paths.entries()) {
-      const size = path === '-' ? undefined : await this.#checkFile(path, index > 0);
+      const size = path === '-' ? undefined : await fileSize(path);
+      if (size !== undefined && index > 0) await this.#checkFile(path);
       total = total === undefined || size === undefined ? undefined : total + size;
     }
     return total;
   }
 
-  async #checkFile(path: string, compare: boolean): Promise<number | undefined> {
-    const size = await fileSize(path);
-    if (size === undefined || !compare) return size;
+  async #checkFile(path: string): Promise<void> {
     const file = await openFile(path, this.#settings, {record: 0, blankLines: 0, padded: 0});
     try {
       for await (const _ of this.#readFile(file)) if (file.format() !== undefined) break;
-      return size;
     } finally {
-      await file.close();
+      file.close();
     }
   }
-}
-
-function isSame(opened: Omit<FileState, 'path'>, now: Omit<FileState, 'path'>): boolean {
-  return opened.size === now.size && opened.changedAt === now.changedAt && opened.inode === now.inode;
 }
 
 /** The error for a file that shows no columns: it has neither a header nor a readable row. */
@@ -251,32 +238,13 @@ const SAMPLE_RECORDS = 1_000;
 /** A sample with this many characters is full, so that long records don't fill the memory. */
 const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
 
-/** Keeps the input's first records as a sample: the same records, whatever the size of the batches. */
-class SampleTaker {
-  readonly records: InputRecord[] = [];
-  readonly #keys = new Set<string>();
-  #characters = 0;
-
-  get full(): boolean {
-    return this.records.length >= SAMPLE_RECORDS || this.#characters >= SAMPLE_CHARACTERS;
-  }
-
-  /** The keys of the NDJSON objects in the sample, in order of first appearance. */
-  get keys(): readonly string[] {
-    return [...this.#keys];
-  }
-
-  add(records: readonly InputRecord[]): void {
-    for (const record of records) {
-      if (this.full) return;
-      this.records.push(record);
-      this.#characters += characters(record);
-      if (record.type === 'ndjson') for (const key of jsonMembers(record.raw).keys()) this.#keys.add(key);
-    }
-  }
+/** The keys of the objects in the sample, in order of first appearance. */
+function keysIn(sample: readonly InputRecord[]): string[] {
+  const rows = sample.filter(record => record.type === 'ndjson');
+  return [...new Set(rows.flatMap(({raw}) => [...jsonMembers(raw).keys()]))];
 }
 
-function characters(record: InputRecord): number {
+function charactersIn(record: InputRecord): number {
   if (record.type === 'object') return record.bytes;
   if (record.type !== 'csv') return record.raw.length;
   return record.fields.reduce((sum, field) => sum + field.length, 0);

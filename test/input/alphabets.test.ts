@@ -15,7 +15,7 @@ const list = (encoding: string, names: string) =>
 /** The encoding that is guessed for a list. */
 const told = (encoding: string, names: string) => {
   const found = guessByLetters(list(encoding, names));
-  return found?.mayRead === true ? found.name : undefined;
+  return found?.mayRead === true ? found.names[0] : undefined;
 };
 
 it.each([
@@ -62,7 +62,7 @@ it.each([
   ['macintosh', 'Åsa Öberg|Björn Åkesson|Märta Sjöström'],
   ['cp850', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
 ])('%s is named to a person: %s', (encoding, names) => {
-  expect(guessByLetters(list(encoding, names))).toMatchObject({name: encoding, mayRead: false});
+  expect(guessByLetters(list(encoding, names))).toMatchObject({names: [encoding], mayRead: false});
 });
 
 it.each([
@@ -91,5 +91,5 @@ it.each([
 
 it('one Hebrew word is too few to name its encoding', () => {
   expect(guessByLetters(list('windows-1255', 'דוד'))).toBeUndefined();
-  expect(guessByLetters(list('windows-1255', 'דוד כהן'))).toMatchObject({name: 'windows-1255'});
+  expect(guessByLetters(list('windows-1255', 'דוד כהן'))).toMatchObject({names: ['windows-1255']});
 });

@@ -269,6 +269,7 @@ const reader = (maxRecordSize: number) =>
     file: 'a.csv',
     maxRecordSize,
     tally: {record: 0, blankLines: 0, padded: 0},
+    badBytes: {detail: ''},
     dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
     header: true,
     width: 2,

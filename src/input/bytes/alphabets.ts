@@ -1,43 +1,24 @@
 import iconv from 'iconv-lite';
+/**
+ * Letters outside ASCII by language, from CLDR's exemplar characters, under the first encoding in which programs write
+ * the language.
+ */
+import letters from './alphabets.json' with {type: 'json'};
 import type {EncodingName} from './transcode.ts';
 
 /**
- * Letters outside ASCII by language, from CLDR's exemplar characters. Languages are grouped by the encodings in
- * which programs write them. An encoding is guessed by these letters, since names are too short for letter
- * statistics: chardet was certain and right on only 7 of 14 lists.
+ * Encodings of the same languages. An encoding is guessed by these letters, since names are too short for letter
+ * statistics: chardet was certain and right on only 7 of 14 lists. Without ISO-8859-1: windows-1252 has the same
+ * letters, and is what Windows programs write.
  */
-const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]])[] = [
-  // Without ISO-8859-1: windows-1252 has the same letters, and is what Windows programs write.
-  [
-    ['windows-1252'],
-    [
-      'áéíóúüñ',
-      'àâæçéèêëîïôœùûüÿ',
-      'äöüß',
-      'åäöéæø',
-      'àáâãçéêíóôõúü',
-      'àèéìíòóù',
-      'áéíóúïëöüè',
-      'àçéèíïóòúü·',
-      'áðéíóúýþæö',
-    ],
-  ],
-  [
-    ['windows-1250', 'iso-8859-2'],
-    ['áčďéěíňóřšťúůýž', 'áäčďéíĺľňóôŕšťúýž', 'ąćęłńóśźż', 'áéíóöőúüű', 'čćđšž', 'ăâîşţ'],
-  ],
-  [['windows-1254', 'iso-8859-9'], ['çğıİöşüâîû']],
-  [['windows-1257'], ['ąčęėįšųūž', 'āčēģīķļņšūž', 'äõöüšž']],
-  [
-    ['windows-1251', 'koi8-r', 'iso-8859-5'],
-    [
-      'абвгдеёжзийклмнопрстуфхцчшщъыьэюя',
-      'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
-      'абвгдђежзијклљмнњопрстћуфхцчџш',
-    ],
-  ],
-  [['windows-1253', 'iso-8859-7'], ['αάβγδεέζηήθιίϊΐκλμνξοόπρσςτυύϋΰφχψωώ']],
-];
+const families = [
+  ['windows-1252'],
+  ['windows-1250', 'iso-8859-2'],
+  ['windows-1254', 'iso-8859-9'],
+  ['windows-1257'],
+  ['windows-1251', 'koi8-r', 'iso-8859-5'],
+  ['windows-1253', 'iso-8859-7'],
+] as const;
 
 /**
  * Encodings of old Macs and DOS. Their bytes are letters of other encodings too: a Mac's ü and ö are Polish and
@@ -46,16 +27,14 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
  */
 const NEVER_GUESSED: readonly EncodingName[] = ['macintosh', 'cp850'];
 
-const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as const].flatMap(
-  ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
-);
+const candidates = [
+  ...families.flatMap(names => names.map(name => [name, letters[names[0]]] as const)),
+  ...NEVER_GUESSED.map(name => [name, letters['windows-1252']] as const),
+].map(([name, some]) => ({name, languages: some.map(alphabet => new Set(alphabet))}));
 
 /** Required share of words that fit a language. */
 const FITTING = 0.9;
-/**
- * Minimum lead of the best encoding's score for a guess. Its rival is the next encoding that turns the bytes
- * into another text.
- */
+/** Minimum lead of the best encoding's score over others, which turn the bytes into another text. */
 const MARGIN = 0.1;
 /** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
@@ -86,13 +65,15 @@ export function likelyUncased(head: Buffer): EncodingName | undefined {
 }
 
 export interface EncodingGuess {
-  readonly name: EncodingName;
+  /** The encodings that fit about as well, best first. */
+  readonly names: readonly EncodingName[];
+  /** Number of words with bytes outside ASCII. */
   readonly words: number;
-  /** True if a list may be read in this encoding without --encoding. */
+  /** True if one encoding fits, and a list may be read in it without --encoding. */
   readonly mayRead: boolean;
 }
 
-/** The encoding in which the words with bytes outside ASCII fit a language; undefined if none or several fit. */
+/** The encodings in which the words with bytes outside ASCII fit a language; undefined if none or many fit. */
 export function guessByLetters(head: Buffer): EncodingGuess | undefined {
   const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {
@@ -101,13 +82,14 @@ export function guessByLetters(head: Buffer): EncodingGuess | undefined {
   });
   const [best, ...others] = judged.sort((a, b) => b.score - a.score);
   if (best === undefined || best.fit < FITTING) return undefined;
+  const {name, words} = best;
   const other = /\p{Lu}/u.test(best.text) ? undefined : likelyUncased(head);
-  if (other !== undefined) return {name: other, words: best.words, mayRead: false};
-  const rival = others.find(({text}) => text !== best.text);
-  const isClear = rival === undefined || best.score - rival.score >= MARGIN;
-  return isClear
-    ? {name: best.name, words: best.words, mayRead: !NEVER_GUESSED.includes(best.name)}
-    : undefined;
+  if (other !== undefined) return {names: [other], words, mayRead: false};
+  const rivals = others.filter(({text, score}) => text !== best.text && best.score - score < MARGIN);
+  // Of encodings that fit alike, only the one of most lists in the West is worth a try.
+  if (rivals.length > 0 && name !== 'windows-1252') return undefined;
+  const mayRead = rivals.length === 0 && !NEVER_GUESSED.includes(name);
+  return {names: [name, ...rivals.map(rival => rival.name)], words, mayRead};
 }
 
 /** Signs of a wrong encoding: capitals within a word, and a final sigma before another letter. */
@@ -121,7 +103,6 @@ function oddWords(head: Buffer): Buffer {
   return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');
 }
 
-/** The words with letters outside ASCII. */
 function wordsOutsideAscii(text: string): string[] {
   return text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
 }

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import {type Said, say, set} from '../../sentence.ts';
 import {guessByLetters, likelyUncased} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 import {likelyWide} from './wide-letters.ts';
@@ -6,16 +7,12 @@ import {likelyWide} from './wide-letters.ts';
 /** An encoding, and how certain it is. */
 export interface FoundEncoding extends Encoding {
   /**
-   * Set if the text is not UTF-8. `sure`: `name` was guessed by the letters. `unsure`: UTF-8 is used anyway. `mixed`:
-   * some lines are UTF-8, so that no other encoding fits all.
+   * `sure`: `name` was guessed by the letters. `unsure`: the text is not UTF-8, which is used anyway. `mixed`: some lines
+   * are UTF-8 and others are not, so that no encoding fits all. `shown`: letters outside ASCII show that it is UTF-8.
    */
-  readonly guess?: 'sure' | 'unsure' | 'mixed';
-  /** A likely encoding that is not certain enough to use. */
-  readonly perhaps?: EncodingName | undefined;
-  /** Several encodings that are about as likely. */
-  readonly among?: readonly EncodingName[];
-  /** True if letters outside ASCII show that the text is UTF-8. */
-  readonly isShown?: boolean;
+  readonly guess?: 'sure' | 'unsure' | 'mixed' | 'shown';
+  /** Likely encodings that are not certain enough to use, the likeliest first. */
+  readonly likely?: readonly EncodingName[];
 }
 
 /**
@@ -26,20 +23,23 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   const marked = byteOrderMark(head);
   if (setting !== 'auto') return marked?.name === setting ? marked : {name: setting, bomBytes: 0};
   if (marked !== undefined) return marked;
-  if (!isUtf8(wholeCharacters(head))) return guessEncoding(head);
-  const isShown = wholeCharacters(head).some(byte => byte > 0x7f);
-  return {name: 'utf-8', bomBytes: 0, ...(isShown && {isShown})};
+  const whole = wholeCharacters(head);
+  if (!isUtf8(whole)) return {name: 'utf-8', bomBytes: 0, ...guessEncoding(head)};
+  return {name: 'utf-8', bomBytes: 0, ...(whole.some(byte => byte > 0x7f) && {guess: 'shown'})};
 }
 
-/** UTF-32's byte order mark. In UTF-16 it would be a byte order mark and a NUL, but no list begins with a NUL. */
-const UTF_32LE = Buffer.from('fffe0000', 'hex');
+const MARKS: readonly (readonly [bytes: string, EncodingName])[] = [
+  ['efbbbf', 'utf-8'],
+  // In UTF-16 this would be a byte order mark and a NUL, but no list begins with a NUL.
+  ['fffe0000', 'utf-32le'],
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+];
 
 function byteOrderMark(head: Buffer): Encoding | undefined {
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return {name: 'utf-8', bomBytes: 3};
-  if (head.subarray(0, 4).equals(UTF_32LE)) return {name: 'utf-32le', bomBytes: 4};
-  if (head[0] === 0xff && head[1] === 0xfe) return {name: 'utf-16le', bomBytes: 2};
-  if (head[0] === 0xfe && head[1] === 0xff) return {name: 'utf-16be', bomBytes: 2};
-  return undefined;
+  const start = head.toString('hex', 0, 4);
+  const found = MARKS.find(([bytes]) => start.startsWith(bytes));
+  return found && {name: found[1], bomBytes: found[0].length / 2};
 }
 
 /** Leaves out the last character if it is outside ASCII, since the end of the sample may divide it. */
@@ -53,20 +53,64 @@ function wholeCharacters(head: Buffer): Buffer {
 const FEW_WORDS = 3;
 
 /** Guesses only by words with bytes outside ASCII: the digits and addresses of a list fit any language. */
-function guessEncoding(head: Buffer): FoundEncoding {
-  const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
+function guessEncoding(head: Buffer): Partial<FoundEncoding> {
   const text = head.toString('latin1');
-  const areUtf8 = (texts: readonly string[]) =>
-    texts.filter(some => isUtf8(Buffer.from(some, 'latin1'))).length;
-  if (areUtf8(text.split('\n').filter(line => /[\x80-\xff]/.test(line))) > 0)
-    return {...unsure, guess: 'mixed'};
+  const someUtf8 = (texts: readonly string[]) => texts.some(some => isUtf8(Buffer.from(some, 'latin1')));
+  if (someUtf8(text.split('\n').filter(line => /[\x80-\xff]/.test(line)))) return {guess: 'mixed'};
   // If some of these bytes are valid UTF-8, the text is probably damaged UTF-8. Then no other encoding is guessed.
-  if (areUtf8(text.match(/[\x80-\xff]+/g) ?? []) > 0) return unsure;
+  if (someUtf8(text.match(/[\x80-\xff]+/g) ?? [])) return {guess: 'unsure'};
   const guessed = guessByLetters(head);
-  if (guessed !== undefined)
-    return guessed.mayRead && guessed.words >= FEW_WORDS
-      ? {name: guessed.name, bomBytes: 0, guess: 'sure'}
-      : {...unsure, perhaps: guessed.name};
-  const wide = likelyWide(head);
-  return wide.length > 1 ? {...unsure, among: wide} : {...unsure, perhaps: wide[0] ?? likelyUncased(head)};
+  if (guessed?.mayRead === true && guessed.words >= FEW_WORDS)
+    return {guess: 'sure', ...(guessed.names[0] && {name: guessed.names[0]})};
+  const wide = guessed?.names.length === 1 ? [] : likelyWide(head);
+  if (wide.length > 0) return {guess: 'unsure', likely: wide};
+  const other = guessed === undefined ? likelyUncased(head) : undefined;
+  return {guess: 'unsure', likely: guessed?.names ?? (other === undefined ? [] : [other])};
+}
+
+/** Notes for the user on a file's encoding. */
+export function notesOn(file: string, {guess, name, likely: [first, ...others] = []}: FoundEncoding): Said[] {
+  if (guess === 'sure')
+    return [
+      say`${file} is not UTF-8: it is read as ${name} and written as UTF-8. If letters look wrong, add ${set('encoding')}.`,
+    ];
+  if (guess === 'mixed')
+    return [
+      say`${file} has rows in two encodings: some lines are UTF-8, and others are not. Those in UTF-8 are read, the others are rejected. No ${set('encoding')} fits both: save each part as UTF-8, and join them again.`,
+    ];
+  if (guess !== 'unsure') return [];
+  const advice =
+    first === undefined
+      ? say`Name its encoding (${set('encoding', 'windows-1252')}, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8`
+      : others.length > 0
+        ? say`It may be ${[first, ...others].join(' or ')} (${set('encoding', first)}): compare some names before you pay`
+        : say`It looks like ${first}: add ${set('encoding', first)}`;
+  return [
+    say`${file} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${advice}.`,
+  ];
+}
+
+/** The `detail` of a record with bytes that are invalid in the file's encoding, and the encoding to try. */
+export interface BadBytes {
+  readonly detail: Said;
+  readonly perhaps?: EncodingName;
+}
+
+export function badBytesIn({guess, likely: [first, ...others] = []}: FoundEncoding): BadBytes {
+  if (guess === 'mixed' || guess === 'shown')
+    return {
+      detail: 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings',
+    };
+  const not = 'the text is not valid in its encoding';
+  if (first === undefined)
+    return {
+      detail: say`${not}; name the right one (${set('encoding')}), or save the list as UTF-8 (iconv -f NAME -t utf-8)`,
+    };
+  if (others.length === 0)
+    return {detail: say`${not}, and looks like ${first}: ${set('encoding', first)}`, perhaps: first};
+  return {
+    detail: say`${not}, and may be ${[first, ...others].join(' or ')}: try one with ${set('encoding')}, and compare some names`,
+    // Any of several Asian encodings gives letters, and nothing shows that they are wrong.
+    ...(first === 'windows-1252' && {perhaps: first}),
+  };
 }

@@ -1,23 +1,17 @@
 import {type Stats, statSync} from 'node:fs';
-import {type FileHandle, open, stat} from 'node:fs/promises';
+import {open, stat} from 'node:fs/promises';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
 import {InputError} from '../input-error.ts';
 import {missingFile} from '../missing-file.ts';
 
-/** The raw bytes of one input, read chunk by chunk. */
+/** The raw bytes of one input. */
 export interface RawInput {
-  /** Size of a regular file in bytes; undefined for any other input. */
-  readonly size: number | undefined;
-  /**
-   * The next bytes; undefined at the end.
-   *
-   * @throws {InputError}
-   */
-  next(): Promise<Buffer | undefined>;
+  /** @throws {InputError} */
+  readonly chunks: AsyncGenerator<Buffer>;
   /** The file's state when it was opened; undefined for an input that can be read only once. */
   readonly state: FileState | undefined;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** A file at one moment. A program that writes to the file, or replaces it, changes this. */
@@ -32,7 +26,7 @@ export interface FileState {
 /** The state of a file; undefined if nothing has this path. */
 export function fileState(
   path: string,
-  found = statSync(path, {throwIfNoEntry: false}),
+  found: Stats | undefined = statSync(path, {throwIfNoEntry: false}),
 ): FileState | undefined {
   return found && {path, size: found.size, changedAt: found.mtimeMs, inode: found.ino};
 }
@@ -79,18 +73,18 @@ function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
  * @throws {InputError} `input_missing` or `input_unreadable`
  */
 export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Promise<RawInput> {
-  if (isReadOnce(path)) return fromStream(path === '-' ? 'stdin' : path, openOnce(path, pipes));
+  if (isReadOnce(path)) return rawOf(path === '-' ? 'stdin' : path, openOnce(path, pipes));
   try {
     const handle = await open(path, 'r');
     const status = await handle.stat();
-    if (status.isDirectory()) {
-      await handle.close();
-      throw new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
-    }
-    return fromHandle(path, handle, status, chunkSize);
+    const stream = handle.createReadStream({highWaterMark: chunkSize});
+    if (!status.isDirectory())
+      return rawOf(path, stream, status.isFile() ? fileState(path, status) : undefined);
+    stream.destroy();
   } catch (error) {
     throw readError(path, error);
   }
+  throw new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
 }
 
 /** Size of a regular file in bytes; undefined for any other path, such as a pipe, which can't be read twice. */
@@ -103,41 +97,15 @@ export async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: number): RawInput {
-  return {
-    size: opened.isFile() ? opened.size : undefined,
-    async next() {
-      try {
-        const {bytesRead, buffer} = await handle.read(Buffer.allocUnsafe(chunkSize), 0, chunkSize, null);
-        return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
-      } catch (error) {
-        throw readError(path, error);
-      }
-    },
-    state: opened.isFile() ? fileState(path, opened) : undefined,
-    close: () => handle.close(),
-  };
-}
-
-function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
-  const chunks = stream[Symbol.asyncIterator]();
-  return {
-    size: undefined,
-    async next() {
-      try {
-        const {done, value} = await chunks.next();
-        if (done === true) return undefined;
-        return typeof value === 'string' ? Buffer.from(value) : value;
-      } catch (error) {
-        throw readError(name, error);
-      }
-    },
-    state: undefined,
-    async close() {
-      // Does not call chunks.return(): that would wait for a chunk that may never come.
-      destroy(stream);
-    },
-  };
+function rawOf(name: string, stream: NodeJS.ReadableStream, state?: FileState): RawInput {
+  async function* read() {
+    try {
+      for await (const chunk of stream) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    } catch (error) {
+      throw readError(name, error);
+    }
+  }
+  return {chunks: read(), state, close: () => destroy(stream)};
 }
 
 function destroy(stream: NodeJS.ReadableStream): void {
@@ -145,7 +113,6 @@ function destroy(stream: NodeJS.ReadableStream): void {
 }
 
 function readError(path: string, error: unknown): InputError {
-  if (error instanceof InputError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path, error);
   const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;

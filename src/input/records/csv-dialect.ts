@@ -1,38 +1,45 @@
 import {say, set} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
-import {firstRecords, sniffDelimiter} from './delimiter.ts';
-import type {CsvDialect} from './record-reader.ts';
+import {type CsvDialect, CsvSyntax} from './csv-syntax.ts';
+
+/** The fields of some records. */
+export type Records = readonly (readonly string[])[];
+
+/** Delimiters, in order of preference. */
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/** Tried last, since e-mail addresses may contain them. All records must then have the same number of fields. */
+const RARE = ['^', '~'] as const;
+
+/** Maximum numbers of the sample's records and of their lines. */
+const MOST_RECORDS = 100;
+const MOST_LINES = 200;
+/** After this many unreadable lines, no more records are read with the delimiter being tried. */
+const MOST_FAULTS = 10;
 
 /** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is not detected. */
 export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   const sep = /^(?:sep=([^\r\n])|"sep=([^\r\n])")(?:\r\n|\r|\n|$)/i.exec(sample);
-  const text = sep === null ? sample : sample.slice(sep[0].length);
-  const named = delimiter ?? sep?.[1] ?? sep?.[2];
   const eol = detectEol(sample);
+  const named = delimiter ?? sep?.[1] ?? sep?.[2];
   return {
-    delimiter: named ?? sniffDelimiter(text, eol),
+    delimiter: named ?? sniffDelimiter(sample.slice(sep?.[0].length ?? 0), eol),
     eol,
-    sepLineBytes: sep === null ? 0 : Buffer.byteLength(sep[0]),
+    sepLineBytes: Buffer.byteLength(sep?.[0] ?? ''),
   };
 }
 
 /** @throws {InputError} if the header is one field with the given delimiter, and several with another. */
 export function refuseOtherDelimiter(sample: string, delimiter: string, name: string): void {
-  const given = detectDialect(sample, delimiter);
-  const shown = detectDialect(sample);
   const columnsWith = (dialect: CsvDialect) => recordsIn(sample, dialect)[0]?.length ?? 0;
+  const shown = detectDialect(sample);
   const columns = columnsWith(shown);
-  if (columnsWith(given) !== 1 || columns < 2) return;
+  if (columns < 2 || columnsWith({...shown, delimiter}) !== 1) return;
   const shownAs = JSON.stringify(shown.delimiter);
   throw new InputError(
     'input_header',
     say`${name} has one column with ${set('delimiter', delimiter)}, and ${columns} with ${shownAs}. Leave ${set('delimiter')} out.`,
   );
-}
-
-/** The first records of a text, with its header. */
-export function recordsIn(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect) {
-  return firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
 }
 
 /**
@@ -42,13 +49,96 @@ export function recordsIn(sample: string, {delimiter, eol, sepLineBytes}: CsvDia
 function detectEol(sample: string): CsvDialect['eol'] {
   let quoted = false;
   let sawReturn = false;
-  for (let i = 0; i < sample.length; i++) {
-    const character = sample[i];
-    if (character === '"') quoted = !quoted;
-    if (quoted) continue;
-    if (character === '\n') return sample[i - 1] === '\r' ? '\r\n' : '\n';
-    if (character === '\r') sawReturn = true;
+  for (const [found] of sample.matchAll(/"|\r?\n|\r/g)) {
+    if (found === '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (found !== '\r') return found as CsvDialect['eol'];
+    else sawReturn = true;
   }
   if (sawReturn && !(quoted && sample.includes('\n'))) return '\r';
-  return /\r\n/.test(sample) ? '\r\n' : '\n';
+  return sample.includes('\r\n') ? '\r\n' : '\n';
+}
+
+/**
+ * Guesses the delimiter: the one with which many records have as many fields as the first record, and which gives
+ * many fields. A comma in each row's date does not outweigh six semicolons that a few rows lack. A comma if no
+ * delimiter gives the first record two fields: the file has one column.
+ */
+function sniffDelimiter(text: string, eol: CsvDialect['eol']): string {
+  const strict = mostAgreeing(text, eol, false);
+  // If quotes with their CSV meaning let too few records agree on the number of fields, quotes are read
+  // as ordinary characters.
+  const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
+  if (best.fields > 1) return best.delimiter;
+  return RARE.find(delimiter => areParted(recordsIn(text, {delimiter, eol}))) ?? best.delimiter;
+}
+
+/** True if all records have several fields, and the same number of them. */
+export function areParted([first = [], ...others]: Records): boolean {
+  return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
+}
+
+/** If a smaller share of records has as many fields as the first, quotes are tried as ordinary characters. */
+const MOSTLY = 0.5;
+
+function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
+  let best = {delimiter: ',', agreeing: 0, fields: 1, score: 0};
+  for (const delimiter of DELIMITERS) {
+    const records = recordsIn(text, {delimiter, eol}, loose);
+    const fields = widthOf(records);
+    // An unreadable line has no fields, so it never agrees with a first record of two fields or more.
+    if (fields < 2) continue;
+    const agreeing =
+      records.filter(record => cutEmpty(record, fields).length === fields).length / records.length;
+    const score = agreeing ** 2 * (fields - 1);
+    if (score > best.score) best = {delimiter, agreeing, fields, score};
+  }
+  return best;
+}
+
+/**
+ * Number of columns: the fields of the first record. Without those at its end that all records leave empty, if some
+ * records lack them: they come from a delimiter too many.
+ */
+export function widthOf(records: Records): number {
+  const isEnough = (count: number) => records.every(fields => cutEmpty(fields, count).length <= count);
+  const shorter = new Set(records.map(({length}) => length).filter(length => length > 1));
+  return Math.min(records[0]?.length ?? 1, ...[...shorter].filter(isEnough));
+}
+
+/** The fields without empty ones behind the last column: a delimiter too many at the end is no fault of a row. */
+export function cutEmpty(fields: readonly string[], count: number): readonly string[] {
+  const hasNoMore = fields.length > count && fields.slice(count).every(field => field.trim() === '');
+  return hasNoMore ? fields.slice(0, count) : fields;
+}
+
+/**
+ * The first records of a text, with its header. An unreadable record has no fields. `loose`: quotes are ordinary
+ * characters.
+ */
+export function recordsIn(
+  sample: string,
+  {delimiter, eol, sepLineBytes = 0}: Omit<CsvDialect, 'sepLineBytes'> & Partial<CsvDialect>,
+  loose = false,
+): Records {
+  const given = Buffer.from(sample).subarray(sepLineBytes);
+  let end = 0;
+  // The sample may end within a record, so text after the last line end is left out.
+  for (let line = 0; line < MOST_LINES; line++) {
+    const eolAt = given.indexOf(eol, end);
+    if (eolAt < 0) break;
+    end = eolAt + eol.length;
+  }
+  const text = end === 0 ? given : given.subarray(0, end);
+  const syntax = new CsvSyntax({delimiter, eol});
+  const records: (readonly string[])[] = [];
+  let faults = 0;
+  for (const {fields, start, end: last} of syntax.records(text, true)) {
+    if (fields === 'open' || records.length === MOST_RECORDS || faults === MOST_FAULTS) break;
+    if (fields === 'bad_quote') {
+      faults += 1;
+      records.push((loose ? syntax.looseFields(text.toString('utf8', start, last)) : undefined) ?? []);
+    } else if (fields.length > 1 || fields[0] !== '') records.push(fields);
+  }
+  return records;
 }

@@ -1,18 +1,32 @@
 import {isUtf8} from 'node:buffer';
 import {isValue} from '../../operations/shown-value.ts';
+import {type Said, say} from '../../sentence.ts';
 import {columnNames, numberedColumns} from '../column-names.ts';
+import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
-import {type CsvRecord, CsvSyntax, isHeaderAgain, type QuoteFault} from './csv-records.ts';
-import {cutEmpty} from './delimiter.ts';
-import {CR, LF, type LineBlock, LineBlocks, QUOTE} from './line-blocks.ts';
-import type {CsvLayout, CsvSettings, RecordReader} from './record-reader.ts';
-import {encodingDetail, headerError, reject} from './reject.ts';
+import {cutEmpty} from './csv-dialect.ts';
+import {type CsvDialect, type CsvRecord, CsvSyntax, type QuoteFault} from './csv-syntax.ts';
+import {CR, LF, LineCutter, type Lines, QUOTE} from './lines.ts';
+import {type ReaderSettings, type RecordReader, rejectRecord} from './reader.ts';
+
+export interface CsvSettings extends ReaderSettings {
+  readonly dialect: CsvDialect;
+  readonly header: boolean;
+  /** Number of columns that the first rows show: the first record's fields, less empty ones at its end. */
+  readonly width: number;
+  /** Number of lines above the header, which the reader does not get. */
+  readonly lines: number;
+  /** Lines above the header. A column that the header leaves blank has the nearest name above it. */
+  readonly groupLines: readonly (readonly string[])[];
+  /** Number of records below the header that describe its columns, and are no rows. */
+  readonly below: number;
+  /** True if rows with fewer fields than the header are filled up with empty fields. */
+  readonly padShortRows: boolean;
+}
 
 /** Maximum number of lines of one cell that can be a footer, and maximum bytes of each. */
 const MOST_FOOTER = 30;
 const FOOTER_BYTES = 1_000;
-/** An open record above this size is only read again once it has doubled. */
-const EAGER_BYTES = 64 * 1024;
 
 /** A record of one cell or few, with its bytes. */
 interface ShortRecord {
@@ -22,58 +36,53 @@ interface ShortRecord {
 }
 
 /**
- * Reads a CSV block by block. The first line of a record that can't be read is read with its quotes as letters, or
- * rejected alone. An incomplete record is kept until its rest comes, up to the size limit. The result depends on the
- * bytes only, not on their chunks.
+ * Reads a CSV. The first line of a record that can't be read is read with its quotes as letters, or rejected alone. An
+ * incomplete record is kept until its rest comes, up to the size limit. The result depends on the bytes only, not on
+ * their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
   readonly #syntax: CsvSyntax;
-  readonly #blocks: LineBlocks;
+  readonly #cutter: LineCutter;
   readonly #eol: number;
-  /** Maximum bytes of a record with its line end. */
-  readonly #limit: number;
-  /** Whole lines of an incomplete record; their length, and the length at which they were last read. */
+  /** Whole lines of an incomplete record, and their length. */
   #open: Buffer[] = [];
   #openLength = 0;
-  #readLength = 0;
   /** Records that are read, but not yet returned by `push` or `end`. */
   #records: InputRecord[] = [];
-  #layout: CsvLayout | undefined;
-  #line = 1;
+  #line: number;
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
   #isAfterRow = false;
-  /** A line of one cell that is not a value, and short lines below it, after the last row: a footer if no other record follows, else rejects. */
+  /**
+   * A line of one cell that is not a value, and short lines below it, after the last row: a footer if no other record
+   * follows, else rejects.
+   */
   #tail: ShortRecord[] = [];
   /** Number of records below the header that are still to be left out. */
   #below: number;
+  /** The columns; undefined until the first record was read. */
+  layout: {readonly header: readonly string[] | undefined; readonly columns: readonly string[]} | undefined;
   /** Number of the first line whose quotes were read as ordinary characters. */
   looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
-    const {dialect, lines} = settings;
-    this.#line += lines + (dialect.sepLineBytes > 0 ? 1 : 0);
+    const {dialect, lines, maxRecordSize} = settings;
     this.#settings = settings;
+    this.#line = 1 + lines + (dialect.sepLineBytes > 0 ? 1 : 0);
     this.#below = settings.below;
     this.#eol = dialect.eol === '\r' ? CR : LF;
-    this.#limit = settings.maxRecordSize + 1;
-    this.#blocks = new LineBlocks(this.#eol, settings.maxRecordSize);
-    this.#syntax = new CsvSyntax(dialect);
-  }
-
-  /** The columns; undefined until the first record was read. */
-  get layout(): CsvLayout | undefined {
-    return this.#layout;
+    this.#cutter = new LineCutter(this.#eol, maxRecordSize);
+    this.#syntax = new CsvSyntax(dialect, maxRecordSize);
   }
 
   push(chunk: Buffer): InputRecord[] {
-    for (const block of this.#blocks.push(chunk)) this.#read(block);
+    for (const lines of this.#cutter.push(chunk)) this.#read(lines);
     return this.#records.splice(0);
   }
 
   end(): InputRecord[] {
-    for (const block of this.#blocks.end()) this.#read(block);
+    for (const lines of this.#cutter.end()) this.#read(lines);
     this.#readOpen(true);
     this.#settings.tally.blankLines += this.#blanks;
     this.#blanks = 0;
@@ -81,51 +90,33 @@ export class CsvReader implements RecordReader {
     return this.#records.splice(0);
   }
 
-  #read(block: LineBlock): void {
-    if (block.kind === 'lines') {
-      this.#open.push(block.bytes);
-      this.#openLength += block.bytes.length;
-      if (this.#mayBeWhole(block.bytes)) this.#readOpen(false);
-      return;
+  #read({long, bytes}: Lines): void {
+    if (long !== undefined) {
+      // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
+      this.#readOpen(true);
+      const detail = `the line has ${long.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
+      this.#reject('too_large', detail, long.head);
+      this.#line++;
     }
-    // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
-    this.#readOpen(true);
-    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
-    this.#reject('too_large', detail, block.head);
-    this.#line++;
+    this.#open.push(bytes);
+    this.#openLength += bytes.length;
+    const mayEnd = bytes.includes(QUOTE) || this.#openLength > this.#settings.maxRecordSize;
+    if (mayEnd || this.#openLength === bytes.length) this.#readOpen(false);
   }
 
-  /** True if the first record may be complete with these lines, and reading it again is worth the time. */
-  #mayBeWhole(lines: Buffer): boolean {
-    if (this.#readLength === 0 || this.#openLength > this.#limit) return true;
-    return (
-      lines.includes(QUOTE) && (this.#openLength <= EAGER_BYTES || this.#openLength >= 2 * this.#readLength)
-    );
-  }
-
-  /** Reads the waiting lines. `closed`: no more lines can complete the last record. */
-  #readOpen(closed: boolean): void {
+  /** Reads the waiting lines. `isAll`: no more lines can complete the last record. */
+  #readOpen(isAll: boolean): void {
     const [first] = this.#open;
     const bytes = first !== undefined && this.#open.length === 1 ? first : Buffer.concat(this.#open);
     const sound = isUtf8(bytes);
-    this.#keep(bytes.length, bytes);
-    for (const record of this.#syntax.records(bytes, this.#limit)) {
-      const mayEnd = !closed && bytes.length - record.start <= this.#limit;
-      if (record.fields === 'open' && mayEnd) {
-        this.#keep(record.start, bytes);
-        return;
-      }
+    let end = 0;
+    for (const record of this.#syntax.records(bytes, isAll)) {
       this.#take(bytes, record, sound);
       this.#line += record.lines;
+      end = record.end;
     }
-  }
-
-  /** Keeps the bytes from `start` on, which were read and found incomplete. */
-  #keep(start: number, bytes: Buffer): void {
-    const rest = bytes.subarray(start);
-    this.#open = rest.length === 0 ? [] : [rest];
-    this.#openLength = rest.length;
-    this.#readLength = rest.length;
+    this.#openLength = bytes.length - end;
+    this.#open = this.#openLength === 0 ? [] : [bytes.subarray(end)];
   }
 
   /** Takes a record of a block. `sound`: the block's bytes are surely UTF-8. */
@@ -134,16 +125,16 @@ export class CsvReader implements RecordReader {
     const given = typeof read === 'string' ? this.#loose(bytes(), read) : read;
     if (given === undefined) return;
     if (block[start] !== QUOTE && this.#isBlank(given)) {
-      if (this.#layout?.columns.length === 1) this.#blanks++;
+      if (this.layout?.columns.length === 1) this.#blanks++;
       else this.#settings.tally.blankLines++;
       return;
     }
-    if (this.#layout === undefined && this.#takeLayout(bytes(), given)) return;
-    const {columns = [], header} = this.#layout ?? {};
+    if (this.layout === undefined && this.#takeLayout(bytes(), given)) return;
+    const {columns = [], header} = this.layout ?? {};
     const fields = this.#fitted(given, columns.length);
     const short = () => ({line: this.#line, bytes: Buffer.from(bytes()), fields});
     if (!sound && !isUtf8(bytes())) {
-      this.#reject('invalid_encoding', String(encodingDetail(this.#settings)), bytes());
+      this.#reject('invalid_encoding', String(this.#settings.badBytes.detail), bytes());
     } else if (this.#below > 0) {
       this.#below -= 1;
     } else if (fields.length < columns.length && this.#mayBeFooter(end - start, fields)) {
@@ -164,13 +155,12 @@ export class CsvReader implements RecordReader {
    */
   #loose(line: Buffer, fault: QuoteFault): readonly string[] | undefined {
     if (fault === 'open') {
-      const {maxRecordSize} = this.#settings;
-      const detail = `a quoted field begins in this line, and no closing quote follows in the next ${maxRecordSize} bytes or before the end of the file`;
+      const detail = `a quoted field begins in this line, and no quote closes it in the next ${this.#settings.maxRecordSize} bytes or before the end of the file`;
       this.#reject(this.#isCut(line) ? 'cut_off' : 'unclosed_quote', detail, line);
       return undefined;
     }
     const fields = this.#syntax.looseFields(line.toString());
-    if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
+    if (fields !== undefined && fields.length === (this.layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       return fields;
     }
@@ -181,18 +171,18 @@ export class CsvReader implements RecordReader {
 
   /** Takes the columns from the first record. Returns true if that record is the header. */
   #takeLayout(bytes: Buffer, given: readonly string[]): boolean {
-    const {file, perhaps, width} = this.#settings;
+    const {width, header: isHeaded, groupLines, badBytes} = this.#settings;
     const fields = cutEmpty(given, width);
-    if (!this.#settings.header) {
-      this.#layout = {header: undefined, columns: numberedColumns(fields.length)};
+    if (!isHeaded) {
+      this.layout = {header: undefined, columns: numberedColumns(fields.length)};
       return false;
     }
-    if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(this.#settings), perhaps);
-    const above = this.#settings.groupLines.filter(({length}) => length === fields.length).reverse();
+    if (!isUtf8(bytes)) throw this.#headerError(this.#line, badBytes.detail, badBytes.perhaps);
+    const above = groupLines.filter(({length}) => length === fields.length).reverse();
     const nameOf = (cell: string, at: number) =>
       [cell, ...above.map(cells => cells[at] ?? '')].find(text => text.trim() !== '');
     const header = fields.map((cell, at) => nameOf(cell, at) ?? cell);
-    this.#layout = {header, columns: columnNames(header)};
+    this.layout = {header, columns: columnNames(header)};
     return true;
   }
 
@@ -205,7 +195,7 @@ export class CsvReader implements RecordReader {
   /** True for a line without text. In a file of one column, and above the header, blanks are text. */
   #isBlank({0: first, length}: readonly string[]): boolean {
     if (first === undefined || length > 1) return false;
-    return first === '' || (first.trim() === '' && (this.#layout?.columns.length ?? 1) > 1);
+    return first === '' || (first.trim() === '' && (this.layout?.columns.length ?? 1) > 1);
   }
 
   #fitted(fields: readonly string[], count: number): readonly string[] {
@@ -215,7 +205,7 @@ export class CsvReader implements RecordReader {
   }
 
   #padded(fields: readonly string[]): readonly string[] {
-    return this.#layout?.columns.map((_, at) => fields[at] ?? '') ?? fields;
+    return this.layout?.columns.map((_, at) => fields[at] ?? '') ?? fields;
   }
 
   #deliver(fields: readonly string[], line: number): void {
@@ -224,7 +214,7 @@ export class CsvReader implements RecordReader {
   }
 
   #rejectCount({line, bytes, fields}: ShortRecord): void {
-    const count = this.#layout?.columns.length ?? 0;
+    const count = this.layout?.columns.length ?? 0;
     const expected = count === 1 ? '1 field' : `${count} fields`;
     const reason = fields.length < count && this.#isCut(bytes) ? 'cut_off' : 'column_count';
     this.#reject(reason, `expected ${expected}, found ${fields.length}`, bytes, line);
@@ -236,11 +226,16 @@ export class CsvReader implements RecordReader {
   }
 
   #reject(reason: RejectReason, detail: string, bytes: Buffer, line = this.#line): void {
-    const {file, tally} = this.#settings;
-    if (this.#layout === undefined && this.#settings.header) throw headerError(file, line, detail);
+    if (this.layout === undefined && this.#settings.header) throw this.#headerError(line, detail);
     this.#release();
     this.#isAfterRow = false;
-    this.#records.push(reject({record: ++tally.record, line, file}, reason, detail, bytes));
+    this.#records.push(rejectRecord(this.#settings, line, reason, detail, bytes));
+  }
+
+  #headerError(line: number, detail: Said, encoding?: string): InputError {
+    const remedy = encoding === undefined ? {} : {flags: ['--encoding', encoding]};
+    const said = say`${this.#settings.file}, line ${line}: the header can't be read: ${detail}.`;
+    return new InputError('input_header', said, remedy);
   }
 
   /** Delivers what waited for another record: blank lines of a single column as rows, lines of one cell as rejects. */
@@ -258,4 +253,17 @@ export class CsvReader implements RecordReader {
       this.#records.push({type: 'csv', record, line, fields: this.#padded(fields), isFooter: true});
     }
   }
+}
+
+/**
+ * True for a row that repeats the header, as in joined lists. A header without letters may itself be data, so
+ * rows like it are kept.
+ */
+function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
+  if (header === undefined || fields.at(-1) !== header.at(-1)) return false;
+  // In joined lists, the second list may begin with a byte order mark.
+  const isSame = fields.every(
+    (field, at) => (at === 0 ? field.replace(/^\uFEFF/, '') : field) === header[at],
+  );
+  return isSame && header.some(cell => /\p{L}/u.test(cell));
 }

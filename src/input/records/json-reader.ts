@@ -1,12 +1,11 @@
 import type {InputRecord} from '../row.ts';
-import {jsonRecord, jsonReject} from './json-record.ts';
-import type {ReaderSettings, RecordReader} from './record-reader.ts';
-import {HEAD_BYTES} from './reject.ts';
+import {jsonRecord} from './json-record.ts';
+import {HeadedBytes, type ReaderSettings, type RecordReader, rejectRecord} from './reader.ts';
 
 const byte = (character: string) => character.charCodeAt(0);
-const [LF, QUOTE, BACKSLASH, COMMA] = [byte('\n'), byte('"'), byte('\\'), byte(',')];
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [byte('['), byte(']'), byte('{'), byte('}')];
-const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byte));
+const [LF, QUOTE, BACKSLASH] = ['\n', '"', '\\'].map(byte);
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'[]{}'].map(byte);
+const GAPS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n', ','].map(byte));
 
 /**
  * Reads a JSON array of objects, or a sequence of objects over several lines. Keeps each object's text: parsers
@@ -15,10 +14,9 @@ const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].
  */
 export class JsonReader implements RecordReader {
   readonly #settings: ReaderSettings;
-  /** The kept part of the value that is being read. */
-  #parts: Buffer[] = [];
-  #kept = 0;
-  #length = 0;
+  #records: InputRecord[] = [];
+  /** The value that is being read. */
+  readonly #value: HeadedBytes;
   #isOpen = false;
   #startLine = 1;
   #line = 1;
@@ -29,65 +27,47 @@ export class JsonReader implements RecordReader {
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
+    this.#value = new HeadedBytes(settings.maxRecordSize);
   }
 
   push(chunk: Buffer): InputRecord[] {
-    const records: InputRecord[] = [];
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const character = chunk[at];
-      if (!this.#isOpen) {
-        if (!this.#begins(character)) continue;
-        from = at;
-      } else if (this.#depth === 0 && this.#endsScalar(character)) {
-        this.#keep(chunk.subarray(from, at));
-        this.#close(records);
-        if (character === CLOSE_LIST) this.#inList = false;
-      }
-      if (!this.#isOpen) {
-        if (character === LF) this.#line++;
-        continue;
-      }
+      if (this.#isOpen && this.#depth === 0 && this.#endsScalar(character))
+        this.#close(chunk.subarray(from, at));
+      if (!this.#isOpen && this.#begins(character)) from = at;
       if (character === LF) this.#line++;
-      if (!this.#closesValue(character)) continue;
-      this.#keep(chunk.subarray(from, at + 1));
-      this.#close(records);
+      if (this.#isOpen && this.#closesValue(character)) this.#close(chunk.subarray(from, at + 1));
     }
-    if (this.#isOpen) this.#keep(chunk.subarray(from));
-    return records;
+    if (this.#isOpen) this.#value.add(chunk.subarray(from));
+    return this.#records.splice(0);
   }
 
   end(): InputRecord[] {
-    const records: InputRecord[] = [];
-    const isCut = this.#depth > 0;
-    const text = Buffer.concat(this.#parts);
-    if (isCut)
-      records.push(this.#reject(text, 'an object is not closed: the file is cut off, or a quote is missing'));
-    else if (this.#isOpen) this.#close(records);
-    if (this.#inList && !isCut)
-      records.push(this.#reject(Buffer.alloc(0), 'the list is not closed: the file is cut off'));
-    return records;
+    if (this.#depth > 0)
+      this.#rejectCut('an object is not closed: the file is cut off, or a quote is missing');
+    else {
+      if (this.#isOpen) this.#close(Buffer.alloc(0));
+      if (this.#inList) this.#rejectCut('the list is not closed: the file is cut off');
+    }
+    return this.#records.splice(0);
+  }
+
+  #endsScalar(character: number | undefined): boolean {
+    return !this.#inText && (GAPS.has(character) || character === CLOSE_LIST);
   }
 
   /** Reads a character between values. Returns true if a value begins with this character. */
   #begins(character: number | undefined): boolean {
-    if (character === LF) this.#line++;
-    if (BLANKS.has(character) || character === COMMA) return false;
-    if (character === OPEN_LIST && !this.#inList) {
-      this.#inList = true;
-      return false;
-    }
-    if (character === CLOSE_LIST && this.#inList) {
-      this.#inList = false;
+    if (GAPS.has(character)) return false;
+    if (character === (this.#inList ? CLOSE_LIST : OPEN_LIST)) {
+      this.#inList = !this.#inList;
       return false;
     }
     this.#isOpen = true;
     this.#startLine = this.#line;
     return true;
-  }
-
-  #endsScalar(character: number | undefined): boolean {
-    return !this.#inText && (character === COMMA || character === CLOSE_LIST || BLANKS.has(character));
   }
 
   /** Reads a character of a value. Returns true if it ends an object or a list. */
@@ -104,38 +84,26 @@ export class JsonReader implements RecordReader {
     return false;
   }
 
-  #keep(part: Buffer): void {
-    this.#length += part.length;
-    const room = this.#isTooLong ? HEAD_BYTES - this.#kept : part.length;
-    if (room <= 0) return;
-    // Copies the bytes: otherwise one short object would keep its whole chunk in memory.
-    this.#parts.push(Buffer.from(part.subarray(0, room)));
-    this.#kept += Math.min(room, part.length);
-  }
-
-  get #isTooLong(): boolean {
-    return this.#length > this.#settings.maxRecordSize;
-  }
-
-  #close(records: InputRecord[]): void {
-    const bytes = Buffer.concat(this.#parts);
-    const detail = `the object has ${this.#length} bytes; the limit is ${this.#settings.maxRecordSize}`;
-    const record = this.#isTooLong
-      ? jsonReject(bytes, this.#startLine, this.#settings, 'too_large', detail)
-      : jsonRecord(bytes, this.#startLine, this.#settings, false);
+  #close(last: Buffer): void {
+    this.#value.add(last);
+    const {length} = this.#value;
+    const bytes = this.#value.take();
+    const {maxRecordSize} = this.#settings;
+    const detail = `the object has ${length} bytes; the limit is ${maxRecordSize}`;
+    const record =
+      length > maxRecordSize
+        ? rejectRecord(this.#settings, this.#startLine, 'too_large', detail, bytes)
+        : jsonRecord(bytes, this.#startLine, this.#settings, false);
     if (record !== undefined)
-      records.push(record.type === 'ndjson' ? {...record, raw: inOneLine(record.raw)} : record);
-    this.#parts = [];
-    this.#kept = 0;
-    this.#length = 0;
+      this.#records.push(record.type === 'ndjson' ? {...record, raw: inOneLine(record.raw)} : record);
     this.#isOpen = false;
     this.#depth = 0;
     this.#inText = false;
   }
 
-  #reject(bytes: Buffer, detail: string): InputRecord {
+  #rejectCut(detail: string): void {
     const line = this.#isOpen ? this.#startLine : this.#line;
-    return jsonReject(bytes.subarray(0, HEAD_BYTES), line, this.#settings, 'cut_off', detail);
+    this.#records.push(rejectRecord(this.#settings, line, 'cut_off', detail, this.#value.take()));
   }
 }
 

@@ -1,7 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
-import type {ReaderSettings} from './record-reader.ts';
-import {encodingDetail, reject} from './reject.ts';
+import {type ReaderSettings, rejectRecord} from './reader.ts';
 
 /** Makes a record of the bytes of one JSON value; undefined for blanks. `sound`: the bytes are surely UTF-8. */
 export function jsonRecord(
@@ -11,8 +10,8 @@ export function jsonRecord(
   sound: boolean,
 ): InputRecord | undefined {
   const rejected = (reason: RejectReason, detail: string) =>
-    jsonReject(bytes, line, settings, reason, detail);
-  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', String(encodingDetail(settings)));
+    rejectRecord(settings, line, reason, detail, bytes);
+  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', String(settings.badBytes.detail));
   const raw = bytes.toString('utf8');
   if (raw.trim() === '') return undefined;
   let value: unknown;
@@ -24,16 +23,6 @@ export function jsonRecord(
   }
   if (!isObject(value)) return rejected('not_an_object', `expected a JSON object, found ${kindOf(value)}`);
   return {type: 'ndjson', record: ++settings.tally.record, line, raw, value};
-}
-
-export function jsonReject(
-  bytes: Buffer,
-  line: number,
-  {file, tally}: ReaderSettings,
-  reason: RejectReason,
-  detail: string,
-): InputRecord {
-  return reject({record: ++tally.record, line, file}, reason, detail, bytes);
 }
 
 export function isObject(value: unknown): value is NdjsonRow['value'] {

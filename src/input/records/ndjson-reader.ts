@@ -1,38 +1,34 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord} from '../row.ts';
-import {jsonRecord, jsonReject} from './json-record.ts';
-import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
-import type {ReaderSettings, RecordReader} from './record-reader.ts';
+import {jsonRecord} from './json-record.ts';
+import {CR, LF, LineCutter, type Lines} from './lines.ts';
+import {type ReaderSettings, type RecordReader, rejectRecord} from './reader.ts';
 
 /** Reads one JSON object a line, and keeps each line's text. */
 export class NdjsonReader implements RecordReader {
   readonly #settings: ReaderSettings;
-  readonly #blocks: LineBlocks;
+  readonly #cutter: LineCutter;
   #line = 1;
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
-    this.#blocks = new LineBlocks(LF, settings.maxRecordSize);
+    this.#cutter = new LineCutter(LF, settings.maxRecordSize);
   }
 
   push(chunk: Buffer): InputRecord[] {
-    return this.#blocks.push(chunk).flatMap(block => this.#read(block));
+    return this.#cutter.push(chunk).flatMap(lines => this.#read(lines));
   }
 
   end(): InputRecord[] {
-    return this.#blocks.end().flatMap(block => this.#read(block));
+    return this.#cutter.end().flatMap(lines => this.#read(lines));
   }
 
-  #read(block: LineBlock): InputRecord[] {
-    if (block.kind === 'lines') return this.#readLines(block.bytes);
-    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
-    const record = jsonReject(block.head, this.#line, this.#settings, 'too_large', detail);
-    this.#line++;
-    return [record];
-  }
-
-  #readLines(bytes: Buffer): InputRecord[] {
+  #read({long, bytes}: Lines): InputRecord[] {
     const records: InputRecord[] = [];
+    if (long !== undefined) {
+      const detail = `the line has ${long.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
+      records.push(rejectRecord(this.#settings, this.#line++, 'too_large', detail, long.head));
+    }
     const sound = isUtf8(bytes);
     for (let start = 0; start < bytes.length; this.#line++) {
       const found = bytes.indexOf(LF, start);

@@ -6,7 +6,7 @@ a title, left out ▸ [--skip-lines 1] Customers;; ⏎ id;ip;email ⏎ 3× {n};1
 Excel's line of its delimiter ▸ sep=| ⏎ ip|email ⏎ 3× 192.0.2.{n}|p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 carets ▸ ip^email ⏎ 3× 192.0.2.{n}^p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 one column ▸ email ⏎ 6× p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 6
-a quote that is not closed ▸ ip,name ⏎ 3× 192.0.2.{n},"x" ⏎ 198.51.100.7,"x ⏎ 3× 203.0.113.{n},"y" ▸ ip=ip → 192.0.2.0 192.0.2.1 192.0.2.2 … 6 | 1×invalid_quote
+a quote that is not closed ▸ ip,name ⏎ 3× 192.0.2.{n},"x" ⏎ 198.51.100.7,"x ⏎ 3× 203.0.113.{n},"y" ▸ ip=ip → 192.0.2.0 192.0.2.1 192.0.2.2 … 6 | 1×unclosed_quote
 quotes inside a field ▸ ip,name ⏎ 3× 192.0.2.{n},x ⏎ 198.51.100.7,6" pipe ⏎ 3× 203.0.113.{n},y ▸ ip=ip → 192.0.2.0 192.0.2.1 192.0.2.2 … 7
 digits as ="…" ▸ [--default-country US] phone,n ⏎ 3× ="1202555010{n}",{n} ▸ phone=phone → +12025550100 +12025550101 +12025550102 | 3×+formula_text
 a spreadsheet ▸ [@list.xlsx] PK\u0003\u0004 not really ▸ input_binary ▸ spreadsheet … Save or export it as CSV

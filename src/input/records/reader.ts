@@ -1,0 +1,88 @@
+import {isUtf8} from 'node:buffer';
+import type {BadBytes} from '../bytes/detect-encoding.ts';
+import type {InputRecord, ReadSoFar, Reject, RejectReason} from '../row.ts';
+
+/** Turns the UTF-8 bytes of one file into records. */
+export interface RecordReader {
+  /** Takes the next bytes, and returns the records that they complete. */
+  push(chunk: Buffer): InputRecord[];
+  /** Ends the file, and returns its last records. */
+  end(): InputRecord[];
+}
+
+/** Maximum bytes of a record of a list. */
+export const RECORD_BYTES = 1_048_576;
+
+export interface ReaderSettings {
+  /** The file's name, for rejects and errors. */
+  readonly file: string;
+  /** Maximum bytes of a record as UTF-8. A longer record is rejected, and never completely in memory. */
+  readonly maxRecordSize: number;
+  readonly tally: ReadSoFar;
+  readonly badBytes: BadBytes;
+}
+
+/** Maximum bytes kept of a rejected record's text. */
+const RAW_LIMIT = 64 * 1024;
+
+/** Bytes that are kept of a record that will be rejected: more than {@link rejectRecord}, which notices the cut. */
+const HEAD_BYTES = RAW_LIMIT + 4;
+
+/** Collects the bytes of a record; only the beginning of one that exceeds the limit. */
+export class HeadedBytes {
+  readonly #limit: number;
+  #parts: Buffer[] = [];
+  /** Length of the whole record so far. */
+  length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(part: Buffer): void {
+    this.#parts.push(part);
+    this.length += part.length;
+    if (this.length <= this.#limit) return;
+    const heads = this.#parts.map(one => one.subarray(0, HEAD_BYTES));
+    this.#parts = [Buffer.concat(heads).subarray(0, HEAD_BYTES)];
+  }
+
+  /** Returns the bytes, and begins another record. */
+  take(): Buffer {
+    const bytes = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.length = 0;
+    return bytes;
+  }
+}
+
+/** Counts a record that can't be read, and makes its reject. Its text is `bytes` without the line end. */
+export function rejectRecord(
+  {file, tally}: ReaderSettings,
+  line: number,
+  reason: RejectReason,
+  detail: string,
+  bytes: Buffer,
+): Reject {
+  const ends = [bytes.at(-1) === 0x0a, bytes.at(bytes.at(-1) === 0x0a ? -2 : -1) === 0x0d];
+  const text = bytes.subarray(0, bytes.length - ends.filter(Boolean).length);
+  const cut = text.length > RAW_LIMIT;
+  return {
+    type: 'reject',
+    record: ++tally.record,
+    line,
+    file,
+    reason,
+    detail,
+    raw: (cut ? text.subarray(0, characterStart(text, RAW_LIMIT)) : text).toString('utf8'),
+    ...(reason !== 'too_large' && !isUtf8(text) ? {raw_base64: text.toString('base64')} : {}),
+    ...(cut ? {raw_truncated: true as const} : {}),
+  };
+}
+
+/** The start of the character that contains byte `at`. */
+function characterStart(text: Buffer, at: number): number {
+  let start = at;
+  while (start > at - 4 && ((text[start] ?? 0) & 0xc0) === 0x80) start--;
+  return start;
+}
