@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../errors.ts';
 import type {FleetView, WorkerReport} from '../fleet/worker/worker.ts';
-import {buildInfo, by, counter, familiesText, gauge} from '../report/render/prometheus.ts';
+import {buildInfo, by, metricsText} from '../report/render/prometheus.ts';
 
 interface Address {
   readonly host: string;
@@ -80,25 +80,22 @@ export function workerMetrics(
   fleet: FleetView | undefined,
 ): string {
   const {concurrency, inFlight, chunks, calls} = report;
-  return familiesText(
+  return metricsText([
+    buildInfo(),
+    ['worker_calls_total', 'Calls made since the worker started, by outcome.', by('outcome', calls)],
+    ['worker_chunks_total', 'Chunks of values returned since the worker started.', chunks],
+    ['worker_calls_in_flight', 'Calls in flight.', inFlight],
+    ['worker_concurrency', 'Calls in flight at most.', concurrency],
+    ['worker_redis_up', '1 while the worker has its Redis, else 0.', hasRedis ? 1 : 0],
     [
-      buildInfo(),
-      counter('worker_calls_total', 'Calls made since the worker started, by outcome.', by('outcome', calls)),
-      counter('worker_chunks_total', 'Chunks of values returned since the worker started.', chunks),
-      gauge('worker_calls_in_flight', 'Calls in flight.', inFlight),
-      gauge('worker_concurrency', 'Calls in flight at most.', concurrency),
-      gauge('worker_redis_up', '1 while the worker has its Redis, else 0.', hasRedis ? 1 : 0),
-      gauge(
-        'fleet_gate_closed_seconds',
-        'How long the whole fleet makes no calls, as the service throttled; 0 while it may.',
-        fleet ? fleet.closedMs / 1_000 : null,
-      ),
-      gauge(
-        'fleet_chunks_waiting',
-        'Chunks of values in Redis that no worker has taken yet.',
-        fleet?.waiting ?? null,
-      ),
+      'fleet_gate_closed_seconds',
+      'How long the whole fleet makes no calls, as the service throttled; 0 while it may.',
+      fleet ? fleet.closedMs / 1_000 : null,
     ],
-    {},
-  );
+    [
+      'fleet_chunks_waiting',
+      'Chunks of values in Redis that no worker has taken yet.',
+      fleet?.waiting ?? null,
+    ],
+  ]);
 }

@@ -5,12 +5,9 @@ import {moneyOf} from './money.ts';
 import {streaksSentence} from './refused.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
-import {originsSection} from './sections/origins-section.ts';
-import {paceSection} from './sections/pace-section.ts';
-import {fieldsSection, RISK, riskSection} from './sections/risk-section.ts';
-import {rowsSection} from './sections/rows-section.ts';
-import {runSection} from './sections/run-details.ts';
-import {troubleSection} from './sections/trouble-section.ts';
+import {RISK, riskSection} from './sections/risk-section.ts';
+import {fieldsSection, originsSection, rowsSection, troubleSection} from './sections/rows-section.ts';
+import {paceSection, runSection} from './sections/run-section.ts';
 import type {Summary} from './summary.ts';
 
 /** Makes the report of a run from its summary alone: it reads no other file, and no clock. */

@@ -1,3 +1,5 @@
+import {isOperation, operations} from '../operations/table.ts';
+
 /** `1234567` → `1,234,567`. */
 export function count(value: number): string {
   // The first `toLocaleString` loads V8's tables of languages, so small numbers are formatted without it.
@@ -49,4 +51,9 @@ export function ranked(counts: Readonly<Record<string, number>>): [string, numbe
 /** `12 rows`, `1 row`. */
 export function many(value: number, one: string): string {
   return `${count(value)} ${value === 1 ? one : `${one}s`}`;
+}
+
+/** An operation's name for people. */
+export function operationTitle(name: string): string {
+  return isOperation(name) ? operations[name].title : name;
 }

@@ -1,4 +1,6 @@
-/** A report before it is HTML or Markdown: its content, and the form of each part, such as a table or a chart. */
+import {count, percent, ranked} from './format.ts';
+
+/** A report before it is HTML or Markdown: its content, and the form of each part. */
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
@@ -27,59 +29,66 @@ export interface Section {
 /** Meaning of a colour. The style sheet of the HTML report sets the colour for each meaning. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
-export type Block = TableBlock | RankingBlock | StacksBlock | HistogramBlock | LinesBlock;
+/** A number is written with {@link count}; null is a figure that nothing was measured for. */
+export type TableCell = string | number | null;
 
-export interface TableBlock {
-  readonly kind: 'table';
+/** A cell of a report's table. */
+export function cellText(cell: TableCell): string {
+  return typeof cell === 'number' ? count(cell) : (cell ?? '–');
+}
+
+/** A table. Where it can, a page draws its figures, and shows the table on demand. */
+export interface Block {
   readonly caption: string;
   readonly head: readonly string[];
-  /** The first column has texts. The others have figures, unless `texts` has their index. */
-  readonly rows: readonly (readonly string[])[];
+  /** The first column has names. The others have figures, unless `texts` has their index. */
+  readonly rows: readonly (readonly [name: string, ...cells: TableCell[]])[];
   readonly texts?: readonly number[];
-  /** True if the table may be placed beside another block. */
-  readonly small?: boolean;
-  /** True for long and rarely needed content, which is shown on demand. */
-  readonly folded?: boolean;
-}
-
-/** Names with their counts, the most common first. */
-export interface RankingBlock {
-  readonly kind: 'ranking';
-  readonly caption: string;
-  readonly what: string;
-  readonly of: number;
-  readonly rows: readonly {readonly name: string; readonly count: number}[];
-}
-
-/** Stacked bars. Each row is one bar, divided into the parts that `keys` names. */
-export interface StacksBlock {
-  readonly kind: 'stacks';
-  readonly caption: string;
-  readonly what: string;
-  readonly keys: readonly {readonly name: string; readonly tone: Tone}[];
-  readonly rows: readonly {readonly name: string; readonly counts: readonly number[]}[];
+  /** `small`: may be placed beside another block. `folded`: long and rarely needed, so it is shown on demand. */
+  readonly form?: 'small' | 'folded';
+  readonly chart?: Chart;
 }
 
 /**
- * A histogram: the number of rows in each of several adjacent ranges of a value, such as scores from 0 to 9.
+ * A drawing of a table's figures. `ranking`: a bar for the count in each row. `stacks`: each row is one bar, divided into
+ * the columns. `histogram`: counts of rows in adjacent ranges. `lines`: a line over time for each column.
  */
-export interface HistogramBlock {
-  readonly kind: 'histogram';
-  readonly caption: string;
-  readonly what: string;
-  readonly bins: readonly {readonly name: string; readonly count: number}[];
+export type Chart =
+  | {readonly kind: 'ranking' | 'histogram'}
+  | {readonly kind: 'stacks'; readonly tones: readonly Tone[]}
+  | {
+      readonly kind: 'lines';
+      readonly tones: readonly Tone[];
+      readonly unit: string;
+      /** Milliseconds from the start to the end of each row's interval. The last one is the whole time. */
+      readonly ends: readonly number[];
+    };
+
+/** A table of these rows; no block without rows. */
+export function tableIfAny(
+  caption: string,
+  head: Block['head'],
+  rows: Block['rows'],
+  form: Pick<Block, 'texts' | 'form'> = {},
+): Block[] {
+  return rows.length === 0 ? [] : [{caption, head, rows, ...form}];
 }
 
-/** Measurements over time. */
-export interface LinesBlock {
-  readonly kind: 'lines';
-  readonly caption: string;
-  readonly unit: string;
-  /** Milliseconds from the start to the end of each point's interval. The last one is the whole time. */
-  readonly ends: readonly number[];
-  readonly series: readonly {
-    readonly name: string;
-    readonly tone: Tone;
-    readonly values: readonly (number | null)[];
-  }[];
+/** Names with their counts and the shares of `of`; no block without names. */
+export function rankingIfAny(
+  caption: string,
+  what: string,
+  names: readonly (readonly [name: string, times: number])[],
+  of: number,
+): Block[] {
+  const rows = names.map(([name, times]) => [name, times, percent(times, of)] as const);
+  const chart = {kind: 'ranking'} as const;
+  return rows.length === 0 ? [] : [{caption, head: [what, 'count', 'share'], rows, chart}];
+}
+
+const MOST = 12;
+
+/** The most common names. */
+export function mostCommon(counts: Readonly<Record<string, number>>): [name: string, times: number][] {
+  return ranked(counts).slice(0, MOST);
 }

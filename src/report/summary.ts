@@ -296,6 +296,5 @@ export type Summary = DeepReadonly<z.output<typeof summarySchema>>;
 export type LookupCounts = Summary['lookups'][string];
 export type RiskCounts = NonNullable<Summary['risk']>;
 export type RuleCount = RiskCounts['rules'][number];
-export type TopNames = NonNullable<Summary['top'][(typeof topKinds)[number]]>;
 export type TimelineSummary = Summary['timeline'];
 export type Drift = Summary['drift'][number];

@@ -1,18 +1,9 @@
 import {readFileSync} from 'node:fs';
 import {sourceFile} from '../../operations/package-files.ts';
-import {count, duration, percent} from '../format.ts';
-import type {
-  Block,
-  HistogramBlock,
-  LinesBlock,
-  RankingBlock,
-  Report,
-  Section,
-  StacksBlock,
-  TableBlock,
-} from '../model.ts';
+import {count, duration} from '../format.ts';
+import {type Block, cellText, type Report, type Section, type TableCell, type Tone} from '../model.ts';
 import {withoutControls} from '../safe-text.ts';
-import {bar, histogram, lines, roundUp, stack} from './charts.ts';
+import {bar, figuresOf, histogram, type LinesChart, lines, roundUp, stack, sumOf} from './charts.ts';
 import {breakable, html, type Markup, raw} from './markup.ts';
 
 /** The report as one self-contained HTML page: no network, no scripts, and a policy that forbids both. */
@@ -71,51 +62,52 @@ ${note === undefined ? undefined : html`<p>${note}</p>`}
 }
 
 function blockHtml(block: Block): Markup {
-  switch (block.kind) {
-    case 'table':
-      return html`<div class="${block.small === true ? 'small' : 'wide'}${block.folded === true ? ' folded' : ''}">${block.folded === true ? behind(block, block.caption) : table(block)}</div>`;
+  const {caption, form, chart} = block;
+  switch (chart?.kind) {
+    case undefined: {
+      const content = form === 'folded' ? behind(block, caption) : table(block);
+      return html`<div class="${form === 'small' ? 'small' : 'wide'}${form === 'folded' ? ' folded' : ''}">${content}</div>`;
+    }
     case 'ranking':
       return ranking(block);
     case 'stacks':
-      return stacks(block);
+      return stacks(block, chart.tones);
     case 'histogram':
       return columns(block);
     case 'lines':
-      return timeChart(block);
+      return timeChart(block, chart);
     default:
-      return block satisfies never;
+      return chart satisfies never;
   }
 }
-
-type Table = Omit<TableBlock, 'kind'>;
 
 /**
  * A table. On a phone, each row of a table with more than two columns becomes a list of its cells with their
  * headings. Wide content scrolls, also by keyboard.
  */
-function table({caption, head, rows, texts = []}: Table): Markup {
+function table({caption, head, rows, texts = []}: Block): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
+  const cellHtml = (cell: TableCell, index: number) =>
+    index === 0 && head.length > 1
+      ? html`<th scope="row" class="text">${breakable(cellText(cell))}</th>`
+      : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${breakable(cellText(cell))}</td>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${head.length > 2 ? raw(' class="cards"') : undefined}>
 <caption>${caption}</caption>
 <thead><tr>${head.map((cell, index) => html`<th scope="col" class="${kind(index)}">${cell}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    row =>
-      html`<tr>${row.map((cell, index) => (index === 0 && row.length > 1 ? html`<th scope="row" class="text">${breakable(cell)}</th>` : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${breakable(cell)}</td>`))}</tr>
-`,
-  )}</tbody>
+<tbody>${rows.map(row => html`<tr>${row.map(cellHtml)}</tr>\n`)}</tbody>
 </table></div>`;
 }
 
 /** A table that is shown on demand: the figures of a chart, or a folded block. */
-function behind(block: Table, label = 'Figures'): Markup {
+function behind(block: Block, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }
 
-function ranking({caption, what, of, rows}: RankingBlock): Markup {
-  const most = Math.max(1, ...rows.map(row => row.count));
+function ranking({caption, head: [what], rows}: Block): Markup {
+  const most = Math.max(1, ...rows.map(([, times]) => Number(times)));
   const lines = rows.map(
-    ({name, count: times}) =>
-      html`<tr><th scope="row" class="text">${breakable(name)}${bar(times / most)}</th><td class="figure">${count(times)}</td><td class="figure share">${percent(times, of)}</td></tr>
+    ([name, times = null, share = null]) =>
+      html`<tr><th scope="row" class="text">${breakable(name)}${bar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
 `,
   );
   return html`<table class="ranking">
@@ -125,57 +117,59 @@ function ranking({caption, what, of, rows}: RankingBlock): Markup {
 </table>`;
 }
 
-function stacks(block: StacksBlock): Markup {
-  const {caption, what, keys, rows} = block;
-  const used = keys.flatMap((key, index) =>
-    rows.some(row => (row.counts[index] ?? 0) > 0) ? [{...key, index}] : [],
+type Key = readonly [name: string, tone: Tone | undefined, sum?: number];
+
+function legend(keys: readonly Key[]): Markup {
+  const shown = keys.map(
+    ([name, tone, sum]) =>
+      html`<li><span class="key fill-${tone}"></span>${name}${sum === undefined ? undefined : html` <b>${count(sum)}</b>`}</li>`,
   );
-  const drawn = rows.map(
-    row =>
-      html`<div class="stack-row">${rows.length > 1 ? html`<p>${row.name}</p>` : undefined}${stack(block, row)}</div>`,
+  return html`<ul class="legend">${shown}</ul>`;
+}
+
+function stacks(block: Block, tones: readonly Tone[]): Markup {
+  const {caption, head, rows} = block;
+  const [, ...names] = head;
+  const figures = figuresOf(block);
+  const keys = names.map(
+    (name, column) => [name, tones[column], sumOf(figures.map(row => row[column] ?? 0))] as const,
   );
-  const total = (counts: readonly number[]) => counts.reduce((sum, value) => sum + value, 0);
+  const drawn = rows.map(row => {
+    const name = rows.length > 1 ? html`<p>${row[0]}</p>` : undefined;
+    return html`<div class="stack-row">${name}${stack(names, row, tones)}</div>`;
+  });
+  const all = rows.map((row, index) => [...row, sumOf(figures[index] ?? [])] as const);
   return html`<figure class="wide">
 <figcaption>${caption}</figcaption>
 ${drawn}
-<ul class="legend">${used.map(({name, tone, index}) => html`<li><span class="key fill-${tone}"></span>${name} <b>${count(rows.reduce((sum, row) => sum + (row.counts[index] ?? 0), 0))}</b></li>`)}</ul>
-${behind({
-  caption,
-  head: [what, ...keys.map(key => key.name), 'all'],
-  rows: rows.map(({name, counts}) => [name, ...counts.map(count), count(total(counts))]),
-})}
+${legend(keys.filter(([, , sum]) => sum > 0))}
+${behind({caption, head: [...head, 'all'], rows: all})}
 </figure>`;
 }
 
-function columns(block: HistogramBlock): Markup {
-  const {caption, what, bins} = block;
+function columns(block: Block): Markup {
+  const {caption, rows} = block;
+  const most = Math.max(0, ...rows.map(([, value]) => Number(value)));
   return html`<figure class="wide">
 <figcaption>${caption}</figcaption>
-<p class="scale" aria-hidden="true">${count(Math.max(0, ...bins.map(bin => bin.count)))}</p>
-${histogram(block)}
-<p class="axis" aria-hidden="true">${bins.map(({name}) => html`<span>${name.split('–')[0]}</span>`)}</p>
-${behind({caption, head: [what, 'rows'], rows: bins.map(({name, count: rows}) => [name, count(rows)])})}
+<p class="scale" aria-hidden="true">${count(most)}</p>
+${histogram(block, most)}
+<p class="axis" aria-hidden="true">${rows.map(([name]) => html`<span>${name.split('–')[0]}</span>`)}</p>
+${behind(block)}
 </figure>`;
 }
 
-function timeChart(block: LinesBlock): Markup {
-  const {caption, unit, ends, series} = block;
-  const most = roundUp(Math.max(0, ...series.flatMap(({values}) => values.map(value => value ?? 0))));
-  const cell = (value: number | null | undefined) => (typeof value === 'number' ? count(value) : '–');
-  const legend =
-    series.length === 1
-      ? undefined
-      : html`<ul class="legend">${series.map(({name, tone}) => html`<li><span class="key fill-${tone}"></span>${name}</li>`)}</ul>`;
+function timeChart(block: Block, chart: LinesChart): Markup {
+  const {caption, head} = block;
+  const {unit, ends, tones} = chart;
+  const [, ...names] = head;
+  const most = roundUp(Math.max(0, ...figuresOf(block).flat().map(Number)));
   return html`<figure>
 <figcaption>${caption}</figcaption>
 <p class="scale" aria-hidden="true">${count(most)} ${unit}</p>
-${lines(block, most)}
+${lines(block, chart, most)}
 <p class="axis" aria-hidden="true"><span>0</span><span>${duration(ends.at(-1) ?? 0)}</span></p>
-${legend}
-${behind({
-  caption: `${caption}, ${unit}`,
-  head: ['until', ...series.map(({name}) => name)],
-  rows: ends.map((end, index) => [duration(end), ...series.map(({values}) => cell(values[index]))]),
-})}
+${names.length === 1 ? undefined : legend(names.map((name, index) => [name, tones[index]]))}
+${behind({...block, caption: `${caption}, ${unit}`})}
 </figure>`;
 }

@@ -1,15 +1,15 @@
-import {count, duration, percent} from '../format.ts';
-import type {Block, LinesBlock, Report, Section} from '../model.ts';
+import {type Block, cellText, type Report, type Section} from '../model.ts';
 import {withoutControls} from '../safe-text.ts';
 
 /** The report as Markdown (GitHub's): the same words and figures, charts as tables. */
 export function renderMarkdown({title, status, lead, facts, sections}: Report): string {
   const head = `# ${escaped(title)}: ${status.text}\n\n${escaped(lead)}\n`;
-  const figures = tableOf(
-    ['', ''],
-    facts.map(({label, value, note}) => [label, note === undefined ? value : `${value} (${note})`]),
+  const figures = facts.map(
+    ({label, value, note}) => [label, note === undefined ? value : `${value} (${note})`] as const,
   );
-  return withoutControls([head, figures, ...sections.map(sectionText)].join('\n'));
+  return withoutControls(
+    [head, tableOf({head: ['', ''], rows: figures}), ...sections.map(sectionText)].join('\n'),
+  );
 }
 
 function sectionText({title, note, blocks}: Section): string {
@@ -17,62 +17,22 @@ function sectionText({title, note, blocks}: Section): string {
   return `## ${escaped(title)}\n\n${words}${blocks.map(blockText).join('\n')}`;
 }
 
-function blockText(block: Block): string {
-  return `**${escaped(block.caption)}**\n\n${blockTable(block)}`;
-}
-
-function blockTable(block: Block): string {
-  switch (block.kind) {
-    case 'table':
-      return tableOf(block.head, block.rows, block.texts);
-    case 'ranking':
-      return tableOf(
-        [block.what, 'count', 'share'],
-        block.rows.map(({name, count: times}) => [name, count(times), percent(times, block.of)]),
-      );
-    case 'stacks':
-      return tableOf(
-        [block.what, ...block.keys.map(({name}) => name)],
-        block.rows.map(({name, counts}) => [name, ...counts.map(count)]),
-      );
-    case 'histogram':
-      return tableOf(
-        [block.what, 'rows'],
-        block.bins.map(({name, count: rows}) => [name, count(rows)]),
-      );
-    case 'lines':
-      return timeTable(block);
-    default:
-      return block satisfies never;
-  }
-}
-
 /** Maximum rows of a table of values over time. The HTML report shows all points. */
 const MOST_TIMES = 10;
 
-function timeTable({ends, series, unit}: LinesBlock): string {
-  const step = Math.max(1, Math.ceil(ends.length / MOST_TIMES));
-  const rows = ends.flatMap((end, index) =>
-    index % step !== step - 1 && index !== ends.length - 1
-      ? []
-      : [
-          [
-            duration(end),
-            ...series.map(({values}) => (typeof values[index] === 'number' ? count(values[index]) : '–')),
-          ],
-        ],
-  );
-  return tableOf(['at', ...series.map(({name}) => `${name}, ${unit}`)], rows);
+function blockText(block: Block): string {
+  const {caption, chart, rows} = block;
+  const isTimed = chart?.kind === 'lines';
+  const step = isTimed ? Math.max(1, Math.ceil(rows.length / MOST_TIMES)) : 1;
+  const shown = rows.filter((_, index) => index % step === step - 1 || index === rows.length - 1);
+  const unit = isTimed ? `, ${chart.unit}` : '';
+  return `**${escaped(caption + unit)}**\n\n${tableOf({...block, rows: shown})}`;
 }
 
-function tableOf(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  texts: readonly number[] = [],
-): string {
+function tableOf({head, rows, texts = []}: Pick<Block, 'head' | 'rows' | 'texts'>): string {
   const line = (cells: readonly string[]) => `| ${cells.map(escaped).join(' | ')} |\n`;
   const rule = head.map((_, index) => (index === 0 || texts.includes(index) ? '---' : '---:'));
-  return `${line(head)}| ${rule.join(' | ')} |\n${rows.map(line).join('')}`;
+  return `${line(head)}| ${rule.join(' | ')} |\n${rows.map(row => line(row.map(cellText))).join('')}`;
 }
 
 /**

@@ -1,79 +1,58 @@
 import {packageVersion} from '../../job/version.ts';
 
-/** This module writes Prometheus text, version 0.0.4. A family is a metric with all its samples. */
+/** This module writes Prometheus text, version 0.0.4. */
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];
 
-export interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'summary';
-  readonly samples: readonly Sample[];
+/**
+ * A metric with its samples. A single number is one sample without labels. Null leaves the metric out. A name that ends in
+ * `_total` is a counter's, samples with the label `quantile` are a summary's, all others are gauges.
+ */
+export type Metric = readonly [name: string, help: string, value: readonly Sample[] | number | null];
+
+export function buildInfo(): Metric {
+  return [
+    'build_info',
+    'The version of the program that wrote this.',
+    by('version', {[packageVersion()]: 1}),
+  ];
 }
 
-type SampleValue = readonly Sample[] | number | null;
-
-/** A family of gauges. A single number makes one gauge without labels; null leaves the family out. */
-export function gauge(name: string, help: string, value: SampleValue): Family {
-  return familyOf('gauge', name, help, value);
-}
-
-/** A family of counters. A single number makes one counter without labels. The name ends in `_total`. */
-export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
-  return familyOf('counter', name, help, value);
-}
-
-/** A family of quantiles, such as `quantile="0.5"`. */
-export function quantiles(
-  name: string,
-  help: string,
+/** A sample for each value that is known. `others`: more labels of each. */
+export function by(
+  label: string,
   values: Readonly<Record<string, number | null>>,
-): Family {
-  const known = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null);
-  return familyOf('summary', name, help, by('quantile', Object.fromEntries(known)));
+  others: Labels = {},
+): Sample[] {
+  return Object.entries(values).flatMap(([name, value]): Sample[] =>
+    value === null ? [] : [[{...others, [label]: name}, value]],
+  );
 }
 
-function familyOf(type: Family['type'], name: string, help: string, value: SampleValue): Family {
-  const samples: Family['samples'] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
-  return {name: `bulk_enrich_${name}`, help, type, samples};
+/** The text of all metrics that have samples. `own`: labels to add to every sample. */
+export function metricsText(metrics: readonly Metric[], own: Labels = {}): string {
+  const texts = metrics.map(([name, help, value]) => {
+    const samples: readonly Sample[] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
+    if (samples.length === 0) return '';
+    const isSummary = samples.some(([labels]) => 'quantile' in labels);
+    const type = name.endsWith('_total') ? 'counter' : isSummary ? 'summary' : 'gauge';
+    const lines = samples.map(([labels, value]) => `${sampleName(name, {...own, ...labels})} ${value}\n`);
+    return `# HELP bulk_enrich_${name} ${help}\n# TYPE bulk_enrich_${name} ${type}\n${lines.join('')}`;
+  });
+  return texts.join('');
 }
 
-export function buildInfo(): Family {
-  return gauge('build_info', 'The version of the program that wrote this.', [
-    [{version: packageVersion()}, 1],
-  ]);
-}
-
-export function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Sample[] {
-  return Object.entries(values).map(([name, value]) => [{...others, [label]: name}, value]);
-}
-
-/** The text of all families that have samples. `own`: labels to add to every sample. */
-export function familiesText(families: readonly Family[], own: Labels): string {
-  return families
-    .filter(({samples}) => samples.length > 0)
-    .map(family => familyText(family, own))
-    .join('');
-}
-
-function familyText({name, help, type, samples}: Family, own: Labels): string {
-  const lines = samples.map(([labels, value]) => `${name}${labelText({...own, ...labels})} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-}
-
-export function labelText(labels: Labels): string {
-  return `{${Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, escaped)}"`)
-    .join(',')}}`;
+/** A sample's name with its labels, as its line begins. */
+export function sampleName(name: string, labels: Labels): string {
+  const escaped = (text: string) =>
+    text.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`));
+  const listed = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value)}"`);
+  return `bulk_enrich_${name}{${listed.join(',')}}`;
 }
 
 /** The first value of a label in a text of metrics; undefined without one. */
 export function labelIn(text: string, name: string): string | undefined {
   const [, value] = new RegExp(`[{,]${name}="((?:[^"\\\\\n]|\\\\.)*)"`).exec(text) ?? [];
   return value?.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
-}
-
-function escaped(character: string): string {
-  return character === '\n' ? '\\n' : `\\${character}`;
 }

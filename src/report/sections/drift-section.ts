@@ -10,7 +10,6 @@ export function driftSection({drift}: Summary): Section | undefined {
     note: `Compared with the median of ${many(drift[0]?.runs ?? 0, 'earlier run')} of this job.`,
     blocks: [
       {
-        kind: 'table',
         caption: 'What jumped',
         head: ['What', 'this run', 'usually'],
         rows: drift.map(({what, now, usual}) => [

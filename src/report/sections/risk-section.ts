@@ -1,8 +1,7 @@
 import {shellWord} from '../../sentence.ts';
-import {count, many, percent} from '../format.ts';
-import type {HistogramBlock, Section, StacksBlock, TableBlock} from '../model.ts';
+import {count, many} from '../format.ts';
+import {type Block, mostCommon, rankingIfAny, type Section, tableIfAny} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
-import {rankingIfAny, tableIfAny} from './blocks.ts';
 
 /** The meanings of the default rules' reasons. */
 export const reasonCodes: Readonly<Record<string, string>> = {
@@ -33,20 +32,33 @@ export const reasonCodes: Readonly<Record<string, string>> = {
 /** Title of the section with the rows of high risk. */
 export const RISK = 'Risk';
 
-export function riskSection({risk, output, shared = {}}: Summary): Section | undefined {
+export function riskSection({risk, output, shared}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
-  const {scored, unknown, mean, warnings = []} = risk;
+  const {scored, unknown, low, medium, high, mean, missing, warnings} = risk;
   const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
   const without = unknown === 0 ? '' : ` ${many(unknown, 'row')} could not be scored.`;
   return {
     title: RISK,
     note: `${many(scored, 'row')} scored from 0 to 100${average}.${without}`,
     blocks: [
-      levels(risk),
-      scores(risk),
+      {
+        caption: 'Rows by level',
+        head: ['Rows', 'low', 'medium', 'high', 'unknown'],
+        rows: [['All rows', low, medium, high, unknown]],
+        chart: {kind: 'stacks', tones: ['good', 'warn', 'bad', 'quiet']},
+      },
+      {
+        caption: 'Rows by score',
+        head: ['Score', 'rows'],
+        rows: risk.histogram.map((rows, tens, {length}) => [
+          `${tens * 10}–${tens === length - 1 ? 100 : tens * 10 + 9}`,
+          rows,
+        ]),
+        chart: {kind: 'histogram'},
+      },
       ...highRows(risk, output.path),
-      ...rankingIfAny('Reasons, most often first', 'Reason', inWords(risk), scored),
-      ...rankingIfAny('Signals that were missing', 'Signal', risk.missing, scored + unknown),
+      ...rankingIfAny('Reasons, most often first', 'Reason', reasonsInWords(risk), scored),
+      ...rankingIfAny('Signals that were missing', 'Signal', mostCommon(missing), scored + unknown),
       ...tableIfAny('Values that several have', ['Value', 'rows', 'had by, at most'], sharedRows(shared)),
       ...declaredRules(risk),
       ...tableIfAny(
@@ -59,107 +71,38 @@ export function riskSection({risk, output, shared = {}}: Summary): Section | und
 }
 
 /** The shared values of the list by kind, as counts: rows, and how many have each of the most shared ones. */
-export function sharedRows(shared: Summary['shared']): string[][] {
+export function sharedRows(shared: Summary['shared']): [fact: string, rows: string, largest: string][] {
   const some = Object.entries(shared).filter(([, {rows}]) => rows > 0);
   return some.map(([fact, {rows, largest}]) => [fact, count(rows), largest.map(count).join(', ')]);
 }
 
 /** A table with the row numbers of high risk, and the command that lists all of these rows with their scores. */
-function highRows({high, high_rows: rows = []}: RiskCounts, output: string): TableBlock[] {
+function highRows({high, high_rows: rows}: RiskCounts, output: string): Block[] {
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
   const caption = isPart ? `The first ${count(rows.length)} rows of high risk` : 'Rows of high risk';
-  const numbers = ['Row numbers', `${rows.join(', ')}${isPart ? ', …' : ''}`];
-  const list = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`];
-  return [
-    {
-      kind: 'table',
-      caption,
-      head: ['What', 'value'],
-      texts: [1],
-      rows: output === '-' ? [numbers] : [numbers, list],
-    },
-  ];
+  const numbers = ['Row numbers', `${rows.join(', ')}${isPart ? ', …' : ''}`] as const;
+  const list = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`] as const;
+  return tableIfAny(caption, ['What', 'value'], output === '-' ? [numbers] : [numbers, list], {texts: [1]});
 }
 
-/** Counts of rows by reason. A reason is followed by its meaning, from the job's rules or the default rules. */
-function inWords({reasons, rules}: RiskCounts): Record<string, number> {
-  const words = (reason: string) => {
+/** The most common reasons, each followed by its meaning, from the job's rules or the default rules. */
+function reasonsInWords({reasons, rules}: RiskCounts): [words: string, times: number][] {
+  return mostCommon(reasons).map(([reason, times]) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
-    if (own.length > 0) return own.join(' or ');
-    return Object.hasOwn(reasonCodes, reason) ? reasonCodes[reason] : undefined;
-  };
-  return Object.fromEntries(
-    Object.entries(reasons).map(([reason, times]) => {
-      const meaning = words(reason);
-      return [meaning === undefined ? reason : `${reason}: ${meaning}`, times];
-    }),
-  );
+    const known = Object.hasOwn(reasonCodes, reason) ? reasonCodes[reason] : undefined;
+    const meaning = own.length > 0 ? own.join(' or ') : known;
+    return [meaning === undefined ? reason : `${reason}: ${meaning}`, times];
+  });
 }
 
 /** Rules with a description or an owner, and shadow rules. */
-function declaredRules({rules}: RiskCounts): TableBlock[] {
-  const rows = rules
-    .filter(
-      ({shadow, description, owner}) => shadow === true || description !== undefined || owner !== undefined,
-    )
-    .map(({reason, add, shadow, held, description = '', owner = ''}) => [
-      shadow === true ? `${reason} (shadow: not added)` : reason,
-      String(add),
-      count(held),
-      description,
-      owner,
-    ]);
+function declaredRules({rules}: RiskCounts): Block[] {
+  const isTold = ({shadow, description, owner}: RiskCounts['rules'][number]) =>
+    shadow === true || description !== undefined || owner !== undefined;
+  const rows = rules.filter(isTold).map(({reason, add, shadow, held, description = '', owner = ''}) => {
+    const name = shadow === true ? `${reason} (shadow: not added)` : reason;
+    return [name, add, held, description, owner] as const;
+  });
   return tableIfAny('Rules', ['Rule', 'points', 'rows', 'for', 'owner'], rows, {texts: [3, 4]});
-}
-
-function levels({low, medium, high, unknown}: RiskCounts): StacksBlock {
-  return {
-    kind: 'stacks',
-    caption: 'Rows by level',
-    what: 'Rows',
-    keys: [
-      {name: 'low', tone: 'good'},
-      {name: 'medium', tone: 'warn'},
-      {name: 'high', tone: 'bad'},
-      {name: 'unknown', tone: 'quiet'},
-    ],
-    rows: [{name: 'All rows', counts: [low, medium, high, unknown]}],
-  };
-}
-
-function scores({histogram}: RiskCounts): HistogramBlock {
-  const last = histogram.length - 1;
-  const bins = histogram.map((rows, index) => ({
-    name: `${index * 10}–${index === last ? 100 : index * 10 + 9}`,
-    count: rows,
-  }));
-  return {kind: 'histogram', caption: 'Rows by score', what: 'Score', bins};
-}
-
-/** By field: the share of answers with the field, and the share of those answers in which the field is true. */
-export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
-  const rows = Object.entries(fields).flatMap(([operation, shares]) =>
-    (lookups[operation]?.answered ?? 0) === 0
-      ? []
-      : Object.entries(shares).map(([name, {present, true: yes}]) => [
-          `${operation}.${name}`,
-          percent(present, 1),
-          yes === undefined || present === 0 ? '' : percent(yes, 1),
-        ]),
-  );
-  if (rows.length === 0) return undefined;
-  return {
-    title: 'Answer fields',
-    note: 'How many of the answers had each field, and how many of those said yes.',
-    blocks: [
-      {
-        kind: 'table',
-        caption: 'Shares of the answers',
-        head: ['Field', 'present', 'yes'],
-        rows,
-        folded: true,
-      },
-    ],
-  };
 }

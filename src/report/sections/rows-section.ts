@@ -1,9 +1,8 @@
-import {operationName} from '../display-names.ts';
-import {count, many, percent} from '../format.ts';
-import type {Section, Tone} from '../model.ts';
+import {meaningOf} from '../../lookup/codes.ts';
+import {type TopKind, topKinds} from '../../operations/operation.ts';
+import {count, many, operationTitle, percent} from '../format.ts';
+import {type Block, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
-import {tableIfAny} from './blocks.ts';
-import {codesTable} from './trouble-section.ts';
 
 const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
   ['answered', 'good'],
@@ -28,14 +27,13 @@ export function rowsSection({rows, lookups, repairs, left_out}: Summary): Sectio
     note: `${many(rows.read, 'row')} read, ${count(rows.written)} written${rejected}. ${trouble}${judged}`,
     blocks: [
       {
-        kind: 'stacks',
         caption: 'What became of each value',
-        what: 'Values',
-        keys: outcomes.map(([name, tone]) => ({name, tone})),
-        rows: Object.entries(lookups).map(([name, facts]) => ({
-          name: operationName(name),
-          counts: outcomes.map(([outcome]) => facts[outcome]),
-        })),
+        head: ['Values', ...outcomes.map(([name]) => name)],
+        rows: Object.entries(lookups).map(([name, facts]) => [
+          operationTitle(name),
+          ...outcomes.map(([outcome]) => facts[outcome]),
+        ]),
+        chart: {kind: 'stacks', tones: outcomes.map(([, tone]) => tone)},
       },
       ...codesTable('Repaired before the lookup', repairs),
       ...tableIfAny(
@@ -50,4 +48,88 @@ export function rowsSection({rows, lookups, repairs, left_out}: Summary): Sectio
       ),
     ],
   };
+}
+
+const MOST_CODES = 20;
+
+/** Codes with their first rows and meanings; empty without codes. */
+function codesTable(caption: string, coded: Summary['errors']): Block[] {
+  const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first}) => {
+    const numbers = `${first.join(', ')}${times > first.length ? ', …' : ''}`;
+    return [code, times, numbers, meaningOf(code)] as const;
+  });
+  return tableIfAny(caption, ['Code', 'count', 'first rows', 'meaning'], rows, {texts: [2, 3]});
+}
+
+/**
+ * Errors by code with their meanings, and calls without a usable answer by status. Undefined if there are neither.
+ */
+export function troubleSection({errors, calls}: Summary): Section | undefined {
+  const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
+  const broken = [...strange, ...Object.entries(calls.by_error)];
+  const blocks = [
+    ...codesTable('Codes, most often first', errors),
+    ...tableIfAny(
+      'Calls without a usable answer, retried ones included',
+      ['HTTP status or network code', 'calls'],
+      broken.sort((a, b) => b[1] - a[1]),
+    ),
+  ];
+  if (blocks.length === 0) return undefined;
+  const left = errors.length - MOST_CODES;
+  const more = left > 0 ? ` ${many(left, 'rarer code')} are in the summary file.` : '';
+  return {
+    title: 'Where something was wrong',
+    note: `Rows are named by number, never by value.${more}`,
+    blocks,
+  };
+}
+
+/** By field: the share of answers with the field, and the share of those answers in which the field is true. */
+export function fieldsSection({fields, lookups}: Summary): Section | undefined {
+  const rows = Object.entries(fields).flatMap(([operation, shares]) =>
+    (lookups[operation]?.answered ?? 0) === 0
+      ? []
+      : Object.entries(shares).map(([name, {present, true: yes}]) => {
+          const share = yes === undefined || present === 0 ? '' : percent(yes, 1);
+          return [`${operation}.${name}`, percent(present, 1), share] as const;
+        }),
+  );
+  if (rows.length === 0) return undefined;
+  return {
+    title: 'Answer fields',
+    note: 'How many of the answers had each field, and how many of those said yes.',
+    blocks: [{caption: 'Shares of the answers', head: ['Field', 'present', 'yes'], rows, form: 'folded'}],
+  };
+}
+
+const captions: Readonly<Record<TopKind, readonly [caption: string, what: string]>> = {
+  countries: ['Countries of IP addresses', 'Country'],
+  networks: ['Networks', 'Network'],
+  domains: ['E-mail domains with five rows or more', 'Domain'],
+  phone_countries: ['Countries of phone numbers', 'Country'],
+};
+
+/** Counts of the values' countries, networks and domains, which identify no person. */
+export function originsSection({top}: Summary): Section | undefined {
+  const blocks = topKinds.flatMap(kind => {
+    const {names = [], counted = 0, missed_at_most: missed = 0} = top[kind] ?? {};
+    const [caption, what] = captions[kind];
+    const isOfCountries = what === 'Country';
+    return rankingIfAny(
+      missed === 0 ? caption : `${caption} (counts are at least these)`,
+      what,
+      names.map(({name, count: times}) => [isOfCountries ? countryName(name) : name, times]),
+      counted,
+    );
+  });
+  if (blocks.length === 0) return undefined;
+  return {title: 'Where they come from', note: 'The ten most common of each, by rows.', blocks};
+}
+
+/** `US` → `United States (US)`. Other texts stay as they are. */
+function countryName(code: string): string {
+  if (!/^[A-Z]{2}$/.test(code)) return code;
+  const name = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'}).of(code);
+  return name === undefined ? code : `${name} (${code})`;
 }

@@ -1,0 +1,86 @@
+import {bytes, count, duration, many, moment} from '../format.ts';
+import type {Block, Section, TableCell, Tone} from '../model.ts';
+import type {Summary, TimelineSummary} from '../summary.ts';
+
+/** Rate of the calls and latency of the answers; undefined without calls. */
+export function paceSection({calls, pace, timeline}: Summary): Section | undefined {
+  if (calls.total === 0) return undefined;
+  const {p50, p95, p99, max} = calls.latency_ms;
+  const limit = pace.rate_limit === null ? '' : `, of ${count(pace.rate_limit)} allowed`;
+  const pauses =
+    pace.pauses === 0 ? '' : ` ${many(pace.pauses, 'pause')}, ${duration(pace.paused_ms)} in all.`;
+  const latencies = [
+    ['half', p50] as const,
+    ['95%', p95] as const,
+    ['99%', p99] as const,
+    ['all', max] as const,
+  ];
+  return {
+    title: 'Pace and latency',
+    note: `${count(Math.round(pace.achieved * 10) / 10)} calls a second over the whole time${limit}.${pauses}`,
+    blocks: [
+      ...lines(timeline),
+      {
+        caption: 'Latency of all calls',
+        head: ['Of the calls', 'took at most'],
+        rows: latencies.map(([name, ms]) => [name, ms && duration(ms)]),
+        form: 'small',
+      },
+    ],
+  };
+}
+
+/** Minimum points of a line chart: charts with fewer are left out. */
+const FEWEST_POINTS = 2;
+
+function lines(timeline: TimelineSummary): Block[] {
+  const {ms} = timeline;
+  if (ms.length < FEWEST_POINTS) return [];
+  let end = 0;
+  const ends = ms.map(length => {
+    end += length;
+    return end;
+  });
+  const rate = (counts: readonly number[]) =>
+    counts.map((value, index) => Math.round((value / (ms[index] ?? 1)) * 10_000) / 10);
+  const chart = (
+    caption: string,
+    unit: string,
+    series: readonly (readonly [name: string, tone: Tone, values: readonly TableCell[]])[],
+  ): Block => ({
+    caption,
+    head: ['until', ...series.map(([name]) => name)],
+    rows: ends.map((at, index) => [duration(at), ...series.map(([, , values]) => values[index] ?? null)]),
+    chart: {kind: 'lines', unit, ends, tones: series.map(([, tone]) => tone)},
+  });
+  return [
+    chart('Pace', 'a second', [
+      ['calls', 'known', rate(timeline.calls)],
+      ['rows', 'good', rate(timeline.rows)],
+    ]),
+    chart('Latency', 'ms', [
+      ['median', 'known', timeline.latency_p50_ms],
+      ['95%', 'warn', timeline.latency_p95_ms],
+    ]),
+    chart('In flight', 'calls', [['in flight', 'repeat', timeline.in_flight]]),
+  ];
+}
+
+/** Details of the run, which a user can quote in a question about it. */
+export function runSection(summary: Summary): Section {
+  const {endpoint, input, output, resumed} = summary;
+  const sized = (text: string, size: number | null) => (size === null ? text : `${text} (${bytes(size)})`);
+  const details: readonly (readonly [string, string | null])[] = [
+    ['Run', summary.run_id],
+    ['Started', moment(summary.started_at)],
+    ['Finished', moment(summary.finished_at)],
+    ['Service', endpoint.base_url === null ? endpoint.kind : `${endpoint.kind}, ${endpoint.base_url}`],
+    ['Input', sized(input.paths.join(', '), input.bytes)],
+    ['SHA-256 of the input', input.sha256],
+    ['Output', sized(output.path, output.bytes)],
+    ['SHA-256 of the output', output.sha256],
+    ['Resumed', resumed.times === 0 ? null : many(resumed.times, 'time')],
+  ];
+  const rows = details.filter(([, value]) => value !== null);
+  return {title: 'This run', blocks: [{caption: 'Details', head: ['What', 'value'], texts: [1], rows}]};
+}
