@@ -40,7 +40,7 @@ const [url] = await once(createInterface({input: api.stdout}), 'line');
 const env = {
   ...process.env,
   BULK_ENRICH_BASE_URL: url,
-  BULK_ENRICH_API_KEY: 'bench',
+  BULK_ENRICH_API_KEY: 'a key of the bench',
   BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${port}`,
   XDG_CACHE_HOME: directory,
 };

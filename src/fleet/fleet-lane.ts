@@ -2,7 +2,7 @@ import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/call.ts';
 import {earnedIn, isAbout, leaseAt, perSecond} from '../lookup/pace/rate-controller.ts';
 import type {Limiters, OpenLimiter} from './limits.ts';
-import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './protocol.ts';
+import {type Chunk, type ChunkAsk, type ChunkPace, USE} from './protocol.ts';
 
 /** Number of permits that a worker takes at once if no rate is set, and only throttling limits the calls. */
 const UNLIMITED_LEASE = 5;
@@ -27,6 +27,8 @@ export interface FleetLaneOptions {
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
+  /** Number of values in a full chunk now. */
+  readonly chunkValues: () => number;
   /** Sends a chunk to the workers. `values`: the values that the chunk asks for, in the same order. */
   readonly send: (chunk: Chunk, values: readonly Leaving[]) => void;
 }
@@ -57,7 +59,8 @@ export class FleetLane {
   add(value: Leaving, perSecond: number): void {
     this.#rate = perSecond;
     this.#gathered.push(value);
-    if (this.#gathered.length >= CHUNK_VALUES) this.#full ??= setImmediate(() => this.#flush(CHUNK_VALUES));
+    const full = this.#options.chunkValues();
+    if (this.#gathered.length >= full) this.#full ??= setImmediate(() => this.#flush(full));
     else this.#timer ??= setTimeout(() => this.#flush(1), GATHER_MS);
   }
 
@@ -67,7 +70,7 @@ export class FleetLane {
     this.#timer = undefined;
     this.#full = undefined;
     while (this.#gathered.length >= smallest) {
-      const values = this.#gathered.splice(0, CHUNK_VALUES);
+      const values = this.#gathered.splice(0, this.#options.chunkValues());
       this.#options.send(this.#chunk(values), values);
     }
     if (this.#gathered.length > 0) this.#timer = setTimeout(() => this.#flush(1), GATHER_MS);

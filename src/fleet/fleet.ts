@@ -8,7 +8,7 @@ import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
 import {Limiters} from './limits.ts';
-import {CHUNK_VALUES} from './protocol.ts';
+import {CHUNK_VALUES, chunkValuesAt} from './protocol.ts';
 import {
   closing,
   connectRedis,
@@ -76,7 +76,7 @@ export interface FleetEvents {
  */
 const AHEAD = 2;
 /** Minimum number of values that may be out (sent and not returned), even while no worker is known. */
-const FEWEST_SLOTS = 2 * CHUNK_VALUES;
+const FEWEST_SLOTS = 2 * CHUNK_VALUES.least;
 
 /** A run's fleet. Sends values out in chunks, and gets the attempts back from workers on other machines. */
 export class Fleet implements Outlet {
@@ -90,6 +90,10 @@ export class Fleet implements Outlet {
   #membership: Membership | undefined;
   #events: FleetEvents | undefined;
   #health: Health | undefined;
+  /** Number of values in a full chunk. */
+  #chunkValues = CHUNK_VALUES.least;
+  /** Attempts that came back since the time `since`, in milliseconds. */
+  #returned = {count: 0, since: 0};
 
   private constructor(options: FleetOptions, redis: Redis, packages: FleetPackages) {
     this.#options = options;
@@ -104,7 +108,8 @@ export class Fleet implements Outlet {
         share: 1 / lanes.length,
         timeoutMs,
         now,
-        send: (chunk, values) => void deliver(values, this.#queue.ask(chunk)),
+        chunkValues: () => this.#chunkValues,
+        send: (chunk, values) => void this.#deliver(values, this.#queue.ask(chunk)),
       });
       for (const operation of settings.operations) this.#lanes.set(operation, lane);
     }
@@ -135,6 +140,7 @@ export class Fleet implements Outlet {
     const {redisUrl, maxOutageMs, now, warn} = this.#options;
     this.#events = events;
     events.slots(FEWEST_SLOTS);
+    this.#returned = {count: 0, since: now()};
     this.#health = new Health({
       redis: this.#redis,
       where: publicUrl(redisUrl),
@@ -142,7 +148,7 @@ export class Fleet implements Outlet {
       maxOutageMs,
       now,
       warn,
-      onCapacity: calls => events.slots(Math.max(FEWEST_SLOTS, AHEAD * calls)),
+      onCapacity: (workers, calls) => events.slots(this.#slots(workers, calls)),
       onOutage: events.outage,
     });
   }
@@ -193,9 +199,23 @@ export class Fleet implements Outlet {
       error => this.#events?.refused(error),
     );
   }
-}
 
-async function deliver(values: readonly Leaving[], answer: Promise<readonly TimedAttempt[]>): Promise<void> {
-  const attempts = await answer;
-  for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimedAttempt);
+  async #deliver(values: readonly Leaving[], answer: Promise<readonly TimedAttempt[]>): Promise<void> {
+    const attempts = await answer;
+    this.#returned.count += attempts.length;
+    for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimedAttempt);
+  }
+
+  /**
+   * Measures the workers' pace, sets the size of chunks by it, and returns the number of values that may be out: so
+   * many that no worker is idle, and at least two chunks for each.
+   */
+  #slots(workers: number, calls: number): number {
+    const now = this.#options.now();
+    const {count, since} = this.#returned;
+    if (now <= since) return Math.max(FEWEST_SLOTS, AHEAD * calls);
+    this.#returned = {count: 0, since: now};
+    this.#chunkValues = chunkValuesAt(count / (now - since), workers);
+    return Math.max(FEWEST_SLOTS, AHEAD * Math.max(calls, workers * this.#chunkValues));
+  }
 }

@@ -21,8 +21,8 @@ export interface HealthOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly warn: (sentence: Said) => void;
-  /** Called with the number of calls that all workers together can have in flight. */
-  readonly onCapacity: (calls: number) => void;
+  /** Called each second with the number of workers, and of calls that they together can have in flight. */
+  readonly onCapacity: (workers: number, calls: number) => void;
   readonly onOutage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
 }
 
@@ -74,7 +74,8 @@ export class Health {
   async #count(): Promise<void> {
     const workers = await members<WorkerMember>(this.#options.redis, 'worker');
     this.#workers = workers.length;
-    this.#options.onCapacity(workers.reduce((sum, {concurrency}) => sum + concurrency, 0));
+    const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
+    this.#options.onCapacity(workers.length, calls);
   }
 
   #whatIsWrong(): FleetTrouble | undefined {

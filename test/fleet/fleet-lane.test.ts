@@ -2,7 +2,7 @@ import type Bottleneck from 'bottleneck';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {FleetLane, type Leaving} from '../../src/fleet/fleet-lane.ts';
 import type {Limiters} from '../../src/fleet/limits.ts';
-import type {Chunk} from '../../src/fleet/protocol.ts';
+import {type Chunk, chunkValuesAt} from '../../src/fleet/protocol.ts';
 import type {Rate} from '../../src/job/values.ts';
 import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
 import {whole} from '../support/whole.ts';
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 /** A run's lane. `sent` gets its chunks, `told` the spacing of leases that Redis is told. */
-function open(rate: Rate | 'unlimited') {
+function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
   const sent: (readonly [Chunk, readonly Leaving[]])[] = [];
   const told: number[] = [];
   const redis = {takesWrites: true};
@@ -29,7 +29,7 @@ function open(rate: Rate | 'unlimited') {
   const lane = new FleetLane({
     settings: {name: 'ip', operations: ['ip'], rate, concurrency: 4},
     limiters: whole<Limiters>({open: () => async () => limiter as unknown as Bottleneck}),
-    ...{share: 0.5, timeoutMs: 1_000, now: Date.now},
+    ...{share: 0.5, timeoutMs: 1_000, now: Date.now, chunkValues},
     send: (...chunk) => void sent.push(chunk),
   });
   let dispatch = 0;
@@ -57,6 +57,20 @@ test('values leave in chunks of eight, each once and in order, and the rest afte
   expect(sent.flatMap(([, values]) => values.map(({dispatch}) => dispatch))).toEqual(numbers);
   await add(1);
   expect(sent.at(-1)?.[0]).toMatchObject({lane: 'ip', share: 0.5, timeoutMs: 1_000, asks: [{dispatch: 20}]});
+});
+
+test.each([
+  [20, 1, 8],
+  [20, 4, 8],
+  [800, 1, 60],
+  [800, 2, 30],
+  [8_000, 2, 128],
+  [800, 0, 60],
+])('at %d calls a second by %d workers, a chunk has %d values', async (perSecond, workers, values) => {
+  expect(chunkValuesAt(perSecond / 1_000, workers)).toBe(values);
+  const {add, sent} = open('unlimited', () => chunkValuesAt(perSecond / 1_000, workers));
+  await add(values + 1);
+  expect(sent.map(([{asks}]) => asks.length)).toEqual([values, 1]);
 });
 
 test('workers are told the rate less 2%, again once it changes, and every 5 s, as Redis may have restarted', async () => {

@@ -23,7 +23,7 @@ function watch(redis: object, refused: () => string | undefined = () => undefine
     maxOutageMs: 20_000,
     now: Date.now,
     warn: sentence => warnings.push(String(sentence)),
-    onCapacity: calls => capacities.push(calls),
+    onCapacity: (_, calls) => capacities.push(calls),
     onOutage: reason => outages.push(reason),
   });
   return {health, warnings, outages, capacities};

@@ -62,7 +62,7 @@ export type WorkerMember = Member & WorkerReport;
 
 /**
  * Number of values that a worker takes for each call that it can have in flight. Above 1, so that no call waits
- * for the next chunk.
+ * for the next chunk. Of large chunks it takes two for the same reason.
  */
 const AHEAD = 1.5;
 /** Milliseconds between two checks of a stopping worker for calls in flight. */
@@ -88,7 +88,7 @@ export class FleetWorker {
   #inFlight = 0;
   #chunks = 0;
   /** Average number of values in recent chunks. It decides how many chunks the worker takes at once. */
-  #chunkSize = CHUNK_VALUES;
+  #chunkSize = CHUNK_VALUES.least;
   #draining = false;
 
   private constructor(options: WorkerOptions, redis: Redis, {bullmq, ioredis}: FleetPackages) {
@@ -210,7 +210,8 @@ export class FleetWorker {
   }
 
   #chunksAtOnce(): number {
-    return Math.ceil((AHEAD * this.#options.concurrency) / this.#chunkSize);
+    const fewest = this.#chunkSize > CHUNK_VALUES.least ? 2 : 1;
+    return Math.max(fewest, Math.ceil((AHEAD * this.#options.concurrency) / this.#chunkSize));
   }
 
   #lane({lane: name, share}: Chunk): WorkerLane {
