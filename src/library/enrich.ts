@@ -6,14 +6,13 @@ import {type EnrichedObject, type ProgramRows, RowsError} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
-import {type Stop, Stopper} from '../run/stop.ts';
+import {onAbort, type Stop, Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import type {EnrichSettings, OnlyKnown} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
 import {attachResults} from './enrichment.ts';
 import {GivenRows} from './given-rows.ts';
-import {AbortError, onAbort, stopOnAbort} from './on-abort.ts';
-import {demandObjects, prepareRun, type RunJobOptions} from './run-job.ts';
+import {AbortError, demandObjects, prepareRun, type RunJobOptions, stopOnAbort} from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;

@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import {pino} from 'pino';
-import {toldInCode, UsageError} from '../errors.ts';
+import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
@@ -9,10 +9,32 @@ import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
 import type {ProgramRows, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
-import {Stopper} from '../run/stop.ts';
+import {onAbort, Stopper} from '../run/stop.ts';
 import {inCode} from '../sentence.ts';
 import type {JobInput} from './job-input.ts';
-import {stopOnAbort} from './on-abort.ts';
+
+/**
+ * Thrown if the caller's signal ended the run. `cause`: the signal's reason. Paid answers are kept. Exit code 130.
+ */
+export class AbortError extends BulkEnrichError {
+  constructor(signal: AbortSignal) {
+    super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});
+  }
+}
+
+/** Stops `stopper` when the signal is aborted. Returns a function that ends the watch. */
+export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): () => void {
+  return onAbort(signal, () => {
+    if (signal === undefined) return;
+    stopper.stop({
+      status: 'interrupted',
+      reason: 'signal',
+      exitCode: exitCodes.interrupted,
+      message: 'Interrupted.',
+      error: new AbortError(signal),
+    });
+  });
+}
 
 export interface RunJobOptions {
   /** Variables for endpoint, key and directories; `process.env` by default. */

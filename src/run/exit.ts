@@ -7,13 +7,18 @@ import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type Counters, failures, hasAnswers, unasked} from './counts/counters.ts';
-import type {Counted} from './stop.ts';
+
+export interface Counted {
+  readonly count: number;
+  readonly total: number;
+}
 
 /** The end of a run that was stopped, or that wrote all rows. */
 export interface End {
   readonly status: Summary['status'];
   readonly reason: Summary['reason'];
   readonly exitCode: ExitCode;
+  /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
 }
 

@@ -18,9 +18,9 @@ import {RowsError, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {Admission} from './rows/admission.ts';
-import {limited} from './rows/limited.ts';
+import {limited} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';
-import {keepStored, openSession, type Session, sampleTimeline} from './session.ts';
+import {keepStored, openSession, readAgain, type Session, sampleTimeline} from './session.ts';
 import {completeBefore} from './state/complete.ts';
 import {closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, refusedStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
@@ -170,7 +170,7 @@ async function readUntilStill(session: Session): Promise<void> {
       );
       mustBeStillMs = Math.min(Math.max(tookMs, stillMs.least), stillMs.most);
     }
-    await session.readAgain();
+    await readAgain(session);
   }
 }
 
@@ -264,10 +264,10 @@ function checkLimits({job, stopper, output, asking}: Session): void {
       const {tally} = asking.ledger;
       stopper.stop(
         refusedStop(tally, job.endpoint, each => isForbidden(each, hasAnswers(counters) ? undefined : 1)) ??
-          limitStop('max-errors', errors),
+          limitStop('max_errors', errors),
       );
     }
   }
   const rejects = {count: rejected, total: written + rejected};
-  if (exceeds(maxRejects, rejects)) stopper.stop(limitStop('max-rejects', rejects));
+  if (exceeds(maxRejects, rejects)) stopper.stop(limitStop('max_rejects', rejects));
 }

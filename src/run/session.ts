@@ -15,32 +15,16 @@ import {pipesOf, type RunIo} from './io.ts';
 import {type Layout, layOut, operationsOf} from './layout/layout.ts';
 import {findAccount} from './open/account.ts';
 import {openAnswerStore, termsOf} from './open/answer-store.ts';
-import {giverBack, openBudgets} from './open/budgets.ts';
-import {connectTo} from './open/connection.ts';
+import {giverBack, openBudgets, restoreCounts} from './open/budgets.ts';
+import {connectTo, warningOfUnasked} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
 import {type Means, type OpenedLookups, openLookups} from './open/open-lookups.ts';
-import {restoreCounts} from './open/restore-counts.ts';
 import {readFirst} from './rows/first-pass.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginSession, type RunIdentity} from './state/count.ts';
 import {openLedger, type RunState} from './state/run-state.ts';
 import type {Running, Stopper} from './stop.ts';
-
-interface Input {
-  readonly source: Source;
-  readonly layout: Layout;
-}
-
-interface Asking extends Means, Omit<OpenedLookups, 'lookups'> {
-  lookups: Lookups;
-}
-
-interface SessionOutput {
-  readonly window: InOrder;
-  readonly writer: RowWriter;
-  readonly timeline: Timeline;
-}
 
 /** A run's open stages. The caller closes them. */
 export interface Session extends Running {
@@ -51,92 +35,97 @@ export interface Session extends Running {
   /** Start of this session's work, in milliseconds since the epoch, by {@link Running.clock}. */
   readonly startedAt: number;
   /** The input, and the output made of it. A run that reads its input again replaces both. */
-  input: Input;
-  readonly asking: Asking;
-  output: SessionOutput;
-  /** Opens the input again at its first row, with an empty output. Known values make no calls. */
-  readAgain(): Promise<void>;
+  input: {readonly source: Source; readonly layout: Layout};
+  readonly asking: Means &
+    Omit<OpenedLookups, 'lookups'> & {lookups: Lookups; readonly newLookups: () => Lookups};
+  output: {readonly window: InOrder; readonly writer: RowWriter; readonly timeline: Timeline};
 }
-
-const COUNTED_NOT =
-  'The list comes only once, so it was not counted who shares a mailbox: rules that read shared.… do not hold. To count it, give a file or an array.';
-
-const UNASKED =
-  'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came while the next call was on its way. Tell the operator of the service.';
 
 /**
  * Opens everything that a run needs, one stage after the other. Nothing is sent before all stages are open.
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
-  return closingOnError(async closes => {
-    const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
-    warnOfUnchecked(io.env, io.warn);
-    const options = {
-      timeoutMs: job.settings.timeout,
-      maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-      onUnasked: warningOfUnasked(io.warn),
-    };
-    const connection = await connectTo(job.endpoint, options, io.transport);
-    closes(() => connection.close());
-    const budgets = {shared: openBudgets(account, io, randomUUID()), giveBack: giverBack(io)};
-    const ledger = openLedger(state, job, budgets, io.warn);
-    closes(() => ledger.abandon());
-    const source = await openSourceOf(job, io, stopper);
-    closes(() => source.close());
-    const now = io.now();
-    const identity = beginSession(ledger, job, now, io.warn, others => completeHistory(others, io));
-    const layout = layOut(job, source, identity.startedAt);
-    const counted = io.counted?.facts;
-    const input = {source, layout: counted?.isCurrent() === true ? {...layout, facts: counted} : layout};
-    closes(() => input.layout.facts?.close());
-    for (const doubt of [...input.source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
-    await countList(state, job, io, input, stopper);
-    const clock = steadyClock(now);
-    const running = {job, io, stopper, clock};
-    const operations = operationsOf(input.layout.mapping.targets);
-    const calling = {connection, account, ledger, lanes: lanesOf(job, operations, account)};
-    const judge = judgeBy(termsOf(job), now, identity.startedAt);
-    const own = {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
-    const store = openAnswerStore(job, answersKey(job), judge, io, own);
-    closes(() => store.close());
-    await readyStore(job, store);
-    warnOfOtherKey(job, store, io);
-    restoreCounts(budgets.shared, job, store, io);
-    const writer = await RowWriter.open(state, input.layout, io);
-    closes(() => writer.close());
-    const means = {...calling, store, judge};
-    let output: SessionOutput | undefined;
-    const rows = () => (output === undefined ? 0 : rowsOf(output.writer));
-    const {lookups, ...asking} = await openLookups(running, means, identity.fleetId, rows);
-    stopper.onStop(() => asking.gate.stop());
-    const timeline = new Timeline(clock(), {tally: ledger.tally, rows: 0, inFlightMs: 0});
-    output = {window: new InOrder(), writer, timeline};
-    const session: Session = {
-      ...running,
-      state,
-      identity,
-      begunAt: now,
-      startedAt: clock(),
-      input,
-      asking: {...means, ...asking, lookups: lookups()},
-      output,
-      async readAgain() {
-        await closeReading(session);
-        ledger.readAgain();
-        const again = await openSourceOf(job, io, stopper);
-        const layout = layOut(job, again, identity.startedAt);
-        session.input = {source: again, layout};
-        await countList(state, job, io, session.input, stopper);
-        session.asking.lookups = lookups();
-        const rewriter = await RowWriter.open(state, layout, io);
-        output = {window: new InOrder(), writer: rewriter, timeline};
-        session.output = output;
-      },
-    };
-    return session;
-  });
+export async function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
+  const closings: (() => unknown)[] = [];
+  try {
+    return await openStages(job, io, state, stopper, close => closings.unshift(close));
+  } catch (error) {
+    for (const close of closings) await close();
+    throw error;
+  }
+}
+
+/** `closes`: takes a function for each open stage, which closes it if a later one can't be opened. */
+async function openStages(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  stopper: Stopper,
+  closes: (close: () => unknown) => void,
+): Promise<Session> {
+  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
+  warnOfUnchecked(io.env, io.warn);
+  const options = {
+    timeoutMs: job.settings.timeout,
+    maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+    onUnasked: warningOfUnasked(io.warn),
+  };
+  const connection = await connectTo(job.endpoint, options, io.transport);
+  closes(() => connection.close());
+  const shared = openBudgets(account, io, randomUUID());
+  const ledger = openLedger(state, job, {shared, giveBack: giverBack(io)}, io.warn);
+  closes(() => ledger.abandon());
+  const source = await openSourceOf(job, io, stopper);
+  closes(() => source.close());
+  const begunAt = io.now();
+  const identity = beginSession(ledger, job, begunAt, io.warn, others => completeHistory(others, io));
+  const input = {source, layout: layOut(job, source, identity.startedAt, io.counted?.facts)};
+  closes(() => input.layout.facts?.close());
+  for (const doubt of [...source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
+  await countList(state, job, io, input, stopper);
+  const running = {job, io, stopper, clock: steadyClock(begunAt)};
+  const lanes = lanesOf(job, operationsOf(input.layout.mapping.targets), account);
+  const judge = judgeBy(termsOf(job), begunAt, identity.startedAt);
+  const own = {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
+  const store = openAnswerStore(job, answersKey(job), judge, io, own);
+  closes(() => store.close());
+  await readyStore(job, store);
+  warnOfOtherKey(job, store, io);
+  restoreCounts(shared, job, store, io);
+  const writer = await RowWriter.open(state, input.layout, io);
+  closes(() => writer.close());
+  const means = {connection, account, ledger, lanes, store, judge};
+  let session: Session | undefined;
+  const rows = () => (session === undefined ? 0 : rowsOf(session.output.writer));
+  const {lookups: newLookups, ...opened} = await openLookups(running, means, identity.fleetId, rows);
+  stopper.onStop(() => opened.gate.stop());
+  const startedAt = running.clock();
+  const timeline = new Timeline(startedAt, {tally: ledger.tally, rows: 0, inFlightMs: 0});
+  session = {
+    ...running,
+    state,
+    identity,
+    begunAt,
+    startedAt,
+    input,
+    asking: {...means, ...opened, newLookups, lookups: newLookups()},
+    output: {window: new InOrder(), writer, timeline},
+  };
+  return session;
+}
+
+/** Opens the input again at its first row, with an empty output. Known values make no calls. */
+export async function readAgain(session: Session): Promise<void> {
+  const {state, job, io, stopper, identity, asking, output} = session;
+  await closeReading(session);
+  asking.ledger.readAgain();
+  const source = await openSourceOf(job, io, stopper);
+  const layout = layOut(job, source, identity.startedAt);
+  session.input = {source, layout};
+  await countList(state, job, io, session.input, stopper);
+  asking.lookups = asking.newLookups();
+  session.output = {...output, window: new InOrder(), writer: await RowWriter.open(state, layout, io)};
 }
 
 /** Opens the input at its first row. */
@@ -148,15 +137,17 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Sour
   );
 }
 
+const COUNTED_NOT =
+  'The list comes only once, so it was not counted who shares a mailbox: rules that read shared.… do not hold. To count it, give a file or an array.';
+
 /** Reads the whole list once before the first call, if rules read facts of it. */
 async function countList(
   {directory, temporary}: RunState,
   job: Job,
   io: RunIo,
-  {source, layout}: Input,
+  {source, layout: {facts}}: Session['input'],
   stopper: Stopper,
 ): Promise<void> {
-  const {facts} = layout;
   if (facts === undefined || facts.isCurrent()) return;
   if (source.isOnce) return io.warn(COUNTED_NOT);
   const list = io.program?.list ?? (await openSourceOf(job, io, stopper));
@@ -164,31 +155,6 @@ async function countList(
   const {limit} = job.settings;
   const caller = {...io, isWanted: () => stopper.reason === undefined};
   await readFirst(list, {limit, facts}, caller).finally(() => list.close());
-}
-
-/** Returns a function that warns the user, the first time it is called, of answers without a call. */
-export function warningOfUnasked(warn: (sentence: string) => void): () => void {
-  let isTold = false;
-  return () => {
-    if (!isTold) warn(UNASKED);
-    isTold = true;
-  };
-}
-
-/**
- * Calls `open`, which registers a closing function for each stage that it opens. If `open` fails, closes
- * these stages in reverse order.
- */
-async function closingOnError<All>(
-  open: (closes: (close: () => unknown) => void) => Promise<All>,
-): Promise<All> {
-  const closings: (() => unknown)[] = [];
-  try {
-    return await open(close => closings.unshift(close));
-  } catch (error) {
-    for (const close of closings) await close();
-    throw error;
-  }
 }
 
 /** Number of rows that were written or rejected so far. */

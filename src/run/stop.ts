@@ -13,25 +13,18 @@ import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type Counters, failures, hasAnswers} from './counts/counters.ts';
+import type {Counted, End} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
 import type {RunIdentity} from './state/count.ts';
 
-export interface Counted {
-  readonly count: number;
-  readonly total: number;
-}
-
 /** Why a run ends before its input does. */
-export interface Stop<Message = string> {
+export interface Stop<Message = string> extends End {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
   readonly reason: ErrorCode;
-  readonly exitCode: ExitCode;
   /** One sentence for the user. */
   readonly message: Message;
-  /** Milliseconds since the epoch at which a new try makes sense. */
-  readonly comeBackMs?: number | undefined;
   /** True if failures are not the values' fault: the next session looks these values up again. */
   readonly forgetsFailures?: true;
   /** The counts that exceeded a limit, so that a higher limit can be suggested. */
@@ -40,14 +33,12 @@ export interface Stop<Message = string> {
   readonly error?: unknown;
 }
 
-/** Stops a run once: the first reason counts, and later ones are ignored. Calls all listeners. */
+/** Stops a run once: the first reason counts, and later ones are ignored. */
 export class Stopper {
-  readonly #listeners = new Set<() => void>();
   readonly #controller = new AbortController();
-  #stop: Stop<Said> | undefined;
 
   get reason(): Stop<Said> | undefined {
-    return this.#stop;
+    return this.signal.aborted ? (this.signal.reason as Stop<Said>) : undefined;
   }
 
   /** Aborts when the run stops. */
@@ -56,26 +47,18 @@ export class Stopper {
   }
 
   stop(stop: Stop<Said>): void {
-    if (this.#stop !== undefined) return;
-    this.#stop = stop;
-    for (const listener of this.#listeners) listener();
-    this.#controller.abort();
+    this.#controller.abort(stop);
   }
 
   /** Calls `listener` when the run stops, or now if it has stopped. Returns a function that removes `listener`. */
   onStop(listener: () => void): () => void {
-    if (this.#stop !== undefined) listener();
-    else this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return onAbort(this.signal, listener);
   }
 
   /** Returns a child that stops with this stopper, or alone. This stopper holds no reference to a stopped child. */
   child(): Stopper {
     const child = new Stopper();
-    const forget = this.onStop(() => {
-      if (this.#stop !== undefined) child.stop(this.#stop);
-    });
-    child.onStop(forget);
+    child.onStop(this.onStop(() => this.reason && child.stop(this.reason)));
     return child;
   }
 
@@ -96,6 +79,33 @@ export class Stopper {
   }
 }
 
+/** All functions that one signal calls. They share one listener: Node.js 20 warns of a leak above ten listeners. */
+class AbortListeners {
+  readonly all = new Set<() => void>();
+
+  handleEvent(): void {
+    for (const then of [...this.all]) then();
+  }
+}
+
+/** The listeners of each signal, for the whole process: a program may use one signal for many calls and runs. */
+const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
+
+/** Calls `then` when the signal is aborted, or now if it already is. Returns a function that removes `then`. */
+export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
+  if (signal?.aborted) then();
+  if (signal === undefined || signal.aborted) return () => {};
+  const waiting = waitingFor.get(signal) ?? new AbortListeners();
+  waitingFor.set(signal, waiting);
+  // Does nothing if the listener is already added.
+  signal.addEventListener('abort', waiting);
+  waiting.all.add(then);
+  return () => {
+    waiting.all.delete(then);
+    if (waiting.all.size === 0) signal.removeEventListener('abort', waiting);
+  };
+}
+
 /** A run under way: its job, its surroundings, its stopper and its clock. */
 export interface Running {
   readonly job: Job;
@@ -107,38 +117,36 @@ export interface Running {
 
 /** Turns the gate's reason to stop into the run's {@link Stop}. */
 export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
-  const keyFrom = keyVariableOf(endpoint);
   switch (reason.kind) {
-    case 'fatal':
+    case 'fatal': {
+      const {attempt} = reason;
+      const why = explain(attempt, keyVariableOf(endpoint));
       return {
-        status: reason.attempt.reason === 'credits' ? 'interrupted' : 'failed',
-        reason: reason.attempt.reason,
-        exitCode: exitCodeOf(reason.attempt),
-        message: `${sentence(explain(reason.attempt, keyFrom))} Nothing more was sent.`,
+        status: attempt.reason === 'credits' ? 'interrupted' : 'failed',
+        reason: attempt.reason,
+        exitCode: exitCodeOf(attempt),
+        message: `${why.charAt(0).toUpperCase()}${why.slice(1)}. Nothing more was sent.`,
       };
+    }
     case 'refused':
-      return refused(reason, keyFrom);
-    case 'outage':
-      return {
-        status: 'interrupted',
-        reason: 'outage',
-        exitCode: exitCodes.temporary,
-        message: outageMessage(reason),
-        comeBackMs: reason.comeBackMs,
-      };
-    case 'budget':
-      return {
-        status: 'interrupted',
-        reason: 'budget',
-        exitCode: exitCodes.credits,
-        message: budgetMessage(ledger),
-        comeBackMs: ledger.budget.exhausted?.renewsAt,
-      };
+      return refused(reason.operation, reason.streak, endpoint);
+    case 'outage': {
+      const {comeBackMs} = reason;
+      return interrupted('outage', exitCodes.temporary, outageMessage(reason), comeBackMs);
+    }
+    case 'budget': {
+      const comeBackMs = ledger.budget.exhausted?.renewsAt;
+      return interrupted('budget', exitCodes.credits, budgetMessage(ledger), comeBackMs);
+    }
     case 'error':
       return stopFor(reason.error);
     default:
       return reason satisfies never;
   }
+}
+
+function interrupted(reason: ErrorCode, exitCode: ExitCode, message: Said, comeBackMs?: number): Stop<Said> {
+  return {status: 'interrupted', reason, exitCode, message, comeBackMs};
 }
 
 function keyVariableOf(endpoint: Endpoint): string | undefined {
@@ -155,6 +163,29 @@ function budgetMessage(ledger: Ledger): Said {
     : reached;
 }
 
+function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kind: 'outage'}>): Said {
+  const at = new Date(comeBackMs).toISOString();
+  if (why === 'asked')
+    return say`The service asks to come back at ${at} (${cause}), which exceeds ${set('maxOutage')}.`;
+  const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
+  if (why === 'too long')
+    return say`${silent}, which is longer than ${set('maxOutage')}. Try again at ${at}.`;
+  return say`${silent}, and all values that are left were sent as often as ${set('resends')} allows. Try again at ${at} with a higher ${set('resends')}; otherwise these values fail.`;
+}
+
+/** The stop of a run that ends with an error. */
+export function stopFor(thrown: unknown): Stop<Said> {
+  if (thrown instanceof RowsError)
+    return {...interrupted('signal', exitCodes.interrupted, thrown.message), error: thrown};
+  const error = foreseen(thrown);
+  if (error instanceof BulkEnrichError) {
+    const {code: reason, exitCode, said: message} = error;
+    return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};
+  }
+  const message = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
+  return {status: 'failed', reason: 'internal', exitCode: exitCodes.internal, message, error};
+}
+
 /**
  * The error of a run that was stopped while it waited for its input; undefined if no stop caused `thrown`. A stop closes
  * the input, so only errors of reading it are explained by the stop.
@@ -166,49 +197,40 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
   return new BulkEnrichError(code, exitCode, say`${message} Nothing was sent.`, {cause: error});
 }
 
-/** The stop of a run that ends with an error. */
-export function stopFor(thrown: unknown): Stop<Said> {
-  if (thrown instanceof RowsError) {
-    const {message} = thrown;
-    return {status: 'interrupted', reason: 'signal', exitCode: exitCodes.interrupted, message, error: thrown};
-  }
-  const error = foreseen(thrown);
-  if (error instanceof BulkEnrichError) {
-    const {code: reason, exitCode, said: message} = error;
-    return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};
-  }
-  const message = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
-  return {status: 'failed', reason: 'internal', exitCode: exitCodes.internal, message, error};
-}
-
-function refused(
-  {operation, streak}: Extract<GateStop, {kind: 'refused'}>,
-  keyFrom = 'BULK_ENRICH_API_KEY',
-): Stop<Said> {
+function refused(operation: Operation, streak: Omit<Streak, 'isNew'>, endpoint: Endpoint): Stop<Said> {
+  const key = keyVariableOf(endpoint) ?? 'BULK_ENRICH_API_KEY';
   const {isKnownToAnswer, credentials, count, code} = streak;
-  const all = isKnownToAnswer
-    ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
-    : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}, so the run stopped before it spent more.`;
+  const rejected = isKnownToAnswer
+    ? inARow(operation, streak)
+    : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}`;
   const again =
     'Then run the same command again: it looks the refused values up again, and uses the answers already paid for.';
-  const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
-  const stop = {status: 'failed', forgetsFailures: true} as const;
-  if (credentials) {
-    const check = code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`;
-    const message = `${all} ${check} ${again}`;
-    return {...stop, reason: 'credentials', exitCode: exitCodes.credentials, message};
-  }
-  const check = isKnownToAnswer
-    ? say`Check the account: its credits, quota and plan. ${again} If the values really are that bad, add ${set('maxErrors', '100%')}.`
-    : `Check BULK_ENRICH_BASE_URL, the account and the columns. ${again}`;
-  return {...stop, reason: 'refused', exitCode: exitCodes.usage, message: say`${all} ${check}`};
+  const stopped = (reason: 'credentials' | 'refused', advice: Said): Stop<Said> => ({
+    status: 'failed',
+    forgetsFailures: true,
+    reason,
+    exitCode: reason === 'refused' ? exitCodes.usage : exitCodes.credentials,
+    message: say`${rejected}, so the run stopped before it spent more. Check ${advice}`,
+  });
+  if (credentials && code === INVALID_TOKEN)
+    return stopped(
+      'credentials',
+      `${key}. If it is right, these ${operations[operation].plural} are not valid. ${again}`,
+    );
+  if (credentials) return stopped('credentials', `${key} and what it may do. ${again}`);
+  if (!isKnownToAnswer)
+    return stopped('refused', `BULK_ENRICH_BASE_URL, the account and the columns. ${again}`);
+  return stopped(
+    'refused',
+    say`the account: its credits, quota and plan. ${again} If the values really are that bad, add ${set('maxErrors', '100%')}.`,
+  );
 }
 
-function inARow(operation: Operation, streak: Streak): string {
+function inARow(operation: Operation, streak: Omit<Streak, 'isNew'>): string {
   return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, without an answer between them`;
 }
 
-function codesOf({code, isMixed}: Streak): string {
+function codesOf({code, isMixed}: Refusals): string {
   return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
 }
 
@@ -220,20 +242,6 @@ export function streakWarning(operation: Operation, streak: Streak): string {
 /** The warning about rejections, for a run that got no answer. */
 export function unansweredWarning(operation: Operation, count: number): string {
   return `The service rejected ${many(count, `${operation} value`)}, and answered no call that was sent later. ${PERHAPS_ACCOUNT}`;
-}
-
-function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kind: 'outage'}>): Said {
-  const at = new Date(comeBackMs).toISOString();
-  if (why === 'asked')
-    return say`The service asks to come back at ${at} (${cause}), which exceeds ${set('maxOutage')}.`;
-  const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
-  if (why === 'too long')
-    return say`${silent}, which is longer than ${set('maxOutage')}. Try again at ${at}.`;
-  return say`${silent}, and all values that are left were sent as often as ${set('resends')} allows. Try again at ${at} with a higher ${set('resends')}; otherwise these values fail.`;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /**
@@ -253,8 +261,7 @@ export function refusedStop(
 ): Stop<Said> | undefined {
   const operation = operationNames.find(name => isEnough(tally.refusals[name].refused));
   if (operation === undefined) return undefined;
-  const streak = {...tally.refusals[operation].refused, isNew: true, isKnownToAnswer: false};
-  return refused({kind: 'refused', operation, streak}, keyVariableOf(endpoint));
+  return refused(operation, {...tally.refusals[operation].refused, isKnownToAnswer: false}, endpoint);
 }
 
 /** The sentence for a limit that ends the calls but not the run. */
@@ -265,34 +272,22 @@ export function publishedInstead({message}: Stop<Said>): Said {
 export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Said> {
   const limit =
     until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
-  return {
-    status: 'interrupted',
-    reason: 'deadline',
-    exitCode: exitCodes.temporary,
-    message: say`The time limit (${set('until')}, ${limit}) is reached.`,
-  };
+  const message = say`The time limit (${set('until')}, ${limit}) is reached.`;
+  return interrupted('deadline', exitCodes.temporary, message);
 }
 
-export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted): Stop<Said> {
-  switch (limit) {
-    case 'max-errors':
-      return {
-        status: 'failed',
-        reason: 'max_errors',
-        forgetsFailures: true,
-        exitCode: exitCodes.limit,
-        counted,
-        message: say`${many(counted.count, 'lookup')} failed, more than ${set('maxErrors')} allows. The next run of the same command looks these values up again.`,
-      };
-    case 'max-rejects':
-      return {
-        status: 'failed',
-        reason: 'max_rejects',
-        exitCode: exitCodes.input,
-        counted,
-        message: say`${many(counted.count, 'row')} could not be read, more than ${set('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
-      };
-    default:
-      return limit satisfies never;
-  }
+export function limitStop(limit: 'max_errors' | 'max_rejects', counted: Counted): Stop<Said> {
+  const stop = {status: 'failed', reason: limit, counted} as const;
+  if (limit === 'max_rejects')
+    return {
+      ...stop,
+      exitCode: exitCodes.input,
+      message: say`${many(counted.count, 'row')} could not be read, more than ${set('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
+    };
+  return {
+    ...stop,
+    forgetsFailures: true,
+    exitCode: exitCodes.limit,
+    message: say`${many(counted.count, 'lookup')} failed, more than ${set('maxErrors')} allows. The next run of the same command looks these values up again.`,
+  };
 }

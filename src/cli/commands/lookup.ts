@@ -12,8 +12,8 @@ import {
   isOperation,
   type Operation,
 } from '../../operations/table.ts';
+import {callWithinAccount} from '../../run/open/budgets.ts';
 import {connectTo} from '../../run/open/connection.ts';
-import {callWithinAccount} from '../../run/open/single-call.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {printJson} from '../terminal/printable.ts';

@@ -39,7 +39,7 @@ export async function planCommand(
 function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   const counted = {count: rejected, total: rows + rejected};
   if (!exceeds(settings.maxRejects, counted)) return;
-  const {reason, exitCode, message} = limitStop('max-rejects', counted);
+  const {reason, exitCode, message} = limitStop('max_rejects', counted);
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 

@@ -1,6 +1,7 @@
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
-import type {Counted, Stop} from '../../run/stop.ts';
+import type {Counted} from '../../run/exit.ts';
+import type {Stop} from '../../run/stop.ts';
 import {type Said, spelled} from '../../sentence.ts';
 import {shellWord} from './lines.ts';
 

@@ -6,7 +6,7 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import {isComplete} from '../../run/exit.ts';
-import {lackedSentence} from '../../run/open/restore-counts.ts';
+import {lackedSentence} from '../../run/open/budgets.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Said} from '../../sentence.ts';

@@ -14,7 +14,7 @@ import {digestRejects, stateToken} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
-import {lackedSentence} from '../open/restore-counts.ts';
+import {lackedSentence} from '../open/budgets.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/complete.ts';

@@ -44,8 +44,12 @@ export interface Layout {
   readonly thresholds: readonly Threshold[];
 }
 
-/** @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid. */
-export function layOut(job: Job, source: Source, startedAt: number): Layout {
+/**
+ * `counted`: facts of the list that a plan has counted.
+ *
+ * @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid.
+ */
+export function layOut(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = backgroundOf(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);
@@ -68,7 +72,9 @@ export function layOut(job: Job, source: Source, startedAt: number): Layout {
       : createScorer(rules, mapping.targets, source.format, background, format.risk);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
   const reads = [...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])];
-  const facts = listFactsOf(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
+  const facts = counted?.isCurrent()
+    ? counted
+    : listFactsOf(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
   const encoder = createEncoder(input, columns, format);
   const thresholds = thresholdsOf(job, mapping, rules);
   return {

@@ -40,3 +40,15 @@ export async function connectTo(
     },
   };
 }
+
+const UNASKED =
+  'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came while the next call was on its way. Tell the operator of the service.';
+
+/** Returns a function that warns the user, the first time it is called, of answers without a call. */
+export function warningOfUnasked(warn: (sentence: string) => void): () => void {
+  let isTold = false;
+  return () => {
+    if (!isTold) warn(UNASKED);
+    isTold = true;
+  };
+}

@@ -1,6 +1,4 @@
 import {costOf} from '../../columns/prices.ts';
-import type {Fleet} from '../../fleet/fleet.ts';
-import type {Job} from '../../job/job.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import type {Judge} from '../../ledger/answers/validity.ts';
 import type {BookedAttempt} from '../../ledger/run/entry.ts';
@@ -33,38 +31,28 @@ export async function openLookups(
   fleetId: string,
   rows: () => number,
 ): Promise<OpenedLookups> {
-  const {io, job} = run;
-  const {offline} = job.settings;
-  if (job.redisUrl !== undefined && !offline) return openFleet(run, means, job.redisUrl, fleetId, rows);
-  const {client} = means.connection;
-  const outlet: Outlet = {
-    async send({operation, params}) {
-      const attempt = await client.send(operation, params);
-      return {boughtAt: io.now(), ...attempt};
-    },
-  };
-  const opened = through(run, means, outlet);
-  if (offline) opened.gate.close('offline');
-  return {...opened, closeOutlet: async () => {}};
-}
-
-async function openFleet(
-  run: Running,
-  means: Means,
-  redisUrl: string,
-  fleetId: string,
-  rows: () => number,
-): Promise<OpenedLookups> {
-  const {stopper, job} = run;
-  const fleet = await joinFleet(run, means, redisUrl, fleetId, rows);
+  const {job, stopper} = run;
+  const {offline, concurrency = Number.POSITIVE_INFINITY} = job.settings;
+  if (job.redisUrl === undefined || offline) {
+    const opened = openGate(run, means, localOutlet(run, means));
+    if (offline) opened.gate.close('offline');
+    return {...opened, closeOutlet: async () => {}};
+  }
+  const {ledger, store} = means;
+  const fleet = await joinFleet(run, means, job.redisUrl, fleetId, rows);
   try {
-    const opened = through(run, means, fleet);
-    watchFleet(fleet, run, means, count => {
-      opened.gate.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
+    const opened = openGate(run, means, fleet);
+    fleet.watch({
+      slots: count => {
+        opened.gate.slots = Math.min(count, concurrency);
+      },
+      // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
+      // so the rows with these values would lack results.
+      outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
+      refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (means.ledger.isResumed)
-      await stopper.unlessStopped(bookCollected(fleet.collect(), run, means.ledger, means.store));
+    if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet.collect(), run, ledger, store));
     return {...opened, closeOutlet: () => fleet.close()};
   } catch (error) {
     await fleet.close();
@@ -72,42 +60,30 @@ async function openFleet(
   }
 }
 
-function watchFleet(
-  fleet: Fleet,
-  {stopper, job}: Running,
-  {ledger}: Calling,
-  slots: (count: number) => void,
-): void {
-  fleet.watch({
-    slots,
-    // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
-    // so the rows with these values would lack results.
-    outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
-    refused: error => stopper.stop(stopFor(error)),
-  });
-}
-
-/** True if the run continues however many values are refused: with `max_errors` of 100%. */
-function mayAllFail({maxErrors}: Job['settings']): boolean {
-  return maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1;
+function localOutlet({io}: Running, {connection: {client}}: Means): Outlet {
+  return {
+    async send({operation, params}) {
+      const attempt = await client.send(operation, params);
+      return {boughtAt: io.now(), ...attempt};
+    },
+  };
 }
 
 /** The gate of an outlet, and the lookups that pass it. */
-function through(
+function openGate(
   {job, io, clock, stopper}: Running,
   {ledger, lanes, store, judge}: Means,
   outlet: Outlet,
 ): Omit<OpenedLookups, 'closeOutlet'> {
-  const {settings} = job;
-  const {resends, cost, publishOn} = settings;
+  const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
   const shared = {outlet, ledger, store, policy: {resends, cost}};
   const gate = new Gate({
     ...shared,
     lanes,
-    concurrency: settings.concurrency,
-    maxOutageMs: settings.maxOutage,
+    concurrency,
+    maxOutageMs: maxOutage,
     publishOn,
-    mayAllFail: mayAllFail(settings),
+    mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {

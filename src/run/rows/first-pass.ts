@@ -2,7 +2,6 @@ import type {InputRecord} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
 import {during, type RunIo} from '../io.ts';
-import {limited} from './limited.ts';
 
 /**
  * Reads a whole list before the first call, and counts the facts that rules read of it. `see` counts what else `plan`
@@ -25,4 +24,16 @@ export async function readFirst(
     }
     facts?.count(() => !source.isChanged);
   });
+}
+
+/** Yields the source's batches up to the record with the number `limit`. Reads no batch after that. */
+export async function* limited(
+  source: Source,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly InputRecord[]> {
+  for await (const records of source.batches()) {
+    const isLast = (records.at(-1)?.record ?? 0) >= limit;
+    yield isLast ? records.filter(({record}) => record <= limit) : records;
+    if (isLast) return;
+  }
 }
