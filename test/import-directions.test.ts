@@ -51,7 +51,6 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'p-queue': ['fleet', 'lookup'],
   bottleneck: ['fleet', 'lookup'],
   'csv-parse': ['input', 'operations'],
-  'csv-stringify': ['output'],
   commander: ['cli'],
   re2js: ['score'],
   hono: ['report', 'service'],

@@ -108,17 +108,12 @@ export function planColumns(
   const said = saidOf(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
-    const fields = answerFields.filter(field => {
+    const fields = answerFields.filter(({name, path}) => {
       if (chosen === undefined) return true;
-      const names = [
-        field.name,
-        field.path.join('.'),
-        `${target.operation}.${field.name}`,
-        `${target.operation}.${field.path.join('.')}`,
-      ];
-      const name = names.find(candidate => chosen.has(candidate));
-      if (name !== undefined) used.add(name);
-      return name !== undefined;
+      const names = [name, path.join('.')].flatMap(some => [some, `${target.operation}.${some}`]);
+      const named = names.filter(one => chosen.has(one));
+      for (const one of named) used.add(one);
+      return named.length > 0;
     });
     const whole = chosen === undefined;
     return {target, said, fields, answerFields, whole, key: keyOf(targets, index)};
@@ -280,12 +275,4 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
     value = (value as Record<string, unknown>)[key];
   }
   return value;
-}
-
-/**
- * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). Texts of a
- * sign, digits and their punctuation stay unchanged, such as phone numbers and coordinates.
- */
-export function formulaSafe(text: string): string {
-  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;
 }

@@ -1,4 +1,3 @@
-import {stringify} from 'csv-stringify/sync';
 import {usedAnswer} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
@@ -11,7 +10,6 @@ import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
   columnsOf,
-  formulaSafe,
   pickFields,
   type RiskColumn,
   repairsByKey,
@@ -19,7 +17,7 @@ import {
   riskCells,
   type TargetColumns,
 } from './columns.ts';
-import {type CsvTexts, csvTexts} from './csv-text.ts';
+import {type CsvLine, csvLine, formulaSafe} from './csv-line.ts';
 import {flatMembers} from './flat.ts';
 
 export interface OutputFormat {
@@ -88,91 +86,52 @@ export function ownNames(
 
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
-/** Returns two functions: `texts` makes the text of CSV records, and `headOf` the text before the first record. */
+/** Returns two functions: `line` makes the text of a CSV record, and `headOf` the text before the first record. */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
-  // Cells with a CR or LF are quoted: many readers end a record there, whatever the file's own line end is.
-  const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
+  const line = csvLine(delimiter);
   const sep = sepLine ? `sep=${delimiter}${eol}` : '';
   const headOf = (header: readonly (readonly string[])[]) =>
-    (bom ? '\uFEFF' : '') + sep + stringify(header as string[][], options);
-  return {texts: csvTexts(options), headOf};
+    (bom ? '\uFEFF' : '') + sep + header.map(cells => line(cells) + eol).join('');
+  return {line, headOf};
 }
 
 function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const {texts, headOf} = csvWriter(output);
-  const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
-  const own = ({row}: EnrichedRow) => {
-    const cells = ownCells(row, input, output);
-    return output.escapeInput ? cells.map(formulaSafe) : cells;
-  };
-  const groups = addedTexts(columns, output, texts, safe);
+  const {line, headOf} = csvWriter(output);
+  const escaped = (cells: readonly string[]) => (output.escapeInput ? cells.map(formulaSafe) : cells);
+  const results = columns.map((column, index) => resultText(column, index, line, output));
   const ownName = ownNames(input, output);
-  const plain = [...ownName.input, ...ownName.added, ...addedNames(columns, output)];
-  const names = output.escapeInput ? plain.map(formulaSafe) : plain;
+  const names = escaped([...ownName.input, ...ownName.added, ...addedNames(columns, output)]);
+  const encodeRow = (row: EnrichedRow) => {
+    const texts = [line(escaped(ownCells(row.row, input, output))), ...results.map(text => text(row))];
+    if (output.risk.length > 0) texts.push(row.risk ? line(riskCells(row.risk, output.risk)) : '');
+    if (output.repairs) texts.push(line([JSON.stringify(repairsByKey(row.repairs, columns)) ?? '']));
+    return texts.join(output.delimiter) + output.eol;
+  };
   return {
     head: headOf(input.kind === 'csv' && input.header === undefined ? [] : [names]),
-    encode(rows) {
-      const parts = groups.map(group => group(rows));
-      let text = '';
-      texts(rows.map(own)).forEach((cells, index) => {
-        text += cells;
-        for (const part of parts) text += output.delimiter + part[index];
-        text += output.eol;
-      });
-      return text;
-    },
+    encode: rows => rows.map(encodeRow).join(''),
   };
 }
-
-/** Makes the text of a group of columns: one text for each row. */
-type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
 const RECENT_BYTES = 4_194_304;
 
-/**
- * Makers of the texts that are added to CSV rows: one for each lookup, one for the risk, one for the repairs.
- */
-function addedTexts(
-  columns: readonly TargetColumns[],
-  output: OutputFormat,
-  texts: CsvTexts,
-  safe: (text: string) => string,
-): GroupTexts[] {
-  const groups: GroupTexts[] = columns.map((column, index) => resultTexts(column, index, texts, safe));
-  if (output.risk.length > 0)
-    groups.push(rows => texts(rows.map(({risk}) => (risk ? riskCells(risk, output.risk) : []))));
-  if (output.repairs)
-    groups.push(rows =>
-      texts(rows.map(({repairs}) => [JSON.stringify(repairsByKey(repairs, columns)) ?? ''])),
-    );
-  return groups;
-}
-
-/** Makes the texts of one target's columns. Keeps recent texts, so that a repeated answer is formatted once. */
-function resultTexts(
+/** Makes the text of one target's columns. Keeps recent texts, so that a repeated answer is formatted once. */
+function resultText(
   column: TargetColumns,
   index: number,
-  texts: CsvTexts,
-  safe: (text: string) => string,
-): GroupTexts {
+  line: CsvLine,
+  {escapeAnswers}: OutputFormat,
+): (row: EnrichedRow) => string {
+  const safe = escapeAnswers ? formulaSafe : (text: string) => text;
   const all = columnsOf(column);
   const recent = new Recent<string>(RECENT_BYTES, (data, text) => data.length + text.length);
-  return rows => {
-    const results = rows.map(row => row.results[index] as Result);
-    const known = results.map(result => (isPlain(result) ? recent.get(result.data) : undefined));
-    const fresh = rows.filter((_, at) => known[at] === undefined);
-    const made = texts(
-      fresh.map(({results, answers}) => {
-        const result = results[index] as Result;
-        return resultCells(result, typedAnswer(result, answers[index], column), all, safe);
-      }),
-    );
-    let next = 0;
-    return results.map((result, at) => {
-      const text = known[at] ?? (made[next++] as string);
-      if (known[at] === undefined && isPlain(result)) recent.set(result.data, text);
-      return text;
-    });
+  return ({results, answers}) => {
+    const result = results[index] as Result;
+    const known = isPlain(result) ? recent.get(result.data) : undefined;
+    if (known !== undefined) return known;
+    const text = line(resultCells(result, typedAnswer(result, answers[index], column), all, safe));
+    if (isPlain(result)) recent.set(result.data, text);
+    return text;
   };
 }
 
@@ -201,44 +160,40 @@ function cellOf(text: string): string {
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
   const names = output.flatten ? addedNames(columns, output) : [ENRICHMENT];
-  const added = output.flatten ? flatAnswers(columns, names, output) : nestedAnswers(columns);
-  const line = (row: EnrichedRow): string => splice(row.row, input, names, added(row)) + output.eol;
-  return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
+  const textsOf = output.flatten ? flatAnswers(columns, output) : nestedAnswers(columns);
+  const encodeRow = (row: EnrichedRow): string => {
+    const texts = textsOf(row);
+    const members = names.map((name, index) => `${JSON.stringify(name)}:${texts[index]}`);
+    return splice(row.row, input, names, members.join(',')) + output.eol;
+  };
+  return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(encodeRow).join('')};
 }
 
-type AddedMembers = (row: EnrichedRow) => string;
+/** Makes the texts of the members that are added to a row. */
+type AddedTexts = (row: EnrichedRow) => string[];
 
-function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
+function nestedAnswers(columns: readonly TargetColumns[]): AddedTexts {
   return ({results, repairs, risk}) => {
     const parts = columns.map((column, index) => {
       const result = resultJson(results[index] as Result, column, repairs?.[index]);
       return `${JSON.stringify(column.key)}:${result}`;
     });
     if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
-    return `"${ENRICHMENT}":{${parts.join(',')}}`;
+    return [`{${parts.join(',')}}`];
   };
 }
 
-/**
- * Returns a function that writes a row's results as JSON members, named like the columns of CSV. A member is
- * null if its CSV cell would be empty.
- */
-function flatAnswers(
-  columns: readonly TargetColumns[],
-  names: readonly string[],
-  output: OutputFormat,
-): AddedMembers {
+/** The values of CSV's columns, each with its type. A value is null if its CSV cell would be empty. */
+function flatAnswers(columns: readonly TargetColumns[], output: OutputFormat): AddedTexts {
   return ({results, repairs, risk}) => {
     const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
       const answer = receivedAnswer(result);
-      return columnsOf(column).map(one => one.of(result, answer) ?? null);
+      return columnsOf(column).map(one => one.of(result, answer));
     });
-    if (risk !== undefined) values.push(...output.risk.map(name => risk[name] ?? null));
-    if (output.repairs) values.push(repairsByKey(repairs, columns) ?? null);
-    return names
-      .map((name, index) => `${JSON.stringify(name)}:${unmarkNumbers(JSON.stringify(values[index]))}`)
-      .join(',');
+    if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
+    if (output.repairs) values.push(repairsByKey(repairs, columns));
+    return values.map(value => unmarkNumbers(JSON.stringify(value ?? null)));
   };
 }
 

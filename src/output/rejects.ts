@@ -1,5 +1,5 @@
-import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
+import {csvLine} from './csv-line.ts';
 
 /**
  * A line of the file of rejected rows. The first line also has the input's `header`, so that the rejected
@@ -13,5 +13,5 @@ export function rejectLine(reject: Reject, header?: string): string {
 /** The header of a CSV input, as a line; empty without a header. */
 export function headerLine(format: InputFormat): string {
   if (format.kind !== 'csv' || format.header === undefined) return '';
-  return stringify([[...format.header]], {delimiter: format.delimiter});
+  return `${csvLine(format.delimiter)(format.header)}\n`;
 }

@@ -7,7 +7,6 @@ import {
   type AnswerField,
   addedNames,
   fieldsOf,
-  formulaSafe,
   pickFields,
   planColumns,
   planRisk,
@@ -15,6 +14,7 @@ import {
   refuseKeyClashes,
   resultCells,
 } from '../../src/output/columns.ts';
+import {formulaSafe} from '../../src/output/csv-line.ts';
 import {createEncoder} from '../../src/output/encoder.ts';
 import {csvRows} from '../lookup/rows.ts';
 import {answerOf, csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';

@@ -1,5 +1,5 @@
 import {UsageError} from '../../errors.ts';
-import {csvTable} from '../../output/csv-table.ts';
+import {csvTable} from '../../output/csv-line.ts';
 import {percent} from '../../report/format.ts';
 import {moneyOf} from '../../report/money.ts';
 import {exact, type RunRecord} from '../../report/run-record.ts';

@@ -1,4 +1,4 @@
-import {csvTable} from '../../output/csv-table.ts';
+import {csvTable} from '../../output/csv-line.ts';
 import {amountOf} from '../../report/money.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
 import {count, many, shownWidth, widthOf} from '../terminal/lines.ts';

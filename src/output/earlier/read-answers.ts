@@ -8,7 +8,8 @@ import type {Operation} from '../../operations/table.ts';
 import {type ListFacts, listFactsOf} from '../../score/list-facts.ts';
 import type {Scorer} from '../../score/scorer.ts';
 import type {LookupStatus, RowView} from '../../score/subjects.ts';
-import {type AnswerField, formulaSafe, putAt, valueAt} from '../columns.ts';
+import {type AnswerField, putAt, valueAt} from '../columns.ts';
+import {formulaSafe} from '../csv-line.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {type EnrichedFile, openEnriched} from './enriched-file.ts';
 

@@ -23,8 +23,8 @@ export function rowTexts<One>(
   const ended = (texts: readonly string[]) => texts.map(text => text + format.eol).join('');
   if (format.kind === 'ndjson')
     return {head: format.bom ? '\uFEFF' : '', encode: rows => ended(rows.map(lineOf))};
-  const {texts, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
-  return {head: headOf([header]), encode: rows => ended(texts(rows.map(fieldsOf)))};
+  const {line, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
+  return {head: headOf([header]), encode: rows => ended(rows.map(one => line(fieldsOf(one))))};
 }
 
 /** The first `end` fields of a CSV row, or all without `end`; empty for NDJSON. */

@@ -1,0 +1,24 @@
+import {stringify} from 'csv-stringify/sync';
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {csvLine} from '../../src/output/csv-line.ts';
+
+const cell = fc.oneof(
+  fc.string({maxLength: 6}),
+  fc.constantFrom('', '"', 'a"b', ',', 'a|', ';', '\t', '\r', '\n', 'a\r\nb', ' ', '-1', "'=1", '"a"', 'é,☃'),
+);
+
+test.each([
+  [',', '\n'],
+  [';', '\r\n'],
+  ['\t', '\r'],
+  ['a', '\n'],
+])('the text of a CSV record is that of csv-stringify, with %j and %j', (delimiter, eol) => {
+  const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
+  fc.assert(
+    fc.property(fc.array(cell, {minLength: 1, maxLength: 5}), cells => {
+      expect(csvLine(delimiter)(cells) + eol).toBe(stringify([cells], options));
+    }),
+    {seed: 11, numRuns: 300},
+  );
+});
