@@ -1,6 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {packageFolder} from '../../src/service/data/installed-version.ts';
+import {packageFolder} from '../../src/service/data/packed-data.ts';
 
 /** The licence texts in an installed package, from files whose names match `pattern`. */
 export function licenceTexts(name: string, pattern = /licen[cs]e/i): string[] {

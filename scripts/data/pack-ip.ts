@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CountryResponse, Reader} from 'mmdb-lib';
-import {encode, type PackedColumn} from '../../src/service/data/container.ts';
+import {encode, type PackedColumn} from './encode.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
-import {encode} from '../../src/service/data/container.ts';
+import {encode} from './encode.ts';
 import type {Packed} from './pack-ip.ts';
 
 const require = createRequire(import.meta.url);

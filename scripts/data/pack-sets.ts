@@ -1,7 +1,6 @@
 import {createRequire} from 'node:module';
 import {readOwnList} from '../../src/operations/own-list.ts';
-import {files} from '../../src/service/data/data-dir.ts';
-import type {DataSet} from '../../src/service/data/manifest.ts';
+import {type DataSet, files} from '../../src/service/data/packed-data.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
 import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';
 

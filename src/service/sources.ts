@@ -1,8 +1,7 @@
 import {mailOperators} from '../operations/mail-providers.ts';
-import {cityPackage, installedVersion} from './data/installed-version.ts';
-import {type DataSet, readManifest} from './data/manifest.ts';
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
+import {cityPackage, type DataSet, installedVersion, readManifest} from './data/packed-data.ts';
 import {findCityFile} from './data/tables/city-table.ts';
 
 /** The body of `GET /_sources`: the sources of the answers. */

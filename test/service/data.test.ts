@@ -1,12 +1,10 @@
 import {appendFileSync, cpSync, existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {encode} from '../../scripts/data/encode.ts';
 import {licenceTexts} from '../../scripts/data/licence-texts.ts';
-import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
-import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
+import {lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
 import {dataVersion} from '../../src/service/data/data-version.ts';
-import {installedVersion} from '../../src/service/data/installed-version.ts';
-import {readManifest} from '../../src/service/data/manifest.ts';
 import {
   hostingNetworks,
   networkFlags,
@@ -14,6 +12,7 @@ import {
   vpnNetworks,
 } from '../../src/service/data/networks/networks.ts';
 import {OpenData, openData} from '../../src/service/data/open-data.ts';
+import {dataDirectory, files, installedVersion, readManifest} from '../../src/service/data/packed-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
 import {citySets, dataWithCities} from '../support/city-data.ts';
 import {dataInUse} from '../support/main.ts';

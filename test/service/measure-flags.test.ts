@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {dataDirectory} from '../../src/service/data/data-dir.ts';
 import {type NetworkFlags, networkFlags} from '../../src/service/data/networks/networks.ts';
+import {dataDirectory} from '../../src/service/data/packed-data.ts';
 import {AsnTable} from '../../src/service/data/tables/ip-tables.ts';
 
 // How well the network flags do against lists of addresses and CIDR ranges, one a line, weighted by addresses:

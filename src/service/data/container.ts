@@ -1,11 +1,10 @@
 /** Column types of a packed file. The file has little-endian numbers, which a big-endian machine would misread. */
-export type PackedColumn = Uint8Array | Uint32Array | Float64Array;
-
 const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
 
 type ElementKind = keyof typeof kinds;
 
-interface Entry {
+/** A column in the header of a packed file. */
+export interface PackedEntry {
   name: string;
   kind: ElementKind;
   offset: number;
@@ -13,35 +12,12 @@ interface Entry {
 }
 
 /** Rounds up to a multiple of 8 bytes: only there can a typed array of 64-bit numbers begin without a copy. */
-const align = (offset: number): number => Math.ceil(offset / 8) * 8;
-
-const kindOf = (column: PackedColumn): ElementKind =>
-  column instanceof Uint8Array ? 'u8' : column instanceof Uint32Array ? 'u32' : 'f64';
-
-/** Puts named columns into one file: the header's length, the header as JSON, then each column. */
-export function encode(columns: Record<string, PackedColumn>): Buffer {
-  let end = 0;
-  const entries: Entry[] = Object.entries(columns).map(([name, column]) => {
-    const offset = align(end);
-    end = offset + column.byteLength;
-    return {name, kind: kindOf(column), offset, length: column.length};
-  });
-  const header = Buffer.from(JSON.stringify(entries));
-  const base = align(4 + header.length);
-  const file = Buffer.alloc(base + end);
-  file.writeUInt32LE(header.length, 0);
-  header.copy(file, 4);
-  for (const {name, offset} of entries) {
-    const column = columns[name] as PackedColumn;
-    file.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), base + offset);
-  }
-  return file;
-}
+export const align = (offset: number): number => Math.ceil(offset / 8) * 8;
 
 /** A packed file's columns, as views on its bytes. */
 export class PackedFile {
   readonly #bytes: Uint8Array;
-  readonly #entries: Entry[];
+  readonly #entries: PackedEntry[];
   readonly #base: number;
 
   constructor(file: Buffer) {

@@ -2,9 +2,7 @@ import {hash} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {sourceFile} from '../../operations/package-files.ts';
-import {dataDirectory} from './data-dir.ts';
-import {cityPackage, installedVersion} from './installed-version.ts';
-import {readManifest} from './manifest.ts';
+import {cityPackage, dataDirectory, installedVersion, readManifest} from './packed-data.ts';
 
 /**
  * A short hash of the data from which the embedded service answers: the packed files, the installed packages, and

@@ -1,6 +1,6 @@
 import {once} from '../../operations/once.ts';
 import {lastNotAbove, PackedFile} from './container.ts';
-import {dataDirectory, files, readPacked} from './data-dir.ts';
+import {dataDirectory, files, readPacked} from './packed-data.ts';
 import {CityTable} from './tables/city-table.ts';
 import {AsnTable, CountryTable} from './tables/ip-tables.ts';
 import {MailDomains} from './tables/mail-domains.ts';

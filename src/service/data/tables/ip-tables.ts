@@ -1,5 +1,5 @@
 import {lastNotAbove, PackedFile} from '../container.ts';
-import {files, readPacked} from '../data-dir.ts';
+import {files, readPacked} from '../packed-data.ts';
 
 /** An autonomous system: its number and holder. */
 export interface AutonomousSystem {

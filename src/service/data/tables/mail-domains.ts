@@ -1,5 +1,5 @@
 import {type MailProviderKind, mailProviders} from '../../../operations/mail-providers.ts';
-import {files, readPacked} from '../data-dir.ts';
+import {files, readPacked} from '../packed-data.ts';
 
 /** The list that a mail domain is on; `other` for domains on no list, such as a company's. */
 export type MailDomainKind = MailProviderKind | 'other';
