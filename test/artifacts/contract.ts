@@ -100,7 +100,7 @@ export function libraryLines(): string[] {
 
 /** Codes, events, metrics and variables that other programs use. */
 export function wordLines(): string[] {
-  const errors = [...read('docs/errors.md').matchAll(/^\| `([\w.]+)` \| ([\d, ]+) \|/gm)];
+  const errors = [...read('docs/errors.md').matchAll(/^- `(\w+)` \(([\d, ]+)\):/gm)];
   const metrics = [...read('docs/reports.md').matchAll(/`(bulk_enrich_\w+)`/g)].map(([, name]) => name);
   const sources = readdirSync(new URL('src/', root), {recursive: true, encoding: 'utf8'}).filter(name =>
     name.endsWith('.ts'),

@@ -10,28 +10,28 @@ import {textOf} from './blocks.ts';
 
 const path = new URL('../../docs/errors.md', import.meta.url).pathname;
 const MARK = '<!-- codes: what follows is made from src/lookup/codes.ts and src/operations -->\n';
-const BEGIN = '<!-- errors: this table is made from src/error-codes.json -->\n';
+const BEGIN = '<!-- errors: this list is made from src/error-codes.json -->\n';
 const END = '<!-- end of errors -->\n';
 const read = () => readFileSync(path, 'utf8');
 
-/** Texts as sentences of one cell; those of the code begin in small letters. */
-const cellOf = (...texts: readonly string[]) =>
+/** Texts as sentences; those of the code begin in small letters. */
+const sentencesOf = (...texts: readonly string[]) =>
   texts
     .filter(Boolean)
     .map(text => text.replace(/^[a-z]/, first => first.toUpperCase()).replace(/(?<![.?])$/, '.'))
     .join(' ');
 
 const errorRows = errorCodes.map(
-  ({code, exits, when, advice}) => `| \`${code}\` | ${exits.join(', ')} | ${cellOf(when, advice)} |\n`,
+  ({code, exits, when, advice}) => `- \`${code}\` (${exits.join(', ')}): ${sentencesOf(when, advice)}\n`,
 );
-const errorTable = `\n| code | exit | meaning, and what to do |\n|---|---|---|\n${errorRows.join('')}\n`;
+const errorList = `\n${errorRows.join('')}\n`;
 
 function section(title: string, about: string, codes: readonly string[]): string {
   const rows = codes.map(code => {
     const advice = (adviceOf(code) ?? '').replace(/(--[a-z-]+)/g, '`$1`');
-    return `| \`${code}\` | ${cellOf(meaningOf(code), advice)} |`;
+    return `- \`${code}\`: ${sentencesOf(meaningOf(code), advice)}`;
   });
-  return `\n## ${title}\n\n${about}\n\n| code | meaning, and what to do |\n|---|---|\n${rows.join('\n')}\n`;
+  return `\n## ${title}\n\n${about}\n\n${rows.join('\n')}\n`;
 }
 
 const values = [...new Set(operationNames.flatMap(name => Object.keys(operations[name].codes)))];
@@ -58,7 +58,7 @@ const sections = [
 test('docs/errors.md has every code of errors, values, rows and lookups (UPDATE=1 writes it)', () => {
   const [head = '', written = ''] = read().split(MARK)[0]?.split(BEGIN) ?? [];
   const [, rest = ''] = written.split(END);
-  const page = `${head}${BEGIN}${errorTable}${END}${rest}${MARK}${sections}`;
+  const page = `${head}${BEGIN}${errorList}${END}${rest}${MARK}${sections}`;
   if (process.env.UPDATE === '1') writeFileSync(path, page);
   expect(read()).toBe(page);
 });
