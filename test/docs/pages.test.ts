@@ -47,13 +47,6 @@ test.each(['README.md', 'docs/guide.md', 'docs/cost-privacy-security.md', 'docs/
   },
 );
 
-test('the nouns of a value’s way are types of the files that the table names', () => {
-  const rows = [...textOf('docs/architecture.md').matchAll(/\| `(\w+)` \| `(src\/[^`]+)` \|$/gm)];
-  expect(rows.length).toBeGreaterThan(15);
-  for (const [, type, file = ''] of rows)
-    expect(textOf(file), file).toMatch(new RegExp(`^export (interface|type) ${type}\\b`, 'm'));
-});
-
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
   // The last ones are those of npm, qsv, Redis and systemctl.

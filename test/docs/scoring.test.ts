@@ -9,8 +9,8 @@ import {runHere} from '../support/main.ts';
 const text = readFileSync(fileURLToPath(new URL('../../docs/scoring.md', import.meta.url)), 'utf8');
 
 test('docs/scoring.md has every default rule with its weight, and a reason for it', () => {
-  const rows = [...text.matchAll(/^\| `(\w+)` \| `([^`]+)` \| (\d+) \| (.+) \|$/gm)];
-  expect(rows.map(([, reason, when, add]) => ({when, add: Number(add), reason}))).toEqual(defaultRules);
+  const rows = [...text.matchAll(/^- `(\w+)` (\d+): `([^`]+)`; .+$/gm)];
+  expect(rows.map(([, reason, add, when]) => ({when, add: Number(add), reason}))).toEqual(defaultRules);
 });
 
 test('docs/scoring.md has every function of the language, and no other', () => {

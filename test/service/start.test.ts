@@ -137,8 +137,8 @@ describe('our own codes', () => {
   it('are all in the docs, with their status, and no others are', async () => {
     const {errorStatus} = await import('../../src/service/http/error-body.ts');
     const docs = readFileSync('docs/service.md', 'utf8');
-    const table = docs.slice(docs.indexOf('## Handle its errors'), docs.indexOf('## Know the source'));
-    const documented = [...table.matchAll(/^\| (\d{3}) \| `(\w+)`/gm)].map(([, status, code]) => [
+    const list = docs.slice(docs.indexOf('## Handle its errors'), docs.indexOf('## Know the source'));
+    const documented = [...list.matchAll(/\b(\d{3}) `(\w+)`/g)].map(([, status, code]) => [
       code,
       Number(status),
     ]);
