@@ -14,20 +14,20 @@ function schemaAt(operation: Operation, field: AnswerField): z.ZodType {
   }, operations[operation].data);
 }
 
+/** The type, where its sentence does not show it: a flag's says "True if …". */
 function typeOf(schema: z.ZodType): string {
-  if (schema instanceof z.ZodBoolean) return 'true or false';
-  if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? 'whole number' : 'number';
+  if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? ' (integer)' : ' (number)';
   if (schema instanceof z.ZodArray)
-    return schema.element instanceof z.ZodObject ? 'list of objects (JSON)' : 'list (JSON)';
-  return schema instanceof z.ZodISODateTime ? 'time' : 'text';
+    return schema.element instanceof z.ZodObject ? ' (list of objects)' : ' (list)';
+  return schema instanceof z.ZodISODateTime ? ' (time)' : '';
 }
 
-/** A field as a line of the table, and those of the objects in its list below it. */
+/** A field as a line of the list, and those of the objects in its list below it. */
 function linesOf(name: string, schema: z.ZodType): string[] {
   const inner =
     schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element.shape : {};
   return [
-    `| \`${name}\` | ${typeOf(schema)} | ${schema.description} |`,
+    `- \`${name}\`${typeOf(schema)}: ${schema.description}`,
     ...Object.entries(inner).flatMap(([key, optional]) =>
       linesOf(`${name}[].${key}`, (optional as z.ZodOptional<z.ZodType>).unwrap()),
     ),
@@ -42,8 +42,6 @@ function sectionOf(name: Operation): string {
 
 \`POST ${at}\`: ${summary}
 
-| column | type | meaning |
-|---|---|---|
 ${fields.join('\n')}
 `;
 }
@@ -58,7 +56,7 @@ test('docs/fields.md has every field of every operation (UPDATE=1 writes it)', (
 test.each(operationNames)('%s: every field and code has one sentence', name => {
   const sentences = fieldsOf(name)
     .flatMap(field => linesOf(field.name, schemaAt(name, field)))
-    .map(line => line.split(' | ')[2]?.replace(/ \|$/, '') ?? line);
+    .map(line => line.slice(line.indexOf(': ') + 2));
   for (const sentence of [...sentences, ...Object.values(operations[name].codes)])
     expect(sentence).toMatch(/^[A-Z][^\n|]*\.$/);
 });

@@ -9,14 +9,14 @@ const page = 'docs/settings.md';
 const BEGIN = '<!-- settings: begin -->';
 const END = '<!-- settings: end -->';
 
-/** One row a setting, in groups: what `--help-all` says, for reading. */
-function settingsTable(): string {
+/** One line a setting, in groups: what `--help-all` says, for reading. */
+function settingsList(): string {
   const rows: string[] = [];
   let group = '';
   for (const setting of describeSettings()) {
     if (setting.group !== group) {
       group = setting.group;
-      rows.push('', `**${group}**`, '', '| flag | meaning | default |', '|---|---|---|');
+      rows.push('', `**${group}**`, '');
     }
     const name = spelled(setting.name, '-');
     const key = spelled(setting.name, '_');
@@ -24,7 +24,8 @@ function settingsTable(): string {
     const flag = setting.uses.includes('run')
       ? `--${setting.negated === true ? 'no-' : ''}${name}${value}`
       : `${key} (job files)`;
-    rows.push(`| \`${flag.replaceAll('|', '\\|')}\` | ${setting.description} | ${defaultOf(setting)} |`);
+    const byDefault = defaultOf(setting);
+    rows.push(`- \`${flag}\`: ${setting.description}${byDefault === '' ? '' : ` *Default: ${byDefault}.*`}`);
   }
   return rows.join('\n').trim();
 }
@@ -34,11 +35,11 @@ function defaultOf({defaultText, default: value}: ReturnType<typeof describeSett
   return value === undefined || typeof value === 'boolean' ? '' : `\`${String(value)}\``;
 }
 
-test('docs/settings.md has the table of all settings (UPDATE=1 writes it)', () => {
+test('docs/settings.md has all settings (UPDATE=1 writes it)', () => {
   const text = textOf(page);
   const [before = '', rest = ''] = text.split(BEGIN);
   const [, after = ''] = rest.split(END);
-  const expected = `${before}${BEGIN}\n${settingsTable()}\n${END}${after}`;
+  const expected = `${before}${BEGIN}\n${settingsList()}\n${END}${after}`;
   if (process.env.UPDATE === '1') writeFileSync(`${root}${page}`, expected);
   expect(textOf(page)).toBe(expected);
 });
