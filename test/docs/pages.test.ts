@@ -115,7 +115,7 @@ test('pictures are small', () => {
 });
 
 test('docs/operations.md has every event of the log, with its level and its sentence', () => {
-  const rows = [...textOf('docs/operations.md').matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)];
+  const rows = [...textOf('docs/operations.md').matchAll(/^- `(\w+)` \((\w+)\): (.+)$/gm)];
   const documented = Object.fromEntries(rows.map(([, event, level, about]) => [event, {level, about}]));
   expect(documented).toEqual(logEvents);
 });

@@ -5,32 +5,31 @@
 export const logEvents = {
   run_started: {
     level: 'info',
-    about: 'A run, or a session of it, begins: inputs, output, columns, and if it is resumed.',
+    about: 'A run, or a session of it, begins: inputs, output, columns.',
   },
-  run_progress: {level: 'info', about: 'Progress, every 30 seconds: rows, calls, credits.'},
-  run_waiting: {level: 'info', about: 'The run waits: the reason and the end of the wait.'},
-  run_resumed: {level: 'info', about: 'The run resumes: the milliseconds that it waited.'},
-  run_stopping: {level: 'info', about: 'The run begins to stop: reason and exit code.'},
+  run_progress: {level: 'info', about: 'Every 30 seconds: rows, calls, credits.'},
+  run_waiting: {level: 'info', about: 'The run waits: reason, and end.'},
+  run_resumed: {level: 'info', about: 'The wait is over: its milliseconds.'},
+  run_stopping: {level: 'info', about: 'The run begins to stop: reason, exit code.'},
   run_ended: {level: 'info', about: 'The run ended: exit code, reason, rows, calls, credits.'},
   run_stopped: {
     level: 'error',
-    about: 'The run stopped before the end of its input and saved its state: reason, and when to come back.',
+    about: 'The run stopped with its state saved: reason, when to come back.',
   },
   fleet_collecting: {
     level: 'info',
-    about: 'The run collects the results that workers have for an earlier session.',
+    about: 'The run collects the results of an earlier session.',
   },
   fleet_redis_error: {level: 'debug', about: 'A connection to Redis failed and is opened again.'},
   call: {
     level: 'debug',
-    about:
-      'An attempt: its first row, operation, outcome, status, code, credits (spent, maybe or free), and time.',
+    about: 'An attempt: row, operation, outcome, status, code, credits, time.',
   },
-  lookup_unanswered: {level: 'debug', about: 'A row without an answer to a lookup, by its number.'},
-  row_rejected: {level: 'debug', about: 'A row that could not be read, by its number and line.'},
+  lookup_unanswered: {level: 'debug', about: 'A row without an answer, by its number.'},
+  row_rejected: {level: 'debug', about: 'An unreadable row, by its number and line.'},
   warning: {level: 'warn', about: 'A warning.'},
   message: {level: 'info', about: 'A sentence for people only.'},
-  error: {level: 'error', about: 'The command failed: code and exit code.'},
+  error: {level: 'error', about: 'The command failed: code, exit code.'},
 } as const satisfies Readonly<Record<string, {level: 'error' | 'warn' | 'info' | 'debug'; about: string}>>;
 
 export type LogEvent = keyof typeof logEvents;
