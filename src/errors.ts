@@ -30,16 +30,14 @@ export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
 }
 
-/** The change that fixes a failed command. */
+/** The settings that fix a failed command. */
 export interface Remedy {
-  /** Flags to add. A flag that the command has already is replaced. */
+  /** The settings to add, as flags. One that the command has already gets this value, or also this one if it takes several. */
   readonly flags?: readonly string[];
   /**
    * A command whose output is piped into the run. `input`: the file that this command reads in place of the run.
    */
   readonly pipe?: {readonly command: string; readonly input: string};
-  /** `given`: the mistyped word. `meant`: the word to use instead; empty if the mistyped word is superfluous. */
-  readonly instead?: {readonly given: string; readonly meant: string} | undefined;
 }
 
 export type RemedyOptions = ErrorOptions & Remedy;
@@ -60,7 +58,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
   readonly code: Code;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
-  /** @internal The change that makes the same command work. */
+  /** @internal The settings that make the same command work. */
   readonly remedy: Remedy;
   readonly #said: Said;
 
@@ -68,8 +66,8 @@ export abstract class CodedError<Code extends string = string> extends Error {
   constructor(code: Code, exitCode: ExitCode, message: Said, options?: RemedyOptions) {
     super(oneLine(String(message)), options);
     this.#said = message;
-    const {flags, pipe, instead} = options ?? {};
-    this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(instead && {instead})};
+    const {flags, pipe} = options ?? {};
+    this.remedy = {...(flags && {flags}), ...(pipe && {pipe})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;

@@ -78,17 +78,20 @@ export function set(name: string, value?: string | boolean): SettingNamed {
   return new SettingNamed(name, value);
 }
 
-/** The settings that these flags give, as an error offers them: `--no-header --ip 'last ip'`. */
-export function setBy(flags: readonly string[]): Sentence {
-  const parts: Worded[] = [];
+/** The settings that these flags give: `--no-header --ip 'last ip'`. */
+export function settingsBy(flags: readonly string[]): SettingNamed[] {
   const words = flags.values();
-  for (const flag of words) {
+  return Array.from(words, flag => {
     const name = camelCase(flag.replace(/^-+(?:no-)?/, ''));
-    if (parts.length > 0) parts.push(BESIDE);
-    if (flag.startsWith('--no-')) parts.push(set(name, false));
-    else parts.push(set(name === 'o' ? 'output' : name, words.next().value));
-  }
-  return new Sentence(parts);
+    return flag.startsWith('--no-')
+      ? set(name, false)
+      : set(name === 'o' ? 'output' : name, words.next().value);
+  });
+}
+
+/** The same, as an error offers them in its sentence. */
+export function setBy(flags: readonly string[]): Sentence {
+  return new Sentence(settingsBy(flags).flatMap((each, at) => (at === 0 ? [each] : [BESIDE, each])));
 }
 
 /** Makes a sentence of a template. Its values are settings, other sentences, and texts. */

@@ -32,6 +32,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'fleet/redis.ts',
     'fleet/seal.ts',
     'fleet/status.ts',
+    'fleet/worker/metrics.ts',
     'fleet/worker/worker.ts',
   ],
 };

@@ -6,9 +6,8 @@ import {type LogLevel, logLevels} from '../job/settings/log.ts';
 import type {Settings} from '../job/settings.ts';
 import {once} from '../operations/once.ts';
 import type {Said} from '../sentence.ts';
-import {type Paint, painter} from './terminal/colour.ts';
 import {broken, widthOf} from './terminal/lines.ts';
-import {draw, print, printLogLine} from './terminal/printable.ts';
+import {draw, type Paint, painter, print, printLogLine} from './terminal/printable.ts';
 
 const require = createRequire(import.meta.url);
 const pino = (): typeof import('pino') => require('pino');

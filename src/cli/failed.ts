@@ -1,10 +1,10 @@
 import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, foreseen, UsageError} from '../errors.ts';
-import {painter} from './terminal/colour.ts';
+import {closest} from '../job/closest.ts';
+import {examplesOf} from './examples.ts';
+import {type CommandLine, remedied} from './terminal/command-line.ts';
 import {broken} from './terminal/lines.ts';
-import {explained, tried} from './terminal/mistyped.ts';
-import {print} from './terminal/printable.ts';
-import {remedied} from './terminal/remedied.ts';
+import {painter, print} from './terminal/printable.ts';
 
 /** Shows the error that ended a command, and returns the exit code. */
 export async function failed(
@@ -13,8 +13,8 @@ export async function failed(
   program: Command | undefined,
 ): Promise<number> {
   const misused = error instanceof CommanderError && error.message.startsWith(MISUSED);
-  const shown = misused ? new UsageError('settings', sentenceOf(error)) : foreseen(error);
-  const command = program?.commands.find(command => command.name() === argv[2]);
+  const shown = misused ? new UsageError('settings', error.message.slice(MISUSED.length)) : foreseen(error);
+  const command = program && commandIn(argv, program);
   if (misused && command?.name() === 'run') {
     const {refuseRun} = await import('./commands/run.ts');
     const told = await refuseRun(shown as UsageError, command.opts());
@@ -22,19 +22,52 @@ export async function failed(
   }
   if (asksForJson(argv) && !(shown instanceof CommanderError))
     return (await import('./console.ts')).logFailure(shown);
-  if (misused && program !== undefined) print('stderr', misuse(error, argv, program));
-  return report(misused ? error : shown, argv);
+  if (!(misused && command)) return report(shown, command);
+  print('stderr', `${inRed('Error:')} ${misuse(error.message.slice(MISUSED.length), command)}\n`);
+  return exitCodes.usage;
 }
 
 /** Prefix of Commander's messages about a wrong command line. */
 const MISUSED = 'error: ';
 
-function sentenceOf({message}: CommanderError): string {
-  return message.slice(MISUSED.length);
+/** The command that `argv` names. For an unknown subcommand, its group; for an unknown command, the program. */
+function commandIn(argv: readonly string[], program: Command): Command {
+  let command: Command = program;
+  for (const word of argv.slice(2)) {
+    const below = command.commands.find(one => one.name() === word);
+    if (below === undefined) break;
+    command = below;
+  }
+  return command;
 }
 
-function misuse({message}: CommanderError, argv: readonly string[], program: Command): string {
-  return explained(`${message}\n`, argv, program).replace(/^error:/, inRed('Error:'));
+/** Advice on flags that other programs have. */
+const OTHERS: Readonly<Record<string, string>> = {
+  '-f': 'To replace an output: --force. Name the list without a flag.',
+  '-i': 'Name the list without a flag.',
+  '--dry-run': 'plan shows what run would do, and sends nothing.',
+  '--input': 'Name the list without a flag.',
+  '--file': 'Name the list without a flag.',
+  '--api-key': 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
+  '--verbose': 'Log lines say more: --log debug.',
+  '--resume': 'The same command resumes by itself.',
+};
+
+/** Commander's sentence, with the word that was probably meant, or with examples. */
+function misuse(sentence: string, command: Command): string {
+  if (/^(missing required argument|required option) /.test(sentence))
+    return `${sentence}\n${examplesOf(command)}`;
+  const [, flag] = /^unknown option '([^'=]+)/.exec(sentence) ?? [];
+  const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(sentence) ?? [];
+  const [, name] = /^unknown command '([^']+)/.exec(sentence) ?? [];
+  // Of other programs' flags, only the long ones are compared: any two single letters are too similar.
+  const long = Object.keys(OTHERS).filter(other => other.startsWith('--'));
+  const own = command.options.flatMap(option => option.long ?? []);
+  const known = name === undefined ? choices?.split(', ') : command.commands.map(one => one.name());
+  const given = flag ?? word ?? name ?? '';
+  const near = Object.hasOwn(OTHERS, given) ? given : closest(given, known ?? [...own, ...long]);
+  if (near === undefined) return sentence;
+  return `${sentence}\n(${(flag && OTHERS[near]) ?? `Did you mean ${near}?`})`;
 }
 
 /** True if flags ask for a log in JSON. A job file does not count: it is not read after a failure. */
@@ -46,21 +79,30 @@ function asksForJson(argv: readonly string[]): boolean {
 }
 
 /** Prints a foreseen error as a sentence, any other with its stack trace, and returns the exit code. */
-function report(error: unknown, argv: readonly string[]): number {
+function report(error: unknown, command: Command | undefined): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
     // This exit code means that the user cancelled at a question, so the message is not marked as an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
-    print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
-    print('stderr', tried(remedied(argv, error.remedy)));
+    const next = command && remedied(lineIn(command), error.remedy);
+    print(
+      'stderr',
+      `${broken(`${mark}${error.message}${stop}`)}\n${next === undefined ? '' : `Try: ${next}\n`}`,
+    );
     return error.exitCode;
   }
-  print(
-    'stderr',
-    `${inRed('Internal error:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  print('stderr', `${inRed('Internal error:')} ${trace}\n`);
   return exitCodes.internal;
+}
+
+/** The command line as Commander read it, without defaults. */
+function lineIn(command: Command): CommandLine {
+  const given = Object.entries(command.opts()).filter(
+    ([name]) => command.getOptionValueSource(name) === 'cli',
+  );
+  return {command: command.name(), inputs: command.args, flags: Object.fromEntries(given)};
 }
 
 function inRed(text: string): string {

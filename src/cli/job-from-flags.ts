@@ -4,6 +4,7 @@ import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import {checkSettings, placeIn, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
 import {keyVariables} from '../job/secrets/api-key.ts';
+import {spelled} from '../sentence.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
 /** A command's flags as Commander passes them: settings of a job, --output and --job. */
@@ -65,12 +66,20 @@ export function cleaned(flags: RawSettings): RawSettings {
 }
 
 /**
- * Reads the value of a flag that is not a setting of a job, such as `--max-age`.
+ * Reads the value of a flag that is not a setting of a job, such as `--max-age`; undefined if it was not given.
  *
  * @throws {UsageError} if the value is wrong. The message names the flag and the expected value.
  */
-export function readFlag<T>(flag: string, schema: z.ZodType<T>, text: string): T {
-  const read = schema.safeParse(text);
+export function readFlag<Name extends string, T>(
+  name: Name,
+  schema: z.ZodType<T>,
+  flags: {readonly [Flag in Name]?: string},
+): T | undefined {
+  const text = flags[name];
+  const read = schema.optional().safeParse(text);
   if (read.success) return read.data;
-  throw new UsageError('settings', `${flag}: ${read.error.issues[0]?.message ?? 'not valid'}.`);
+  throw new UsageError(
+    'settings',
+    `--${spelled(name, '-')}: ${read.error.issues[0]?.message ?? 'not valid'}.`,
+  );
 }

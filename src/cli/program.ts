@@ -1,8 +1,9 @@
 import {existsSync} from 'node:fs';
 import {Command, CommanderError} from 'commander';
 import {exitCodes, UsageError} from '../errors.ts';
-import {didYouMean, misspelt} from '../job/closest.ts';
+import {didYouMean} from '../job/closest.ts';
 import {packageVersion} from '../job/version.ts';
+import {shellWord} from '../sentence.ts';
 import {
   type Action,
   addCommands,
@@ -111,15 +112,15 @@ function termOf(command: Command): string {
 
 function unknownCommand(name: string, program: Command): UsageError {
   if (existsSync(name))
-    return new UsageError('unknown_command', `${name} is a file, not a command.`, {
-      instead: {given: name, meant: 'run'},
-      flags: [name],
-    });
+    return new UsageError(
+      'unknown_command',
+      `${name} is a file, not a command. To enrich it: bulk-enrich run ${shellWord(name)}`,
+    );
   const names =
     name === '-v' ? ['-V'] : [...program.commands.map(command => command.name()), '--version', '--help'];
   const what = name.startsWith('-') ? 'option' : 'command';
   const hint = didYouMean(name, names, 'bulk-enrich --help lists them all.');
-  return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));
+  return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`);
 }
 
 /**

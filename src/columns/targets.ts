@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
-import {didYouMean, misspelt} from '../job/closest.ts';
+import {didYouMean} from '../job/closest.ts';
 import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';
@@ -121,7 +121,6 @@ export function requireColumn(
   throw new UsageError(
     'unknown_column',
     `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${didYouMean(name, columns)}`,
-    misspelt(name, columns),
   );
 }
 

@@ -26,7 +26,7 @@ export function missingFile(path: string, cause?: unknown): InputError {
     });
   const meant = join(dirname(path), near);
   const said = `The file ${path} does not exist. Did you mean "${meant}"?`;
-  return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
+  return new InputError('input_missing', said, {cause});
 }
 
 const digitsIn = (name: string) => name.replace(/\D/g, '');

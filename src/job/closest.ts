@@ -1,5 +1,4 @@
 import {closestMatch} from 'leven';
-import type {Remedy} from '../errors.ts';
 
 /** The candidate that the user probably meant: nearest in spelling, else one that begins with the typed word. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
@@ -14,12 +13,6 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return candidates[
     near === undefined ? names.findIndex(name => name.startsWith(typed)) : names.indexOf(near)
   ];
-}
-
-/** The remedy that replaces the word by the nearest candidate; empty if no candidate is near. */
-export function misspelt(given: string, candidates: readonly string[]): Remedy {
-  const meant = closest(given, candidates);
-  return meant === undefined ? {} : {instead: {given, meant}};
 }
 
 /** The end of a message, with a space before it: a suggestion, or `otherwise` if no candidate is near. */

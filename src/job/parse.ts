@@ -1,7 +1,7 @@
 import type {YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
-import {type Remedy, systemCode, systemReason, UsageError} from '../errors.ts';
+import {systemCode, systemReason, UsageError} from '../errors.ts';
 import {camelCase, spelled} from '../sentence.ts';
 import {closest, didYouMean} from './closest.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
@@ -148,9 +148,7 @@ export function checkSettings(
   const result = jobSchema.safeParse({input: [], ...merged});
   if (result.success) return result.data;
   const issue = firstIssue(result.error);
-  throw new UsageError('settings', describeIssue(issue, manner, merged), {
-    instead: meantValue(issue.path, merged),
-  });
+  throw new UsageError('settings', describeIssue(issue, manner, merged));
 }
 
 /** The first issue of a failed check, which always has one. */
@@ -165,8 +163,8 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
     return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }
   const {path, message} = complaint(issue);
-  const value = meantValue(issue.path, merged);
-  const hint = value === undefined ? '' : ` Did you mean "${value.meant}"?`;
+  const near = meantValue(issue.path, merged);
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   const came = path.length > 0 || message.includes('received') ? '' : given(issue.path, merged);
   return `${placeOf([...issue.path, ...path])}: ${message}${came}.${hint}`;
 }
@@ -189,13 +187,13 @@ function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): s
 }
 
 /** For a setting that takes one of a few words: the word that the user probably meant. */
-function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): Remedy['instead'] {
+function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string | undefined {
   const given = merged[String(name)];
   const setting = describeSettings().find(setting => setting.name === name);
   if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return undefined;
   const near = closest(given, setting.choices);
   // Suggests only a word with the same first letter: many short words are similar, and that letter is rarely wrong.
-  return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
+  return near?.[0] === given[0] ? near : undefined;
 }
 
 /**

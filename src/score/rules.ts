@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
-import {didYouMean, misspelt} from '../job/closest.ts';
+import {didYouMean} from '../job/closest.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
@@ -80,7 +80,6 @@ export function rulesFile(path: string): RulesFile {
     throw new UsageError(
       'score_file',
       `The rules file ${path} does not exist.${didYouMean(path, words)}`,
-      misspelt(path, words),
     );
   const file = readYaml(path, 'file of score rules', 'score');
   // A file has its rules under the key `score`, as a job has, or at its top.

@@ -23,6 +23,8 @@ const stop: RunOutcome['stop'] = {
   message: 'Stopped.',
 };
 
+const line = {command: 'run', inputs: ['list.csv'], flags: {}};
+
 /** Texts that the last outcome wrote to stderr even if the run is quiet. */
 let loud: string[] = [];
 
@@ -37,11 +39,8 @@ function said(job: Job, outcome: Partial<RunOutcome>): string {
   };
   vi.spyOn(process.stderr, 'write').mockImplementation(text => loud.push(String(text)) > 0);
   try {
-    renderOutcome(
-      job,
-      {exitCode: 0, summary, stop: undefined, message: 'Done.', ...outcome},
-      console as unknown as Console,
-    );
+    const whole = {exitCode: 0, summary, stop: undefined, message: 'Done.', ...outcome} as const;
+    renderOutcome({job, outcome: whole, line}, console as unknown as Console);
   } finally {
     vi.restoreAllMocks();
   }
@@ -214,7 +213,7 @@ test('a log tells when a run that used up its day can continue, and how', () => 
   const comeBackMs = Date.parse('2026-01-06T00:00:00.000Z');
   const used = {...stop, reason: 'budget', exitCode: 7, comeBackMs} as const;
   const outcome = {exitCode: 7, summary, stop: used, message: ''} as const;
-  renderOutcome(fileJob, outcome, {forMachine: true, log} as unknown as Console);
+  renderOutcome({job: fileJob, outcome, line}, {forMachine: true, log} as unknown as Console);
   expect(logged).toEqual([
     expect.objectContaining({
       ...{reason: 'budget', exit_code: 7, come_back_at: '2026-01-06T00:00:00.000Z'},

@@ -2,8 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
-import {painter} from '../../src/cli/terminal/colour.ts';
-import {printable} from '../../src/cli/terminal/printable.ts';
+import {painter, printable} from '../../src/cli/terminal/printable.ts';
 import {UsageError} from '../../src/errors.ts';
 import {safeJson} from '../../src/report/safe-text.ts';
 import {createSandbox} from '../support/command.ts';
@@ -20,6 +19,22 @@ test.each([
   [`:${ESCAPE}[31;1m:error::x\r::error::y`, ': :error::x::error::y'],
 ])('%j is printed as %j', (text, expected) => {
   expect(printable(text)).toBe(expected);
+});
+
+test.each<[string, boolean, Record<string, string>, boolean]>([
+  ['a terminal', true, {TERM: 'xterm-256color'}, true],
+  ['a terminal that does not say what it is', true, {}, true],
+  ['a pipe or a file', false, {TERM: 'xterm-256color'}, false],
+  ['a terminal that knows nothing', true, {TERM: 'dumb'}, false],
+  ['NO_COLOR, whatever it holds', true, {NO_COLOR: '0'}, false],
+  ['NO_COLOR that is empty, which says nothing', true, {NO_COLOR: ''}, true],
+  ['a terminal of a CI runner', true, {CI: 'true'}, true],
+  ['a pipe, but asked for', false, {FORCE_COLOR: '1'}, true],
+  ['a terminal, but asked for none', true, {FORCE_COLOR: '0'}, false],
+  ['both asked for: none', true, {NO_COLOR: '1', FORCE_COLOR: '1'}, false],
+])('colours for %s', (_, isTTY, env, expected) => {
+  const shown = printable(painter({isTTY}, env)('red', 'Error:'));
+  expect(shown).toBe(expected ? `${ESCAPE}[31mError:${ESCAPE}[39m` : 'Error:');
 });
 
 test('our own colours are printed and take no room; those in others’ texts are not', () => {

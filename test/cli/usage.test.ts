@@ -69,35 +69,20 @@ const mistakes: readonly Mistake[] = [
     'a flag of other programs',
     ['run', 'list.csv', '--dry-run'],
     2,
-    /^Error: unknown option '--dry-run'\n\(plan shows .*\)\nTry: bulk-enrich plan list\.csv$/m,
+    /^Error: unknown option '--dry-run'\n\(plan shows .*\)\n$/,
   ],
-  [
-    'the same misspelt',
-    ['run', '--inptu', 'list.csv'],
-    2,
-    /\(Name the list without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
-  ],
-  [
-    'a short flag of other programs',
-    ['run', '-i', 'list.csv'],
-    2,
-    /\(Name the list without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
-  ],
+  ['the same misspelt', ['run', '--inptu', 'list.csv'], 2, /\(Name the list without a flag\.\)\n$/],
+  ['a short flag of other programs', ['run', '-i', 'list.csv'], 2, /\(Name the list without a flag\.\)\n$/],
   ['-f', ['run', 'list.csv', '-f'], 2, /\(To replace an output: --force\. .*\)\n$/],
   ['another letter', ['run', 'list.csv', '-x'], 2, /^Error: unknown option '-x'\n$/],
-  [
-    'version, as a command',
-    ['version'],
-    2,
-    /"version"\. Did you mean "--version"\?\nTry: bulk-enrich --version$/m,
-  ],
+  ['version, as a command', ['version'], 2, /"version"\. Did you mean "--version"\?\n$/],
   [
     'a value for --restart, which takes none',
     ['run', 'list.csv', '--ip', 'ip', '--restart=fresh'],
     2,
     /^Error: unknown option '--restart=fresh'/,
   ],
-  ['version, in small', ['-v'], 2, /"-v"\. Did you mean "-V"\?\nTry: bulk-enrich -V$/m],
+  ['version, in small', ['-v'], 2, /"-v"\. Did you mean "-V"\?\n$/],
   ['no such flag', ['-f'], 2, /^Error: There is no option "-f"\. bulk-enrich --help lists them all\.\n$/],
   ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
   [
@@ -232,10 +217,10 @@ test('errors are broken between words at a terminal, commands to copy are not', 
   const before = {isTTY: process.stderr.isTTY, columns: process.stderr.columns};
   Object.assign(process.stderr, {isTTY: true, columns: 40});
   try {
-    const args = ['run', 'list.csv', '--ip', 'ip', '--input-format', 'cvs'];
+    const args = ['run', 'unsure.csv', '--max-rejects', '9'];
     const {stderr} = await runHere(sandbox, args, {env: {...service.env, NO_COLOR: '1', CI: '1'}});
     const [command, ...lines] = stderr.trimEnd().split('\n').reverse();
-    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --input-format csv');
+    expect(command).toBe('Try: bulk-enrich run unsure.csv --max-rejects 9 --ip ip');
     expect(lines.length).toBeGreaterThan(1);
     expect(lines.filter(line => line.length > 39)).toEqual([]);
   } finally {

@@ -3,12 +3,11 @@ import {dirname} from 'node:path';
 import {Command} from 'commander';
 import {addCommands} from '../../src/cli/declared-commands.ts';
 import {addSettings, said} from '../../src/cli/flags.ts';
-import {remedied} from '../../src/cli/terminal/remedied.ts';
+import {remedied} from '../../src/cli/terminal/command-line.ts';
 import type {CodedError} from '../../src/errors.ts';
 
 /** A command line as the command reads it: its files, its flags, and what is piped into it. */
 export interface Typed {
-  readonly words: readonly string[];
   readonly inputs: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
   readonly stdin?: Buffer | undefined;
@@ -30,12 +29,12 @@ addCommands(
 export async function typed(words: readonly string[], stdin?: Buffer): Promise<Typed> {
   await program.parseAsync(['node', 'bulk-enrich', ...words]);
   const [inputs, flags] = read;
-  return {words, inputs, flags, stdin};
+  return {inputs, flags, stdin};
 }
 
 /** The line that an error prints behind `Try:`. `COUNTRY` is the one word that the user fills in. */
-export function adviceOf({words}: Typed, {remedy}: CodedError, country: string): string | undefined {
-  return remedied(['node', 'bulk-enrich', ...words], remedy)?.replace(/(?<= )COUNTRY\b/, country);
+export function adviceOf({inputs, flags}: Typed, {remedy}: CodedError, country: string): string | undefined {
+  return remedied({command: 'run', inputs, flags}, remedy)?.replace(/(?<= )COUNTRY\b/, country);
 }
 
 /** Runs the line as it stands. A command before a pipe runs in a shell. */

@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {workerMetrics} from '../../src/cli/worker-metrics.ts';
+import {workerMetrics} from '../../src/fleet/worker/metrics.ts';
 import {packageVersion} from '../../src/job/version.ts';
 import {renderEnd, renderMetrics} from '../../src/report/render/metrics.ts';
 import {lacks} from '../support/real-parts.ts';

@@ -17,16 +17,14 @@ import {defaultStoreDirectory} from '../../ledger/answers/store.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import {scopeOf} from '../../run/identity.ts';
 import {findAccount} from '../../run/open/account.ts';
-import {callWithinAccount, openBudgets, type SingleCall} from '../../run/open/budgets.ts';
+import {callWithinAccount, openBudgets} from '../../run/open/budgets.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {type Check, exitCodeOfAll, failed, failure, passed, skipped, warning} from '../doctor/check.ts';
-import {checkNetwork} from '../doctor/network.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
-import {painter} from '../terminal/colour.ts';
-import {count, many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
-import {print, printJson} from '../terminal/printable.ts';
+import {count, many, shellWord, widthOf, wrapped} from '../terminal/lines.ts';
+import {painter, print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
+import {type Check, checkNetwork, checksOf, failed, passed, skipped, warning} from './doctor-checks.ts';
 
 type DoctorFlags = JobFlags & {readonly call?: boolean; readonly json?: boolean};
 
@@ -35,10 +33,9 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const {output: out, job, call = false, json = false, ...given} = flags;
   const file = job === undefined ? undefined : readJobFile(job);
   const {output = './out.csv', ...settings} = checkSettings(file, cleaned({...given, output: out}));
-  const console = createConsole(settings);
   const checks = [
-    ...(await checkService(settings, call, console)),
-    ...(await checkFleet(settings.fleet)),
+    ...(await checkService(settings, call, createConsole(settings))),
+    ...(await checksOf('fleet', () => checkFleet(settings.fleet))),
     ...checkPaths(settings, output),
   ];
   if (json) printJson({checks});
@@ -46,36 +43,34 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   return exitCodeOfAll(checks);
 }
 
+/** Exit code of the first failed check; 0 if no check failed. A run would fail at that check first, too. */
+function exitCodeOfAll(checks: readonly Check[]) {
+  return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
+}
+
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
-  let endpoint: Endpoint;
-  try {
-    endpoint = resolveEndpoint(
-      settings.endpoint,
-      settings.verdict?.action,
-      process.env,
-      isInteractive(),
-      console,
-    );
-  } catch (error) {
+  let found: Endpoint | undefined;
+  const configured = await checksOf('configuration', async () => {
+    const action = settings.verdict?.action;
+    found = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
+    return [passed('configuration', describeEndpoint(found)), ...keyFileCheck()];
+  });
+  const endpoint = found;
+  if (endpoint === undefined) {
     const first = 'fix the configuration first';
-    return [failure('configuration', error), skipped('connection', first), skipped('call', first)];
+    return [...configured, skipped('connection', first), skipped('call', first)];
   }
-  const checks = [
-    passed('configuration', describeEndpoint(endpoint)),
-    ...keyFileCheck(),
-    checkAccount(endpoint, settings, console),
-  ];
-  try {
-    if (endpoint.kind === 'live') checks.push(...(await checkNetwork(endpoint.baseUrl, settings.timeout)));
-    else checks.push(await dataCheck());
-    const lookup: SingleCall = {endpoint, settings, operation: 'ip'};
-    if (call && exitCodeOfAll(checks) === exitCodes.ok) checks.push(await callCheck(lookup, console));
-    else if (call) checks.push(skipped('call', 'fix what failed first'));
-    else if (endpoint.kind === 'live')
-      checks.push(skipped('call', `the key was not tested; --call tests it (${priceIn(lookup)})`));
-  } catch (error) {
-    checks.push(failure('connection', error));
-  }
+  const account = await checksOf('account', async () => [checkAccount(endpoint, settings, console)]);
+  const connection = await checksOf('connection', async () =>
+    endpoint.kind === 'live' ? checkNetwork(endpoint.baseUrl, settings.timeout) : [await dataCheck()],
+  );
+  const checks = [...configured, ...account, ...connection];
+  const price = many(inCredits(priceOf({endpoint, settings})('ip')), 'credit');
+  if (call && exitCodeOfAll(checks) !== exitCodes.ok) checks.push(skipped('call', 'fix what failed first'));
+  else if (call)
+    checks.push(...(await checksOf('call', () => callCheck(endpoint, settings, console, price))));
+  else if (endpoint.kind === 'live')
+    checks.push(skipped('call', `the key was not tested; --call tests it (${price})`));
   return checks;
 }
 
@@ -84,11 +79,11 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
  * read its Secret (root, 0440). Never warns on Windows, where file modes do not show this.
  */
 function keyFileCheck(): Check[] {
-  const path = process.env.BULK_ENRICH_API_KEY_FILE;
-  const {mode, uid} = (path === undefined ? undefined : statSync(path, {throwIfNoEntry: false})) ?? {mode: 0};
+  const path = process.env.BULK_ENRICH_API_KEY_FILE ?? '';
+  const {mode, uid} = statSync(path, {throwIfNoEntry: false}) ?? {mode: 0};
   const others = uid === process.getuid?.() ? 0o077 : 0o007;
   if (process.platform === 'win32' || (mode & others) === 0) return [];
-  return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path ?? '')}`)];
+  return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path)}`)];
 }
 
 /** Describes the service and the length of its key. Never shows the key, nor any part of it. */
@@ -96,34 +91,29 @@ function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')
     return `the embedded service${endpoint.byDefault ? ', as no other is configured' : ''}; ${action}`;
-  return `${withoutUserinfo(endpoint.baseUrl)}; a key of ${endpoint.apiKey.length} characters (******) from ${keyVariable(process.env)}; ${action}`;
-}
-
-function withoutUserinfo(url: string): string {
-  if (!URL.canParse(url)) return 'an invalid base URL';
-  const parsed = new URL(url);
-  return `${parsed.origin}${parsed.pathname}`;
-}
-
-function priceIn({operation, ...service}: SingleCall): string {
-  return many(inCredits(priceOf(service)(operation)), 'credit');
+  const {baseUrl, apiKey} = endpoint;
+  const {origin, pathname} = URL.canParse(baseUrl)
+    ? new URL(baseUrl)
+    : {origin: 'an invalid base URL', pathname: ''};
+  const key = `a key of ${apiKey.length} characters (******) from ${keyVariable(process.env)}`;
+  return `${origin}${pathname}; ${key}; ${action}`;
 }
 
 /** Makes one real lookup of an address that is reserved for documentation. */
-async function callCheck(call: SingleCall, console: Console): Promise<Check> {
-  const {endpoint, settings} = call;
-  console.say(
-    endpoint.kind === 'embedded'
-      ? 'Making one ip lookup: the embedded service is free.'
-      : `Making one ip lookup, which costs ${priceIn(call)}.`,
-  );
+async function callCheck(
+  endpoint: Endpoint,
+  settings: JobSettings,
+  console: Console,
+  price: string,
+): Promise<Check[]> {
+  const cost = endpoint.kind === 'embedded' ? ': the embedded service is free' : `, which costs ${price}`;
+  console.say(`Making one ip lookup${cost}.`);
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
+    const call = {endpoint, settings, operation: 'ip'} as const;
     const answer = await callWithinAccount(call, io, () => connection.client.ip('192.0.2.1'));
-    return passed('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`);
-  } catch (error) {
-    return failure('call', error);
+    return [passed('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`)];
   } finally {
     await connection.close();
   }
@@ -138,27 +128,24 @@ async function dataCheck(): Promise<Check> {
 }
 
 function checkPaths({state, store}: JobSettings, given: string): Check[] {
-  const output = dated(given, utcDate(Date.now()));
-  const own = output === '-' ? [] : [`${output}.run`];
-  const [directory] = state === undefined ? own : [dated(state, utcDate(Date.now()))];
-  return [
-    output === '-' ? skipped('output', 'stdout needs no place') : checkPath('output', output, true),
-    directory === undefined
-      ? skipped('state', 'a run to stdout keeps none')
-      : (lockCheck([...own, directory]) ?? checkPath('state', directory, true)),
-    store === false ? skipped('store', '--no-store') : checkStore(store),
+  const [output = '', directory = `${output}.run`] = [given, state].map(
+    path => path && dated(path, utcDate(Date.now())),
+  );
+  const toFile = output !== '-';
+  const checked = [
+    toFile ? checkPath('output', output, true) : skipped('output', 'stdout needs no place'),
+    toFile || state !== undefined
+      ? (lockCheck([...(toFile ? [`${output}.run`] : []), directory]) ?? checkPath('state', directory, true))
+      : skipped('state', 'a run to stdout keeps none'),
   ];
+  return [...checked, store === false ? skipped('store', '--no-store') : checkStore(store)];
 }
 
 /** Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. */
 function lockCheck(directories: readonly string[]): Check | undefined {
   const holder = directories.map(holderIn).find(found => found !== undefined);
-  if (holder === undefined) return undefined;
-  return failed(
-    'state',
-    `another run is writing this output: ${holder}; wait for it or end it`,
-    exitCodes.locked,
-  );
+  const detail = `another run is writing this output: ${holder}; wait for it or end it`;
+  return holder === undefined ? undefined : failed('state', detail, exitCodes.locked);
 }
 
 function checkStore(store: JobSettings['store']): Check {
@@ -167,39 +154,6 @@ function checkStore(store: JobSettings['store']): Check {
   return trouble === undefined
     ? checkPath('store', defaultStoreDirectory(process.env), false)
     : warning('store', `${trouble.why}; runs work without it; set ${trouble.variable} to use one`);
-}
-
-const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;
-const colours = {ok: 'green', warning: 'yellow', failed: 'red', skipped: undefined} as const;
-
-function render(checks: readonly Check[]): string {
-  const paint = painter(process.stdout, process.env);
-  const painted = (state: Check['state']) => {
-    const colour = colours[state];
-    return colour === undefined ? marks[state] : paint(colour, marks[state]);
-  };
-  const heads = table(
-    checks.map(({name, state}) => [name, painted(state)]),
-    2,
-  ).split('\n');
-  const margin = Math.max(...heads.map(head => shownWidth(head))) + 2;
-  const lines = checks.map(({detail}, at) => {
-    const head = heads[at] ?? '';
-    const parts = wrapped(detail, widthOf('stdout') - margin);
-    return `${head}${' '.repeat(margin - shownWidth(head))}${parts.join(`\n${' '.repeat(margin)}`)}`;
-  });
-  return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
-}
-
-/** The result of all checks in one sentence, with the next step. */
-function verdictOf(checks: readonly Check[]): string {
-  const named = (state: Check['state']) =>
-    checks.filter(check => check.state === state).map(({name}) => name);
-  const [failures, warnings] = [named('failed'), named('warning')];
-  if (failures.length > 0)
-    return `A run would fail here with exit code ${exitCodeOfAll(checks)}. Fix: ${failures.join(', ')}.`;
-  const ifAccepted = named('skipped').includes('call') ? ', if the service accepts the key' : '';
-  return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
 }
 
 /** Free space below which doctor warns. With less, even a modest list may fill the disk. */
@@ -221,51 +175,62 @@ function checkPath(name: string, path: string, needed: boolean): Check {
 
 /** Checks the fleet that a run would use; empty if the run would make its calls itself. */
 async function checkFleet(given: string | undefined): Promise<Check[]> {
-  try {
-    const url = resolveRedisUrl(given, '--fleet', process.env);
-    return url === undefined ? [] : [await checkMembers(url, given)];
-  } catch (error) {
-    return [failure('fleet', error)];
-  }
-}
-
-async function checkMembers(url: string, given: string | undefined): Promise<Check> {
+  const url = resolveRedisUrl(given, '--fleet', process.env);
+  if (url === undefined) return [];
   const {protocol, workers} = await fleetStatus(url);
-  if (workers.length === 0)
-    return warning(
-      'fleet',
-      `Redis at ${publicUrl(url)} answers, but no worker is running: bulk-enrich worker${given === undefined ? '' : ` --redis ${shellWord(publicUrl(url))}`}`,
-    );
+  const name = publicUrl(url);
+  if (workers.length === 0) {
+    const redis = given === undefined ? '' : ` --redis ${shellWord(name)}`;
+    return [
+      warning('fleet', `Redis at ${name} answers, but no worker is running: bulk-enrich worker${redis}`),
+    ];
+  }
   const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
-  return passed(
-    'fleet',
-    `${many(workers.length, 'worker')} on ${publicUrl(url)} (${protocol ?? 'of unknown version'}), ${many(calls, 'call')} at once`,
-  );
+  const members = `${many(workers.length, 'worker')} on ${name} (${protocol ?? 'of unknown version'})`;
+  return [passed('fleet', `${members}, ${many(calls, 'call')} at once`)];
 }
 
 /** Shows the limits in the account's file, and the credits left. Fails if none are left. */
 function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console): Check {
-  try {
-    const account = findAccount(scopeOf(endpoint, settings), process.env);
-    if (account === undefined)
-      return passed('account', `"${settings.account}" has no account file, so no limits of its own`);
-    const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});
-    const left = budgets.map(budget => ({
-      period: budget.period,
-      credits: inCredits(budget.left()),
-      most: inCredits(budget.maxCredits),
-    }));
-    for (const budget of budgets) budget.close();
-    const rate = account.rate && `at most ${many(perSecond(account.rate), 'call')} a second`;
-    const limits = left.map(
-      ({period, credits, most}) =>
-        `${count(credits)} of ${many(most, 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
-    );
-    const detail = `${account.path}: ${[rate, ...limits].filter(Boolean).join(', ') || 'no limits'}`;
-    return left.some(({credits}) => credits <= 0)
-      ? failed('account', detail, exitCodes.credits)
-      : passed('account', detail);
-  } catch (error) {
-    return failure('account', error);
-  }
+  const account = findAccount(scopeOf(endpoint, settings), process.env);
+  if (account === undefined)
+    return passed('account', `"${settings.account}" has no account file, so no limits of its own`);
+  const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});
+  const left = budgets.map(budget => inCredits(budget.left()));
+  const limits = budgets.map(
+    ({period, maxCredits}, at) =>
+      `${count(left[at] ?? 0)} of ${many(inCredits(maxCredits), 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
+  );
+  for (const budget of budgets) budget.close();
+  const rate = account.rate && `at most ${many(perSecond(account.rate), 'call')} a second`;
+  const detail = `${account.path}: ${[rate, ...limits].filter(Boolean).join(', ') || 'no limits'}`;
+  return left.some(credits => credits <= 0)
+    ? failed('account', detail, exitCodes.credits)
+    : passed('account', detail);
+}
+
+const MARKS = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;
+const COLOURS = {ok: 'green', warning: 'yellow', failed: 'red'} as const;
+
+function render(checks: readonly Check[]): string {
+  const paint = painter(process.stdout, process.env);
+  const heads = table([...checks.map(({name, state}) => [name, MARKS[state], '|'])], 2).split('\n');
+  const margin = heads[0]?.indexOf('|') ?? 0;
+  const lines = checks.map(({state, detail}, at) => {
+    const mark = state === 'skipped' ? MARKS[state] : paint(COLOURS[state], MARKS[state]);
+    const head = (heads[at] ?? '').slice(0, margin).replace(MARKS[state], () => mark);
+    return `${head}${wrapped(detail, widthOf('stdout') - margin).join(`\n${' '.repeat(margin)}`)}`;
+  });
+  return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
+}
+
+/** The result of all checks in one sentence, with the next step. */
+function verdictOf(checks: readonly Check[]): string {
+  const named = (state: Check['state']) =>
+    checks.filter(check => check.state === state).map(({name}) => name);
+  const [failures, warnings] = [named('failed'), named('warning')];
+  if (failures.length > 0)
+    return `A run would fail here with exit code ${exitCodeOfAll(checks)}. Fix: ${failures.join(', ')}.`;
+  const ifAccepted = named('skipped').includes('call') ? ', if the service accepts the key' : '';
+  return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
 }

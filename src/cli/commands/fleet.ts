@@ -1,8 +1,136 @@
+import {type CallOptions, type Client, createClient} from '../../client/client.ts';
+import {exitCodes, UsageError} from '../../errors.ts';
+import {publicUrl} from '../../fleet/redis.ts';
+import {sealingSecret} from '../../fleet/seal.ts';
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
+import {parseAddress, serveMetrics} from '../../fleet/worker/metrics.ts';
+import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
+import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
+import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
+import {durationFrom} from '../../job/values.ts';
+import {endpointName} from '../../run/identity.ts';
+import {type Connection, connectTo, warningOfUnasked} from '../../run/open/connection.ts';
+import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
+import {type Console, createConsole, isInteractive} from '../console.ts';
+import {cleaned, readFlag} from '../job-from-flags.ts';
+import {onEndSignals} from '../signals.ts';
 import {count, duration, many, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
-import {demandRedisUrl} from './worker.ts';
+
+type WorkerFlags = RawSettings & {
+  readonly redis?: string;
+  readonly lostAfter: string;
+  readonly metricsAddress?: string;
+};
+
+/** `bulk-enrich worker`: makes calls for a fleet until a signal ends it. */
+export async function workerCommand(flags: WorkerFlags): Promise<number> {
+  const {redis, lostAfter: _, metricsAddress, ...given} = flags;
+  const {concurrency = DEFAULT_CONCURRENCY, ...settings} = checkSettings(undefined, cleaned(given));
+  const console = createConsole(settings);
+  const redisUrl = demandRedisUrl(redis);
+  const lostAfterMs = readFlag('lostAfter', lostAfterRange, flags) as number;
+  const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
+  const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
+  const shared = {maxConnections: concurrency, onUnasked: warningOfUnasked(console.warn)};
+  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, ...shared});
+  const ending = watchForEnd(console);
+  try {
+    const worker = await FleetWorker.start({
+      redisUrl,
+      endpoint: endpointName(endpoint),
+      secret: sealingSecret(endpoint, process.env),
+      concurrency,
+      lostAfterMs,
+      clientFor: clientsOf(endpoint, connection, shared),
+      log: console.log,
+      onFatal: ending.fail,
+      warn: console.warn,
+    });
+    try {
+      if (address !== undefined) await serveMetrics(address, worker);
+      console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, at most ${concurrency} at a time.`);
+      warnOfClock(worker.report.clockAheadMs, console);
+      await ending.ended;
+    } finally {
+      if (!(await worker.drain())) endUnheard(console);
+    }
+    return exitCodes.ok;
+  } finally {
+    ending.forget();
+    await connection.close();
+  }
+}
+
+/** @throws {UsageError} if neither --redis nor the environment gives the URL of the fleet's Redis. */
+function demandRedisUrl(given: string | undefined): string {
+  const url = resolveRedisUrl(given, '--redis', process.env);
+  if (url !== undefined) return url;
+  throw new UsageError(
+    'no_redis',
+    'This needs the Redis of the fleet. Add --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
+  );
+}
+
+/** Clocks may differ by this much without a warning: the fleet leaves 2% of each second unused. */
+const CLOCKS_AGREE_MS = 20;
+
+function warnOfClock(aheadMs: number, console: Console): void {
+  if (Math.abs(aheadMs) <= CLOCKS_AGREE_MS) return;
+  const how = aheadMs > 0 ? 'ahead of' : 'behind';
+  console.warn(
+    `This machine's clock is ${Math.abs(aheadMs)} ms ${how} that of the fleet's Redis: if clocks differ, more calls than the rate may fall into one second. Synchronise them (NTP).`,
+  );
+}
+
+/** Range of --lost-after. In this time, a worker must be able to renew its lock on a chunk several times. */
+const lostAfterRange = durationFrom('2s', '1h');
+
+/** Runs with the same timeout share a client. With the embedded service, all runs share one client. */
+function clientsOf(
+  endpoint: Endpoint,
+  connection: Connection,
+  shared: CallOptions,
+): WorkerOptions['clientFor'] {
+  const clients = new Map<number, Client>();
+  return timeoutMs => {
+    if (endpoint.kind === 'embedded') return connection.client;
+    const {baseUrl, apiKey} = endpoint;
+    const client = clients.get(timeoutMs) ?? createClient({...shared, baseUrl, apiKey, timeoutMs});
+    clients.set(timeoutMs, client);
+    return client;
+  };
+}
+
+/** Warns, and ends the process at once: requests that still wait for Redis would keep it alive. */
+function endUnheard(console: Console): never {
+  console.warn(
+    'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',
+  );
+  process.exit(exitCodes.temporary);
+}
+
+/** The first signal lets the worker finish its calls in flight. A second signal ends the process immediately. */
+function watchForEnd(console: Console) {
+  let fail: (error: unknown) => void = () => {};
+  let forget = () => {};
+  const ended = new Promise<void>((resolve, reject) => {
+    fail = reject;
+    const stop = () => {
+      console.say(
+        'Stopping: calls in flight are finished, other values go back to the fleet. Press Ctrl-C again to stop now.',
+      );
+      resolve();
+    };
+    forget = onEndSignals(stop, () => process.exit(exitCodes.terminated));
+  });
+  // Nothing awaits `ended` before the worker runs. Without this handler, Node.js would end the process if
+  // `ended` rejects earlier.
+  ended.catch(() => {});
+  return {ended, fail, forget};
+}
 
 /** `bulk-enrich fleet status`: shows the fleet's workers, runs, chunks and credits. */
 export async function fleetStatusCommand(flags: {

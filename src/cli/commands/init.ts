@@ -1,6 +1,6 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
-import {type Headers, headersOf} from '../../columns/recognize/column.ts';
+import {headersOf} from '../../columns/recognize/column.ts';
 import {isRowOfValues} from '../../columns/values-as-header.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
@@ -9,17 +9,17 @@ import {defaultOutput} from '../../job/job.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
-import type {SettingsFor} from '../../job/settings.ts';
+import {yaml} from '../../job/yaml.ts';
 import {sourceFile} from '../../operations/package-files.ts';
+import {intelligenceNames} from '../../operations/table.ts';
 import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
-import type {Said} from '../../sentence.ts';
-import {type Choices, choose} from '../init/choose.ts';
-import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
+import {type Said, spelled} from '../../sentence.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
 import {many, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
+import {type Choice, type Choices, choose, type Seen} from './init-choices.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
@@ -34,49 +34,54 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     );
   const name = jobName(input);
   const path = output ?? `${name}.yaml`;
-  if (existsSync(path) && !force) {
+  if (existsSync(path) && !force)
     throw new UsageError(
       'output_exists',
       `${path} exists. Replace it with --force, or name another file with -o.`,
     );
-  }
-  const look = () => lookAt(dated(input, utcDate(Date.now())), checkSettings(undefined, reading));
-  let seen = await look();
+  let seen = await lookAt(input, reading);
   if (seen.isHeadless) {
     reading = {...reading, header: false};
-    seen = await look();
+    seen = await lookAt(input, reading);
     tell('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
   const choices = choose(seen);
   const cost = await costOfList(input, reading, choices);
   const endpoint = (process.env.BULK_ENRICH_BASE_URL ?? '') === '' ? 'embedded' : 'live';
-  const facts: JobFacts = {
-    name,
-    path,
-    input,
-    reading,
-    output: defaultOutput([input]),
-    directory: process.cwd(),
-    program: programPath(),
-    endpoint,
-    cost,
-    maxCredits: cost === 0 ? ANY_LIST : roundedUp(ROOM * cost),
-    account: accountOf(endpoint),
-  };
+  const maxCredits = cost === 0 ? ANY_LIST : roundedUp(ROOM * cost);
+  const account = accountOf(endpoint);
+  const text = [
+    headOf(shellWord(path)),
+    line('name', name, 'in the summary, the report and the history of runs'),
+    line('input', input, 'the list'),
+    ...Object.entries(reading).map(([setting, value]) => line(setting, value, 'how to read the list')),
+    line('output', defaultOutput([input]), 'the same rows, with the answers'),
+    line('force', true, 'replaces the last output once the new one is complete'),
+    '\n# embedded: answers from open data, free. live: those of the service in BULK_ENRICH_BASE_URL.\n',
+    line('endpoint', endpoint, 'live needs BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE'),
+    '\n',
+    ...columnLines(choices),
+    '\n',
+    line('maxCredits', maxCredits, `maximum for one run${cost === 0 ? '' : `; this list costs ${cost}`}`),
+    `# To limit all runs of the account by day, write these two lines to ${account.path}\n`,
+    `#   endpoint: ${account.endpoint}\n`,
+    '#   max_credits_per_day: 5000\n',
+    perhaps('failIf', ['risk.high > 500'], 'exit code 4 if this is true; the output is written anyway'),
+    line('report', `${name}.html`, 'a page about each run'),
+  ];
   try {
-    writeFileSync(path, jobFile(facts, choices));
+    writeFileSync(path, text.join(''));
   } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
-      cause: error,
-    });
+    const message = `${path} can't be written (${systemReason(error)}).`;
+    throw new OutputError('output_unwritable', message, {cause: error});
   }
   for (const {column, why} of choices.chosen) tell(`Column "${column}": ${why}.`);
   for (const {column, why} of choices.leftOut) tell(`Left out: "${column}", ${why}.`);
   print(
     'stdout',
-    `${path} is written: with the ${endpoint} service, a limit of ${many(facts.maxCredits, 'credit')} a run (max_credits).\n`,
+    `${path} is written: with the ${endpoint} service, a limit of ${many(maxCredits, 'credit')} a run (max_credits).
+To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`,
   );
-  print('stdout', `To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
 
@@ -93,7 +98,7 @@ function roundedUp(credits: number): number {
 }
 
 /** Path and endpoint of the account file that the job file suggests, without secrets of the URL. */
-function accountOf(kind: JobFacts['endpoint']): JobFacts['account'] {
+function accountOf(kind: 'embedded' | 'live'): {readonly path: string; readonly endpoint: string} {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
@@ -105,16 +110,10 @@ function accountOf(kind: JobFacts['endpoint']): JobFacts['account'] {
   }
 }
 
-const EXAMPLE: JobFacts['account'] = {
+const EXAMPLE = {
   path: '~/.config/bulk-enrich/accounts/main.yaml',
   endpoint: 'https://api.example.com',
 };
-
-/** The shell words that start this program: Node and the program, by their full paths. */
-function programPath(): string {
-  const program = sourceFile('cli/bin.js');
-  return [process.execPath, program].map(shellWord).join(' ');
-}
 
 /**
  * The minimum credits of a run, as `plan` counts them. Prints the plan's warnings. Counts values with a stored
@@ -124,32 +123,26 @@ function programPath(): string {
  */
 async function costOfList(input: string, reading: RawSettings, choices: Choices): Promise<number> {
   const env = envOfCounting(process.env);
+  const {chosen, hasSeveralIps} = choices;
+  const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
   // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
   // Counting makes no calls.
-  const flags = {...reading, ...cleaned(columnSettings(choices)), endpoint: 'embedded', store: false};
-  const {job} = jobFrom([input], flags, '-', env);
+  const flags = {...reading, ...Object.fromEntries(columns), endpoint: 'embedded', store: false};
+  const {job} = jobFrom([input], hasSeveralIps ? {...flags, ipFromList: 'first'} : flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: tell});
   return credits.at_least;
 }
 
 /** A job's name from its list: `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {
-  const stem = withoutCompression(basename(input))
-    .replace(/\.[^.]+$/, '')
-    .replace(/[-_.]?\{date\}/g, '');
-  return (
-    stem
-      .replace(/[^\w.-]/g, '-')
-      .replace(/^[.-]+/, '')
-      .slice(0, 64) || 'job'
-  );
+  const stem = withoutCompression(basename(input)).replace(/\.[^.]+$/, '');
+  const plain = stem.replace(/[-_.]?\{date\}/g, '').replace(/[^\w.-]/g, '-');
+  return plain.replace(/^[.-]+/, '').slice(0, 64) || 'job';
 }
 
-async function lookAt(
-  path: string,
-  reading: SettingsFor<'reading'>,
-): Promise<{columns: readonly string[]; rows: Row[]; headers: Headers; isHeadless: boolean}> {
-  const source = await openSource({...reading, paths: [path]});
+async function lookAt(input: string, given: RawSettings): Promise<Seen & {readonly isHeadless: boolean}> {
+  const reading = checkSettings(undefined, given);
+  const source = await openSource({...reading, paths: [dated(input, utcDate(Date.now()))]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {format} = source;
   await source.close();
@@ -160,4 +153,56 @@ async function lookAt(
 
 function tell(sentence: Said): void {
   print('stderr', `${sentence}\n`);
+}
+
+/** A setting with its name in a job file, such as `skip_lines`, and a comment. */
+function line(name: string, value: unknown, comment: string): string {
+  const text = yaml()
+    .stringify({[spelled(name, '_')]: value}, {lineWidth: 0})
+    .trimEnd();
+  return text.includes('\n') ? `# ${comment}\n${text}\n` : `${text.padEnd(40)} # ${comment}\n`;
+}
+
+/** The line of a setting that the user may want, as a comment. */
+function perhaps(name: string, value: unknown, comment: string): string {
+  const text = yaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
+  return `# ${`${spelled(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
+}
+
+/** What to do with the job file. cron has a short PATH, so its command has the full paths of Node and the program. */
+function headOf(file: string): string {
+  const program = [process.execPath, sourceFile('cli/bin.js')].map(shellWord).join(' ');
+  const command = `cd ${shellWord(process.cwd())} && ${program} run --job ${file} --quiet`;
+  // cron ends a command at a bare %, so each % gets a backslash.
+  return `# To see what it would do and cost:  bulk-enrich plan --job ${file}
+# To run it:                         bulk-enrich run --job ${file}
+# To run it every night, from cron:  15 2 * * *  ${command.replaceAll('%', '\\%')}
+# cron has no variables of your shell: put PATH, and those of the service (below), above that line.
+# Paths start at the directory where the command runs. All settings: bulk-enrich run --help-all, here with _ for -.
+`;
+}
+
+function columnLines({chosen, leftOut, hasSeveralIps, lacksCountries}: Choices): string[] {
+  const named = ([...intelligenceNames, 'country'] as const).flatMap(name => {
+    const own = chosen.filter(({operation}) => operation === name);
+    const why = own.map(one => one.why).join('; ');
+    return own.length === 0 ? [] : [line(name, settingOf(name, own), why)];
+  });
+  const several = 'of several addresses in a cell: first (the client), last or only';
+  const national = 'the country of phone numbers in national form';
+  return [
+    ...named,
+    ...(hasSeveralIps ? [line('ipFromList', 'first', several)] : []),
+    ...(lacksCountries ? [perhaps('defaultCountry', 'US', national)] : []),
+    ...leftOut.map(one => perhaps(one.operation, settingOf(one.operation, [one]), `left out: ${one.why}`)),
+  ];
+}
+
+function settingOf(wanted: Choice['operation'], chosen: readonly Choice[]): unknown {
+  // A setting such as `ip=last` means the column `ip` with the prefix `last`. So a name with `=` is given as
+  // `{column}`.
+  const named = chosen
+    .filter(({operation}) => operation === wanted)
+    .map(({column}) => (wanted !== 'country' && column.includes('=') ? {column} : column));
+  return named.length > 1 ? named : named[0];
 }

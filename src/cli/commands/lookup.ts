@@ -1,7 +1,7 @@
 import type {Answered} from '../../client/attempt.ts';
 import type {Client} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
-import {misspelt} from '../../job/closest.ts';
+import {didYouMean} from '../../job/closest.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {
@@ -18,6 +18,8 @@ import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {printJson} from '../terminal/printable.ts';
 
+type Checked = ReturnType<typeof checkSettings>;
+
 /** `bulk-enrich lookup OPERATION VALUE`: prints the answer as JSON on stdout. */
 export async function lookupCommand(
   operation: string,
@@ -26,14 +28,42 @@ export async function lookupCommand(
 ): Promise<number> {
   const settings = checkSettings(undefined, cleaned(flags));
   if (!isIntelligence(operation)) {
+    const own = isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : '';
     throw new UsageError(
       'unknown_operation',
-      `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : ''}.`,
-      misspelt(operation, intelligenceNames),
+      `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${own}.${didYouMean(operation, intelligenceNames)}`,
     );
   }
   const params = {[operation]: canonicalParam(operation, operation, value, settings, 'This value')};
   return ask(settings, operation, client => client.answer(operation, params));
+}
+
+interface VerifyFlags extends RawSettings {
+  readonly token: string;
+  readonly action?: string;
+  readonly id?: string;
+  readonly email?: string;
+  readonly phone?: string;
+}
+
+/** `bulk-enrich verify`: prints the verdict as JSON on stdout. */
+export async function verifyCommand(given: VerifyFlags): Promise<number> {
+  const {token, action, id, email, phone, ...flags} = given;
+  const settings = checkSettings(undefined, cleaned(flags));
+  const sent = Object.entries(cleaned({token, id, email, phone_number: phone})) as [string, string][];
+  const params = sent.map(([name, text]) => {
+    const flag = `--${name.replace('_number', '')}`;
+    return [name, canonicalParam('verify', name, text, settings, flag)] as const;
+  });
+  const call = (client: Client, actionId: string | undefined) => {
+    if (actionId === undefined)
+      throw new UsageError(
+        'no_action',
+        'A verdict needs an action identifier: --action ID, or BULK_ENRICH_ACTION_ID.',
+      );
+    return client.answer('verify', {action_id: actionId, ...Object.fromEntries(params)});
+  };
+  return ask(settings, 'verify', call, action);
 }
 
 /**
@@ -41,30 +71,26 @@ export async function lookupCommand(
  *
  * @throws {UsageError} for a text that is not a valid value.
  */
-export function canonicalParam(
+function canonicalParam(
   operation: Operation,
   param: string,
   text: string,
-  {defaultCountry}: ReturnType<typeof checkSettings>,
+  {defaultCountry}: Checked,
   what: string,
 ): string {
   const read = formsOf(operation)[param]?.(text, defaultCountry);
   if (read?.state === 'broken') throw read.thrown;
   if (read?.state === 'value') return read.value;
   const code = read?.state === 'invalid' ? read.code : 'empty';
-  throw new UsageError(
-    'not_a_value',
-    `${what} can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
-  );
+  const advice = code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : '';
+  throw new UsageError('not_a_value', `${what} can't be looked up (${code}); nothing was sent.${advice}`);
 }
 
-export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
-
 /** Makes one call within the account's limits, and prints the answer. Throws the error of a failed call. */
-export async function ask(
-  settings: ReturnType<typeof checkSettings>,
+async function ask(
+  settings: Checked,
   operation: Operation,
-  call: SingleAsk,
+  call: (client: Client, actionId: string | undefined) => Promise<Answered>,
   action?: string,
 ): Promise<number> {
   const console = createConsole(settings);

@@ -7,9 +7,9 @@ import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
 import {envOfCounting, type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
+import {toRun} from '../terminal/command-line.ts';
 import {callsOf, forecast} from '../terminal/cost.ts';
 import {broken, count, many, moment, widthOf} from '../terminal/lines.ts';
-import {toRun} from '../terminal/next-command.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {phasesOn} from '../terminal/progress.ts';
 import {table} from '../terminal/table.ts';
@@ -30,7 +30,7 @@ export async function planCommand(
   };
   const report = await makePlan(job, io);
   if (json === true) printJson(report);
-  else print('stdout', render(report, job));
+  else print('stdout', render(report, job, toRun({command: 'plan', inputs, flags})));
   refuseRejects(job, report);
   return exitCodes.ok;
 }
@@ -72,7 +72,7 @@ const TROUBLE = {most: 8, allIn: 'plan --json'};
 const REPAIRED = {...TROUBLE, heading: '\nRepaired before the lookup:'};
 const WRONG = {...TROUBLE, heading: '\nProblems, most frequent first:'};
 
-function render(report: PlanReport, job: Job): string {
+function render(report: PlanReport, job: Job, next: string | undefined): string {
   const {endpoint, settings} = job;
   const columns = report.columns.map(({operation, column, how}) => [`  ${operation}`, `"${column}"`, how]);
   const selective = Object.values(report.lookups).some(
@@ -88,7 +88,6 @@ function render(report: PlanReport, job: Job): string {
     `"${column}"`,
     how,
   ]);
-  const next = toRun();
   const width = widthOf('stdout');
   return [
     `Columns (${report.format}):`,

@@ -10,13 +10,14 @@ import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 /** `bulk-enrich run`: enriches a list. */
 export async function runCommand(
   inputs: readonly string[],
-  {yes = false, ...flags}: JobFlags & {readonly yes?: boolean},
+  given: JobFlags & {readonly yes?: boolean},
 ): Promise<number> {
+  const {yes: _, ...flags} = given;
   try {
     const {job, console} = await jobOrMetrics(inputs, flags);
     // Checked here, before the slow import of a run's code.
     refuseMistyped(job);
-    return await (await import('./run-job.ts')).runJob(job, console, yes);
+    return await (await import('../run-job.ts')).runJob(job, console, {command: 'run', inputs, flags: given});
   } catch (error) {
     const code = said(error, flags);
     if (code === undefined) throw error;

@@ -11,26 +11,33 @@ import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
+import {type CommandLine, runAgain, toContinue, toRetry} from './command-line.ts';
 import {costLine} from './cost.ts';
 import {broken, count, many, riskLine, shellWord} from './lines.ts';
-import {runAgain, toContinue, toRetry} from './next-command.ts';
 import {print} from './printable.ts';
 import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
-/**
- * Prints how a run ended: details first; then the result, the cost and the next step, which matter most.
- * `need`: the credit limit that all rows need, for a run that stopped at a lower one.
- */
-export function renderOutcome(job: Job, outcome: RunOutcome<Said>, console: Console, need?: number): void {
-  const {summary, stop, found} = outcome;
+/** A run that ended, and the command that began it. */
+export interface EndedRun {
+  readonly job: Job;
+  readonly outcome: RunOutcome<Said>;
+  readonly line: CommandLine;
+  /** The credit limit that all rows need, for a run that stopped at a lower one. */
+  readonly need?: number | undefined;
+}
+
+/** Prints how a run ended: details first; then the result, the cost and the next step, which matter most. */
+export function renderOutcome(run: EndedRun, console: Console): void {
+  const {job, outcome} = run;
+  const {summary, stop, message, found} = outcome;
   if (console.forMachine) {
-    if (stop !== undefined) logStopped(job, outcome, stop, console, need);
+    if (stop !== undefined) logStopped(run, stop, console);
     return;
   }
   // If the reader of the rows closed the pipe, as `head` does, only the run's message is printed.
   if (stop?.error instanceof OutputError && systemCode(stop.error.cause) === 'EPIPE') {
-    print('stderr', `${outcome.message}\n`);
+    print('stderr', `${message}\n`);
     return;
   }
   if (found === 'complete') {
@@ -40,8 +47,13 @@ export function renderOutcome(job: Job, outcome: RunOutcome<Said>, console: Cons
   const told = details(job, summary, console.width);
   // Prints a blank line between the details and the result.
   for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
-  if (stop === undefined) renderEnd(job, outcome, console);
-  else renderStop(job, outcome, stop, console, need);
+  if (stop === undefined) tellEnd(outcome, console);
+  else {
+    const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
+    print('stderr', `${broken(`${stopped} ${message}`)}\n`);
+  }
+  console.say(broken(costLine(summary)));
+  for (const step of stop === undefined ? nextSteps(run) : afterStop(run, stop)) console.say(step);
 }
 
 /** The table of lookups, and lines on the risk, repairs and errors of the rows. */
@@ -93,32 +105,18 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
   return ` ${many(gaps, 'row')} of ${count(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
-function renderEnd(job: Job, outcome: RunOutcome<Said>, console: Console): void {
-  const {summary} = outcome;
-  tellEnd(outcome, console);
-  console.say(broken(costLine(summary)));
-  for (const line of nextSteps(job, summary)) console.say(line);
-}
-
-function renderStop(
-  job: Job,
-  outcome: RunOutcome<Said>,
-  stop: Stop<Said>,
-  console: Console,
-  need: number | undefined,
-): void {
-  const {summary, message} = outcome;
-  const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
-  print('stderr', `${broken(`${stopped} ${message}`)}\n`);
-  console.say(broken(costLine(summary)));
-  const {spent, maybe_spent} = summary.credits;
-  if (spent > 0 || maybe_spent > 0) console.say(broken(safeLine(job, outcome)));
-  const next = toContinue(job, outcome.exitCode, stop, need);
-  if (next !== undefined) console.say(`To continue${next.first}: ${next.command}`);
+/** What is saved of a run that stopped, and the command that continues it. */
+function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): string[] {
+  const {spent, maybe_spent: maybe} = outcome.summary.credits;
+  const next = toContinue(line, job, outcome.exitCode, stop, need);
+  return [
+    ...(spent + maybe > 0 ? [broken(safeLine(job, outcome))] : []),
+    ...(next === undefined ? [] : [`To continue${next.first}: ${next.command}`]),
+  ];
 }
 
 /** Commands for the next steps; none if all is well. */
-function nextSteps(job: Job, summary: Summary): string[] {
+function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
   const {rows, lookups, reason, risk} = summary;
   const {paths, output} = job;
   const all = Object.values(lookups);
@@ -130,53 +128,41 @@ function nextSteps(job: Job, summary: Summary): string[] {
       `To list the ${many(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
     );
   if (rows.rejected > 0 && paths.rejects !== undefined)
-    steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
-  const isRefused = reason === 'refused_in_a_row';
-  const isUnanswered = !isComplete(summary);
-  if (
-    (isRefused || isUnanswered || (reason === 'lookups_failed' && failed > 0)) &&
-    output.lasts &&
-    !job.inputs.includes('-')
-  ) {
+    steps.push(`To fix and rerun just these rows: ${repairCommand(job, line, paths.rejects)}`);
+  const what = !isComplete(summary)
+    ? 'look up its values'
+    : reason === 'refused_in_a_row'
+      ? 'ask for the refused values again'
+      : reason === 'lookups_failed' && failed > 0
+        ? `retry ${many(failed, 'failed lookup')}`
+        : undefined;
+  if (what !== undefined && output.lasts && !job.inputs.includes('-')) {
     const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    const what = isUnanswered
-      ? 'look up its values'
-      : isRefused
-        ? 'ask for the refused values again'
-        : `retry ${many(failed, 'failed lookup')}`;
-    steps.push(`To ${what}${again}: ${toRetry(job.date)}`);
+    steps.push(`To ${what}${again}: ${toRetry(line, job.date)}`);
   }
   return steps;
 }
 
 /** The command with which the user edits the rejected rows, and then runs only those. */
-function repairCommand(job: Job, rejects: string): string {
+function repairCommand(job: Job, line: CommandLine, rejects: string): string {
   // The new list gets the ending of the input's name, so that it is read in the same format. A .json input, an
   // array of objects, becomes .ndjson: one object a line.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
-  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
+  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(line, job, path)}`;
 }
 
 /** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */
-function logStopped(
-  job: Job,
-  outcome: RunOutcome<Said>,
-  stop: Stop<Said>,
-  {log}: Console,
-  need: number | undefined,
-): void {
+function logStopped({job, outcome, line, need}: EndedRun, stop: Stop<Said>, {log}: Console): void {
   const {reason, comeBackMs} = stop;
-  const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
-  const next = toContinue(job, outcome.exitCode, stop, need);
-  const command = next === undefined ? {} : {to_continue: next.command};
-  logEvent(
-    log,
-    'run_stopped',
-    {reason, exit_code: outcome.exitCode, ...comeBack, ...command},
-    String(stop.message),
-  );
+  const fields = {
+    reason,
+    exit_code: outcome.exitCode,
+    come_back_at: comeBackMs === undefined ? undefined : new Date(comeBackMs).toISOString(),
+    to_continue: toContinue(line, job, outcome.exitCode, stop, need)?.command,
+  };
+  logEvent(log, 'run_stopped', fields, String(stop.message));
 }
 
 function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
@@ -194,7 +180,7 @@ function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
   if (shown.length === 0) return '';
-  const head = ['', ...shown.map(name => (name === 'from_store' ? 'from store' : name))];
+  const head = ['', ...shown.map(name => name.replace('_', ' '))];
   return table([
     head,
     ...found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]),

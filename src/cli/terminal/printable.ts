@@ -1,5 +1,6 @@
 import {Writable} from 'node:stream';
-import {stripVTControlCharacters} from 'node:util';
+import {stripVTControlCharacters, styleText} from 'node:util';
+import type {Env} from '../../job/endpoint.ts';
 import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
 /*
@@ -26,8 +27,29 @@ export function printable(text: string): string {
   return safe;
 }
 
+/** Colours a text if its stream shows colours. */
+export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
+
+/**
+ * True to show colours. NO_COLOR (no-color.org), if it is set, turns them off. FORCE_COLOR, if it is set, turns
+ * them on, or off by `0` or `false`. If neither is set, terminals show colours, except for TERM=dumb.
+ */
+function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
+  if ((NO_COLOR ?? '') !== '') return false;
+  if ((FORCE_COLOR ?? '') !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  return isTerminal && TERM !== 'dumb';
+}
+
+export function painter({isTTY}: {readonly isTTY?: boolean}, env: Env): Paint {
+  if (!showsColours(isTTY === true, env)) return (_, text) => text;
+  return (colour, text) => {
+    const [begin = '', end = ''] = styleText(colour, '\n', {validateStream: false}).split('\n');
+    return `${markOf(begin)}${text}${markOf(end)}`;
+  };
+}
+
 /** Placeholder that stands for a control sequence until the text is printed. */
-export function markOf(sequence: string): string {
+function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
   // A placeholder is sixteen random variation selectors (there are 240), so texts from others can't imitate it.
   // Variation selectors have no width, so a text keeps its width.

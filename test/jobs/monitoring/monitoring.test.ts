@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import {serveMetrics} from '../../../src/cli/worker-metrics.ts';
+import {serveMetrics} from '../../../src/fleet/worker/metrics.ts';
 import {createClient} from '../../../src/client/client.ts';
 import {exitCodes} from '../../../src/errors.ts';
 import {FleetWorker} from '../../../src/fleet/worker/worker.ts';

@@ -1,8 +1,8 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
-import {systemReason, UsageError} from '../errors.ts';
-import type {FleetView, WorkerReport} from '../fleet/worker/worker.ts';
-import {buildInfo, by, metricsText} from '../report/render/prometheus.ts';
+import {systemReason, UsageError} from '../../errors.ts';
+import {buildInfo, by, metricsText} from '../../report/render/prometheus.ts';
+import type {FleetView, FleetWorker} from './worker.ts';
 
 interface Address {
   readonly host: string;
@@ -22,12 +22,7 @@ export function parseAddress(text: string): Address {
 }
 
 /** A worker and its fleet, as the pages /metrics, /healthz and /readyz show them. */
-export interface WatchedWorker {
-  readonly report: WorkerReport;
-  readonly hasRedis: boolean;
-  readonly isReady: boolean;
-  fleet(): Promise<FleetView | undefined>;
-}
+export type WatchedWorker = Pick<FleetWorker, 'report' | 'hasRedis' | 'isReady' | 'fleet'>;
 
 interface Page {
   readonly status?: number;

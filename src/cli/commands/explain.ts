@@ -4,7 +4,7 @@ import type {TextRow} from '../../input/row.ts';
 import {besideOutput} from '../../job/file-names.ts';
 import {type EnrichedFile, openEnriched, startOf} from '../../output/earlier/enriched-file.ts';
 import {type Explained, explainerOf} from '../../output/earlier/explain-row.ts';
-import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
+import {createRowFilter} from '../../score/conditions.ts';
 import {backgroundOf} from '../../score/given.ts';
 import {broken, many, shellWord, widthOf} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
@@ -28,59 +28,55 @@ export async function explainCommand(output: string, flags: ExplainFlags): Promi
       'settings',
       'explain needs --row N, --where EXPR, or --level with low, medium, high or unknown.',
     );
-  const wanted = row === undefined ? undefined : rowNumber(row, output);
+  const rejected = rejectedBeside(output);
+  if (row !== undefined) checkNumber(row, rejected, output);
   const file = await openEnriched(output);
   try {
-    const filter = where === undefined ? undefined : filterOf(where, file);
-    if (level !== undefined) await listLevel(file, level, flags.json === true);
-    else await explainRows(file, wanted, filter, flags.json === true);
+    if (level === undefined) await explainRows(file, rejected, flags);
+    else await listLevel(file, rejected, level, flags.json === true);
   } finally {
     await file.close();
   }
   return 0;
 }
 
-function rowNumber(given: string, output: string): number {
-  const wanted = Number(given);
-  if (!Number.isInteger(wanted) || wanted < 1)
-    throw new UsageError('row', `--row: expected the number of a row, 1 or more, not "${given}".`);
-  if (rejectedBeside(output).has(wanted))
+function checkNumber(row: string, rejected: ReadonlySet<number>, output: string): void {
+  const number = Number(row);
+  if (!Number.isInteger(number) || number < 1)
+    throw new UsageError('row', `--row: expected the number of a row, 1 or more, not "${row}".`);
+  if (rejected.has(number))
     throw new UsageError(
       'rejected_row',
-      `Row ${wanted} could not be read: see ${besideOutput(output).rejects}.`,
+      `Row ${number} could not be read: see ${besideOutput(output).rejects}.`,
     );
-  return wanted;
 }
 
-function filterOf(where: string, file: EnrichedFile): RowFilter {
-  const background = backgroundOf(undefined, startOf(file) || Date.now());
-  return createRowFilter(where, file.own, background, () => '--where');
-}
-
-/** Explains the row with the number `wanted`, or else all rows that `filter` selects. */
+/** Explains the row of this number, or else all rows that the condition selects. */
 async function explainRows(
   file: EnrichedFile,
-  wanted: number | undefined,
-  filter: RowFilter | undefined,
-  json: boolean,
+  rejected: ReadonlySet<number>,
+  {row: wanted, where, json}: ExplainFlags,
 ): Promise<void> {
   const {path} = file;
+  const background = backgroundOf(undefined, startOf(file) || Date.now());
+  const filter =
+    where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
   const explain = explainerOf(file);
   let found = 0;
-  for await (const {row, number} of rowsOf(file)) {
-    if (wanted !== undefined ? number !== wanted : filter?.(row) !== true) continue;
+  for await (const {row, number} of rowsOf(file, rejected)) {
+    if (filter === undefined ? number !== Number(wanted) : filter(row) !== true) continue;
     const explained = await explain(row, number);
     if (explained === undefined)
       throw new UsageError(
         'no_risk',
         `Row ${number} of ${path} has no score to explain: it was written with --score none, or with --fields that leave out risk.points.`,
       );
-    if (json) printJsonLine(explained.explanation);
+    if (json === true) printJsonLine(explained.explanation);
     else print('stdout', `${found === 0 ? '' : '\n'}${rendered(explained)}\n`);
     found += 1;
-    if (wanted !== undefined) return;
+    if (filter === undefined) return;
   }
-  if (wanted !== undefined)
+  if (filter === undefined)
     throw new UsageError('no_risk', `${path} has no row ${wanted}: it was rejected, or the list is shorter.`);
   if (found === 0) throw new UsageError('no_risk', `${path} has no row where this is true (--where).`);
 }
@@ -88,22 +84,25 @@ async function explainRows(
 const NUMBER_WIDTH = 9;
 
 /** Prints each row of a level as soon as it is read: memory may not hold all rows of a long list. */
-async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
+async function listLevel(
+  file: EnrichedFile,
+  rejected: ReadonlySet<number>,
+  level: string,
+  json: boolean,
+): Promise<void> {
   const explain = explainerOf(file);
-  const cellIn = (name: string) => {
-    const at = file.names.indexOf(`risk_${name}`);
-    return (cells: readonly string[]) => cells[at] ?? '';
-  };
-  const [levelIn, scoreIn, reasonsIn] = [cellIn('level'), cellIn('score'), cellIn('reasons')];
+  const [levelAt = 0, scoreAt = 0, reasonsAt = 0] = ['level', 'score', 'reasons'].map(name =>
+    file.names.indexOf(`risk_${name}`),
+  );
   let found = 0;
-  for await (const {row, number} of rowsOf(file)) {
+  for await (const {row, number} of rowsOf(file, rejected)) {
     const cells = file.cellsOf(row);
-    if (levelIn(cells) !== level) continue;
+    if (cells[levelAt] !== level) continue;
     found += 1;
     if (json) printJsonLine((await explain(row, number))?.explanation ?? null);
     else {
       if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
-      print('stdout', lineOf(String(number), scoreIn(cells), listIn(reasonsIn(cells))));
+      print('stdout', lineOf(String(number), cells[scoreAt] ?? '', listIn(cells[reasonsAt] ?? '')));
     }
   }
   if (json) return;
@@ -178,8 +177,10 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
  * The rows of an output, with their numbers in the input, from 1. Unreadable rows of the input have a number too,
  * but are not in the output.
  */
-async function* rowsOf(file: EnrichedFile): AsyncGenerator<{row: TextRow; number: number}> {
-  const rejected = rejectedBeside(file.path);
+async function* rowsOf(
+  file: EnrichedFile,
+  rejected: ReadonlySet<number>,
+): AsyncGenerator<{row: TextRow; number: number}> {
   let number = 0;
   for await (const rows of file.batches())
     for (const row of rows) {

@@ -32,6 +32,9 @@ export interface Seen {
   readonly headers?: Headers;
 }
 
+const BETWEEN =
+  'phone numbers that may be of the countries in several columns: make a job for it alone, with country';
+
 /**
  * Chooses the columns that surely hold values to look up.
  *
@@ -41,42 +44,31 @@ export function choose(seen: Seen): Choices {
   const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
   const chosen: Choice[] = [];
   const leftOut: Choice[] = [];
-  const between = betweenCountries(guesses);
+  const countries = guesses.filter(({operation}) => operation === 'country');
+  const sureCountries = countries.filter(({confidence}) => confidence === 'sure').map(({column}) => column);
+  const between = betweenCountries(countries, sureCountries);
   for (const guess of guesses) {
     const {operation, column, confidence} = guess;
     const why = describe(guess);
-    if (between.has(column))
-      leftOut.push({
-        operation,
-        column,
-        why: 'phone numbers that may be of the countries in several columns: make a job for it alone, with country',
-      });
+    if (between.has(column)) leftOut.push({operation, column, why: BETWEEN});
     else if (confidence === 'sure' || lacksChoice(guess)) chosen.push({operation, column, why});
-    else if (operation !== 'country' || !isSureToo(guess, guesses))
-      leftOut.push({operation, column, why: `${why}${lacksCountry(guess) ? nameIt(guess) : ''}`});
+    else if (operation !== 'country' || !sureCountries.includes(column))
+      leftOut.push({operation, column, why: lacksCountry(guess) ? `${why}${nameIt(guess)}` : why});
   }
-  if (!chosen.some(({operation}) => operation !== 'country')) throw nothingToLookUp(seen, leftOut);
-  return {
-    chosen,
-    leftOut,
-    hasSeveralIps: guesses.some(lacksChoice),
-    lacksCountries: hasNationalNumbers(chosen, seen),
-  };
-}
-
-function nothingToLookUp({columns}: Seen, leftOut: readonly Choice[]): UsageError {
-  return new UsageError(
+  if (chosen.some(({operation}) => operation !== 'country'))
+    return {
+      chosen,
+      leftOut,
+      hasSeveralIps: guesses.some(lacksChoice),
+      lacksCountries: hasNationalNumbers(chosen, seen),
+    };
+  const unsure = leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ');
+  const kinds = anyOf(intelligenceNames.map(name => operations[name].plural));
+  throw new UsageError(
     'no_columns',
     leftOut.length > 0
-      ? `No column is looked up for sure: ${leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ')}.`
-      : `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
-  );
-}
-
-/** True if this column is surely the country column of another phone column. */
-function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
-  return guesses.some(
-    other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
+      ? `No column is looked up for sure: ${unsure}.`
+      : `No column looks like ${kinds} (columns: ${seen.columns.join(', ')}).`,
   );
 }
 
@@ -85,15 +77,10 @@ function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
  * and those country columns. A country column that is sure for another phone column stays. Empty if no
  * country column is sure.
  */
-function betweenCountries(guesses: readonly Guess[]): Set<string> {
-  const countries = guesses.filter(({operation}) => operation === 'country');
-  const isKnown = countries.some(({confidence}) => confidence === 'sure');
-  const unsure = countries.filter(({confidence}) => isKnown && confidence === 'unsure');
-  return new Set(
-    unsure
-      .flatMap(({column, numbers = []}) => [column, ...numbers])
-      .filter(name => !countries.some(({column, confidence}) => column === name && confidence === 'sure')),
-  );
+function betweenCountries(countries: readonly Guess[], sure: readonly string[]): Set<string> {
+  const unsure = countries.filter(({confidence}) => sure.length > 0 && confidence === 'unsure');
+  const names = unsure.flatMap(({column, numbers = []}) => [column, ...numbers]);
+  return new Set(names.filter(name => !sure.includes(name)));
 }
 
 function describe(guess: Guess): string {
@@ -110,9 +97,7 @@ function percent(share: number): string {
 
 /** Advice on the lines to add to a job file for a column of national phone numbers. */
 function nameIt({country}: Guess): string {
-  return country === undefined
-    ? ': add it as phone, with a default_country'
-    : `: add it as phone, with country: ${country}`;
+  return `: add it as phone, with ${country === undefined ? 'a default_country' : `country: ${country}`}`;
 }
 
 /** True if some rows have a phone number in national form, and no country for that number. */
@@ -121,12 +106,11 @@ function hasNationalNumbers(chosen: readonly Choice[], {columns, rows}: Seen): b
     chosen.filter(({operation}) => operation === wanted).map(({column}) => cellReader(column, columns));
   const countries = cellsOf('country');
   const readers = countries.length === 0 ? [() => undefined] : countries;
+  const lacksIts = (number: string, country: string | undefined) => {
+    const read = canonicalPhone(number, country);
+    return read.state === 'invalid' && read.code === 'country_unknown';
+  };
   return cellsOf('phone').some(cell =>
-    rows.some(row =>
-      readers.every(country => {
-        const read = canonicalPhone(cell(row) ?? '', country(row));
-        return read.state === 'invalid' && read.code === 'country_unknown';
-      }),
-    ),
+    rows.some(row => readers.every(country => lacksIts(cell(row) ?? '', country(row)))),
   );
 }

@@ -2,9 +2,37 @@ import {isIP} from 'node:net';
 import {checkedBaseUrl} from '../../client/client.ts';
 import {PROXY_CREDENTIALS, PROXY_CREDENTIALS_ADVICE} from '../../client/http/proxy.ts';
 import {type Reach, reach} from '../../client/reach.ts';
-import {exitCodes} from '../../errors.ts';
+import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
-import {type Check, failed, passed, skipped, warning} from './check.ts';
+
+export interface Check {
+  readonly name: string;
+  /** `failed`: a run would fail, too. `warning`: a run works anyway. `skipped`: nothing was checked. */
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** The finding with what to do about it, or the reason why the check was skipped. */
+  readonly detail: string;
+  /** Exit code with which a run would fail for this reason. Set only if `state` is `failed`. */
+  readonly exitCode?: ExitCode;
+}
+
+const inState = (state: Check['state']) => (name: string, detail: string) => ({name, state, detail});
+export const passed = inState('ok');
+export const skipped = inState('skipped');
+export const warning = inState('warning');
+export const failed = (name: string, detail: string, exitCode: ExitCode): Check => ({
+  ...inState('failed')(name, detail),
+  exitCode,
+});
+
+/** The checks that `work` makes; a failed check of this name if it throws a foreseen error. */
+export async function checksOf(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    return [failed(name, error.message, error.exitCode)];
+  }
+}
 
 /** Clock difference above which doctor warns: valid certificates may look expired, and times in logs mislead. */
 const SKEW_MS = 60_000;

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
 import {expect, test} from 'vitest';
-import {serveMetrics, type WatchedWorker} from '../../src/cli/worker-metrics.ts';
+import {serveMetrics, type WatchedWorker} from '../../src/fleet/worker/metrics.ts';
 
 const WORKER: WatchedWorker = {
   report: {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0},

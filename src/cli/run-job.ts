@@ -1,18 +1,19 @@
-import type {Job} from '../../job/job.ts';
-import {run} from '../../run/run.ts';
-import type {Session} from '../../run/session.ts';
-import {Stopper} from '../../run/stop.ts';
-import type {Said} from '../../sentence.ts';
-import type {Console} from '../console.ts';
-import {countFirst, creditsNeeded} from '../count-first.ts';
-import {tellGitHub, withoutCommands} from '../github.ts';
-import {watchSignals} from '../signals.ts';
-import {renderOutcome} from '../terminal/outcome.ts';
-import {rowStream} from '../terminal/printable.ts';
-import {phasesOn, startProgress} from '../terminal/progress.ts';
+import type {Job} from '../job/job.ts';
+import {run} from '../run/run.ts';
+import type {Session} from '../run/session.ts';
+import {Stopper} from '../run/stop.ts';
+import type {Said} from '../sentence.ts';
+import type {Console} from './console.ts';
+import {countFirst, creditsNeeded} from './count-first.ts';
+import {tellGitHub, withoutCommands} from './github.ts';
+import {watchSignals} from './signals.ts';
+import type {CommandLine} from './terminal/command-line.ts';
+import {renderOutcome} from './terminal/outcome.ts';
+import {rowStream} from './terminal/printable.ts';
+import {phasesOn, startProgress} from './terminal/progress.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
-export async function runJob(job: Job, console: Console, yes: boolean): Promise<number> {
+export async function runJob(job: Job, console: Console, line: CommandLine): Promise<number> {
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   /** Warnings shown before the question about the cost. The run does not repeat them. */
@@ -38,11 +39,12 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
         told.add(String(sentence));
         console.warn(sentence);
       };
-      calls = await countFirst(begun, yes, console, stopper, warn, io.counted);
+      calls = await countFirst(begun, line.flags['yes'] === true, console, stopper, warn, io.counted);
     };
     const writesRows = job.output.kind === 'stream' && job.output.to === '-';
     const outcome = await withoutCommands(writesRows, () => run(job, {...io, mayBegin}, stopper, watch));
-    renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));
+    const need = await creditsNeeded(job, outcome, console);
+    renderOutcome({job, outcome, line, need}, console);
     await tellGitHub(outcome, console);
     return outcome.exitCode;
   } finally {

@@ -58,7 +58,7 @@ function renderStats({directory, bytes, answers}: StoreReport): string {
 
 /** `bulk-enrich store prune`: removes answers that are older than --max-age. */
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
-  const maxAge = readFlag('--max-age', ages, flags.maxAge);
+  const maxAge = readFlag('maxAge', ages, flags) ?? {};
   return withStore(flags, async store => {
     const today = Date.now();
     let removed = 0;

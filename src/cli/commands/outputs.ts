@@ -1,0 +1,120 @@
+import {UsageError} from '../../errors.ts';
+import {diffOutputs, refusePath} from '../../output/earlier/diff.ts';
+import {scoreAgain} from '../../output/earlier/score-again.ts';
+import {type BadRows, type Changes, levelGrid} from '../../report/changes.ts';
+import {percent, ranked} from '../../report/format.ts';
+import {rejectedList} from '../../run/end/rejected-list.ts';
+import {loadRules} from '../../score/rules.ts';
+import {withoutCommands} from '../github.ts';
+import {broken, count, many, widthOf} from '../terminal/lines.ts';
+import {print, printJson, printRows} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
+
+interface OutputFlags {
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** `bulk-enrich diff OLD NEW`: shows the changes between two outputs. */
+export async function diffCommand(
+  old: string,
+  fresh: string,
+  {key, output: to, force = false, json = false}: OutputFlags & {readonly key?: readonly string[]},
+): Promise<number> {
+  refusePath(to, [old, fresh], force);
+  const changes = await diffOutputs({old, new: fresh, key, to});
+  if (json) printJson(changes);
+  else print('stdout', `${changeTable(changes, [old, fresh])}\n`);
+  tellWritten(to, changes.new + changes.changed + changes.without_key.new);
+  return 0;
+}
+
+/** `bulk-enrich score OUTPUT --rules FILE`: scores the rows of an output by other rules, without a call. */
+export async function scoreCommand(
+  path: string,
+  flags: OutputFlags & {readonly rules: string; readonly now?: string; readonly bad?: string},
+): Promise<number> {
+  const {output: to, force = false, json = false} = flags;
+  refusePath(to, [path, flags.rules], force);
+  const rules = loadRules(flags.rules, () => '--rules');
+  if (rules === undefined)
+    throw new UsageError('score_rules', '--rules none gives no score. Name a rules file, or default.');
+  const now = flags.now === undefined ? undefined : Date.parse(flags.now);
+  if (Number.isNaN(now))
+    throw new UsageError('settings', '--now: expected a time such as 2026-01-31T02:00:00Z.');
+  const changes = await scoreAgain({path, rules, now, to, bad: flags.bad});
+  if (json) printJson(changes);
+  else {
+    const bad = changes.bad_rows === undefined ? '' : `\n${badTable(changes.bad_rows)}\n`;
+    print('stdout', `${changeTable(changes, [path, to ?? flags.rules])}\n${bad}`);
+  }
+  tellWritten(to, changes.rows.new);
+  return 0;
+}
+
+/** `bulk-enrich rejects FILE`: prints the rows that could not be read. */
+export async function rejectsCommand(path: string): Promise<number> {
+  const {bytes, cut} = await rejectedList(path);
+  await withoutCommands(true, async () => printRows(bytes));
+  if (cut > 0) print('stderr', `${many(cut, 'row')} left out: too long to be kept whole.\n`);
+  return 0;
+}
+
+function tellWritten(to: string | undefined, rows: number): void {
+  if (to !== undefined) print('stderr', `${many(rows, 'row')} written to ${to}.\n`);
+}
+
+/** Changes as text for people. `paths`: the names of the compared files. */
+function changeTable(changes: Changes, paths: readonly [old: string, fresh: string]): string {
+  const {new: added, gone, changed, unchanged, key, levels, reasons, answers} = changes;
+  const {names, rows} = levelGrid(levels);
+  const by = key.length === 0 ? '' : `, matched by ${key.map(name => `"${name}"`).join(', ')}`;
+  const troubles = paths.flatMap((path, at) => troublesOf(changes, path, at === 0 ? 'old' : 'new'));
+  const only = paths.flatMap((path, at) => {
+    const own = at === 0 ? changes.columns.old : changes.columns.new;
+    return own.length === 0 ? [] : [`Only ${path} has ${own.join(', ')}: not compared.`];
+  });
+  return [
+    `${count(added)} new, ${count(gone)} gone, ${count(changed)} changed, ${count(unchanged)} unchanged${by}.`,
+    ...troubles,
+    ...only,
+    ...(rows.length === 0 ? [] : ['', table([['from \\ to', ...names], ...rows])]),
+    ...ranking('Reasons that came', reasons.came),
+    ...ranking('Reasons that went', reasons.went),
+    ...ranking('Answers that changed', answers),
+  ]
+    .map(line => broken(line, line.startsWith('from') ? Number.POSITIVE_INFINITY : widthOf('stdout')))
+    .join('\n');
+}
+
+/** Sentences on rows without a key, and on rows with the key of an earlier row. */
+function troublesOf({without_key, repeated}: Changes, path: string, side: 'old' | 'new'): string[] {
+  const [without, again] = [without_key[side], repeated[side]];
+  return [
+    ...(without === 0 ? [] : [`${path}: ${many(without, 'row')} without a key: not matched.`]),
+    ...(again === 0
+      ? []
+      : [
+          `${path}: ${many(again, 'row')} with the key of an earlier row. Rows with one key are matched in the order of their files.`,
+        ]),
+  ];
+}
+
+function ranking(title: string, counts: Readonly<Record<string, number>>): string[] {
+  const all = ranked(counts).map(([name, rows]) => `${name} ${count(rows)}`);
+  return all.length === 0 ? [] : ['', `${title}: ${all.join(', ')}.`];
+}
+
+/** Levels and rules with their share of the bad rows and of the others. */
+function badTable({rows, levels, reasons}: BadRows): string {
+  const lines = [...levels, ...reasons].map(({name, bad, others, times}) => [
+    ...[name, count(bad), count(others), percent(bad, rows.bad), percent(others, rows.others)],
+    times === null ? 'too few' : `${times.toFixed(1)} ×`,
+  ]);
+  const head = ['', 'bad', 'others', 'of bad', 'of others', 'likelier'];
+  const [first, ...rest] = table([head, ...lines]).split('\n');
+  const byLevel = rest.slice(0, levels.length);
+  const title = `${many(rows.bad, 'bad row')}, ${count(rows.others)} others:`;
+  return [title, '', first, ...byLevel, '', ...rest.slice(levels.length)].join('\n');
+}

@@ -1,0 +1,127 @@
+import {type ExitCode, exitCodes, type Remedy} from '../../errors.ts';
+import {defaultOutput, type Job} from '../../job/job.ts';
+import type {RawSettings} from '../../job/parse.ts';
+import type {Counted} from '../../run/exit.ts';
+import type {Stop} from '../../run/stop.ts';
+import {type Said, set, settingsBy} from '../../sentence.ts';
+import {shellWord} from './lines.ts';
+
+/** A command line as the command understood it. */
+export interface CommandLine {
+  readonly command: string;
+  readonly inputs: readonly string[];
+  /** The flags by the names of their settings. Those that were not given are undefined or missing. */
+  readonly flags: RawSettings;
+}
+
+/** The command line in words for a shell. */
+function lineOf({command, inputs, flags}: CommandLine): string {
+  const given = Object.entries(flags).flatMap(([name, value]) =>
+    [value].flat().flatMap(one => (one === undefined ? [] : set(name, one as string | boolean).asFlag())),
+  );
+  return ['bulk-enrich', command, ...inputs.map(shellWord), ...given].join(' ');
+}
+
+/** The command with the settings that fix its fault; undefined if none are known. */
+export function remedied(line: CommandLine, {flags = [], pipe}: Remedy): string | undefined {
+  if (flags.length === 0 && pipe === undefined) return undefined;
+  const added: Record<string, (string | boolean | undefined)[]> = {};
+  for (const {name, value} of settingsBy(flags)) added[name] = [...(added[name] ?? []), value];
+  // With a pipe, the remedy names an output only because the run reads stdin: the user's own counts.
+  if (pipe !== undefined && line.flags['output'] !== undefined) delete added['output'];
+  const all: Record<string, unknown> = {...line.flags};
+  for (const [name, values] of Object.entries(added)) {
+    const before = all[name];
+    all[name] = Array.isArray(before) ? [...(before as unknown[]), ...values] : values;
+  }
+  const inputs = line.inputs.map(input => (input === pipe?.input ? '-' : input));
+  const again = lineOf({...line, inputs, flags: all});
+  return pipe === undefined ? again : `${pipe.command} ${shellWord(pipe.input)} | ${again}`;
+}
+
+/** By exit code: the condition to meet before the next try. Until then, the same command would stop again. */
+const FIRST: Readonly<Record<number, string>> = {
+  [exitCodes.credentials]: ', with a key that is accepted',
+  [exitCodes.credits]: ', with credits in the account',
+  [exitCodes.output]: ', once that is fixed',
+};
+
+export interface NextCommand {
+  readonly command: string;
+  /** The condition to meet first, in words that follow "To continue"; empty without a condition. */
+  readonly first: string;
+}
+
+/** The setting whose limit stopped a run, by the reason. */
+const LIMITS = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
+
+/**
+ * The command that continues where this run stopped. Undefined if no command does: the output is a stream, or a
+ * fault of input, settings or state must be fixed first. `need`: the credit limit that all rows need, if known.
+ */
+export function toContinue(
+  line: CommandLine,
+  {output, date, settings}: Pick<Job, 'output' | 'date' | 'settings'>,
+  exitCode: ExitCode,
+  {reason, comeBackMs, counted}: Stop<Said>,
+  need?: number,
+): NextCommand | undefined {
+  if (!output.lasts || exitCode === exitCodes.usage) return undefined;
+  // `comeBackMs` is set if the account's budget of a day or month is used up. No flag raises it, only
+  // the account file.
+  const name = comeBackMs === undefined ? LIMITS[reason as keyof typeof LIMITS] : undefined;
+  const limit = name && raised(settings[name], counted, name === 'maxCredits' ? need : undefined);
+  if (name !== undefined && limit !== undefined)
+    return {command: sameAgain(line, date, {[name]: limit}), first: ''};
+  const isFault = [exitCodes.input, exitCodes.state, exitCodes.limit].some(code => code === exitCode);
+  if (isFault) return undefined;
+  return {command: sameAgain(line, date), first: comeBackMs === undefined ? (FIRST[exitCode] ?? '') : ''};
+}
+
+/**
+ * Returns a higher limit: `need` if it is known. Otherwise twice the old limit, or twice the count that
+ * exceeded it, if that is higher.
+ */
+function raised(
+  limit: number | {count: number} | {share: number} | undefined,
+  {count, total}: Counted = {count: 0, total: 1},
+  need?: number,
+): string | undefined {
+  if (limit === undefined) return undefined;
+  if (typeof limit === 'number')
+    return String(need === undefined ? Math.max(1, 2 * limit) : Math.max(Math.ceil(need), limit + 1));
+  if ('count' in limit) return String(Math.max(1, 2 * limit.count, 2 * count));
+  return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
+}
+
+/**
+ * The command once more with these settings, without --restart. If a path has `{date}`, adds --date: the user may
+ * run the command days later.
+ */
+function sameAgain(line: CommandLine, date: string | undefined, more: RawSettings = {}): string {
+  const {restart: _, ...flags} = line.flags;
+  return lineOf({...line, flags: {...flags, date: flags['date'] ?? date, ...more}});
+}
+
+/** The command that repeats the lookups that got no answer. */
+export function toRetry(line: CommandLine, date: Job['date']): string {
+  return sameAgain(line, date, {force: true});
+}
+
+/** The command of the run, after its plan; undefined if the list came through a pipe. */
+export function toRun({inputs, flags}: CommandLine): string | undefined {
+  return inputs.includes('-') ? undefined : lineOf({command: 'run', inputs, flags});
+}
+
+/** Settings about the first run's own files and its list's format. `runAgain` drops them for its new list. */
+const OWN = ['output', 'summary', 'rejects', 'state', 'report', 'metrics', 'date', 'force', 'restart'].concat(
+  ['skipLines', 'limit', 'encoding', 'padShortRows'],
+);
+
+/** The command for another list (`list`), with the output beside that list. */
+export function runAgain({flags}: CommandLine, {fromFile}: Pick<Job, 'fromFile'>, list: string): string {
+  const kept = Object.fromEntries(Object.entries(flags).filter(([name]) => !OWN.includes(name)));
+  // The output in the job file already holds the rows of the first run, so the command names a new output.
+  const output = fromFile ? {output: defaultOutput([list])} : {};
+  return lineOf({command: 'run', inputs: [list], flags: {...kept, ...output}});
+}

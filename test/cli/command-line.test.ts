@@ -1,0 +1,156 @@
+import {expect, test} from 'vitest';
+import {
+  type CommandLine,
+  remedied,
+  runAgain,
+  toContinue,
+  toRetry,
+  toRun,
+} from '../../src/cli/terminal/command-line.ts';
+import type {ExitCode} from '../../src/errors.ts';
+import type {Job} from '../../src/job/job.ts';
+import type {Stop} from '../../src/run/stop.ts';
+
+const lineOf = (inputs: readonly string[], flags: CommandLine['flags']) => ({command: 'run', inputs, flags});
+const GIVEN = lineOf(['my list.csv'], {maxCredits: '5000', maxErrors: '1%', restart: true, where: undefined});
+
+interface Stopped {
+  readonly more?: Partial<Stop>;
+  readonly settings?: object;
+  readonly need?: number;
+  readonly of?: object;
+}
+
+/** The command that continues a run that stopped for this reason. */
+function next(reason: string, exitCode: ExitCode, {more, settings = {}, need, of}: Stopped = {}) {
+  const job = {output: {lasts: true}, date: undefined, settings, ...of} as unknown as Job;
+  const stop = {status: 'interrupted', reason, exitCode, message: '', ...more} as Stop;
+  return toContinue(GIVEN, job, exitCode, stop, need);
+}
+
+const maxCredits = {settings: {maxCredits: 5_000}};
+
+test.each<[string, ReturnType<typeof next>, string | undefined]>([
+  ['a signal: the same', next('signal', 130), '--max-credits 5000 --max-errors 1%'],
+  [
+    'a credit limit, where the need is not known: twice as high',
+    next('budget', 7, maxCredits),
+    '--max-credits 10000 --max-errors 1%',
+  ],
+  [
+    'a credit limit, where the need is known: what is needed',
+    next('budget', 7, {...maxCredits, need: 5_123.4}),
+    '--max-credits 5124 --max-errors 1%',
+  ],
+  [
+    'a credit limit, where nothing more than it seems to be needed: one more',
+    next('budget', 7, {...maxCredits, need: 4_999}),
+    '--max-credits 5001 --max-errors 1%',
+  ],
+  [
+    "a day's limit: the same, once it is tomorrow",
+    next('budget', 7, {...maxCredits, more: {comeBackMs: 1}}),
+    '--max-credits 5000 --max-errors 1%',
+  ],
+  [
+    'a share of errors: a larger one',
+    next('max_errors', 4, {settings: {maxErrors: {share: 0.01}}}),
+    '--max-credits 5000 --max-errors 2%',
+  ],
+  [
+    'a number of rejects: a larger one',
+    next('max_rejects', 8, {settings: {maxRejects: {count: 7}}}),
+    '--max-credits 5000 --max-errors 1% --max-rejects 14',
+  ],
+  [
+    'far more rejects than the limit: above what was counted',
+    next('max_rejects', 8, {more: {counted: {count: 12, total: 60}}, settings: {maxRejects: {count: 3}}}),
+    '--max-credits 5000 --max-errors 1% --max-rejects 24',
+  ],
+  [
+    'a far larger share of errors: above what was counted',
+    next('max_errors', 4, {more: {counted: {count: 30, total: 100}}, settings: {maxErrors: {share: 0.01}}}),
+    '--max-credits 5000 --max-errors 60%',
+  ],
+  [
+    'a share of errors near all: all of them',
+    next('max_errors', 4, {more: {counted: {count: 90, total: 100}}, settings: {maxErrors: {share: 0.8}}}),
+    '--max-credits 5000 --max-errors 100%',
+  ],
+  [
+    'a credit limit on a day of its own: the same day',
+    next('budget', 7, {...maxCredits, of: {date: '2026-01-02'}}),
+    '--max-credits 10000 --max-errors 1% --date 2026-01-02',
+  ],
+  ['a list that is damaged: nothing', next('input_corrupt', 8), undefined],
+  ['a state of another command: nothing', next('state_corrupt', 10), undefined],
+  ['rows that went to a stream: nothing', next('signal', 130, {of: {output: {lasts: false}}}), undefined],
+  ['wrong settings: nothing', next('refused', 2), undefined],
+])('the suggested command never stops for the same reason at once: %s', (_, found, flags) => {
+  expect(found?.command).toBe(flags && `bulk-enrich run 'my list.csv' ${flags}`);
+});
+
+test('the step before the command is named', () => {
+  expect(next('credentials', 6)?.first).toBe(', with a key that is accepted');
+  expect(next('credits', 7)?.first).toBe(', with credits in the account');
+  expect(next('output_unwritable', 9)?.first).toBe(', once that is fixed');
+  expect(next('outage', 5, {more: {comeBackMs: 1}})?.first).toBe('');
+  expect(next('budget', 7, {more: {comeBackMs: 1}})?.first).toBe('');
+});
+
+test('values without an answer are looked up again with --force', () => {
+  const line = lineOf([], {job: 'job.yaml', force: true, restart: true});
+  expect(toRetry(line, '2026-01-02')).toBe('bulk-enrich run --job job.yaml --force --date 2026-01-02');
+});
+
+test('a plan leads to its run, but not where the list came by a pipe', () => {
+  expect(toRun(lineOf(['my list.csv'], {ip: ['ip']}))).toBe("bulk-enrich run 'my list.csv' --ip ip");
+  expect(toRun(lineOf(['-'], {}))).toBeUndefined();
+});
+
+test('a list that was fixed is run with the settings of the first run, but not with its files', () => {
+  const own = {
+    output: 'o.csv',
+    summary: 's.json',
+    state: 'dir',
+    report: 'r.md',
+    metrics: 'm.prom',
+    limit: '9',
+  };
+  const format = {encoding: 'gbk', padShortRows: true, force: true, restart: true, skipLines: '2'};
+  const line = lineOf(['my list.csv'], {ip: ['ip'], ...own, ...format, maxRejects: '5%'});
+  expect(runAgain(line, {fromFile: false}, 'again.csv')).toBe(
+    'bulk-enrich run again.csv --ip ip --max-rejects 5%',
+  );
+  expect(runAgain(lineOf([], {job: 'job.yaml', date: '2026-01-02'}), {fromFile: true}, 'again.csv')).toBe(
+    'bulk-enrich run again.csv --job job.yaml -o again.enriched.csv',
+  );
+});
+
+test.each<[string, CommandLine['flags'], Parameters<typeof remedied>[1], string | undefined]>([
+  ['nothing is known', {}, {}, undefined],
+  ['a setting', {ip: ['a b']}, {flags: ['--encoding', 'gbk']}, "a.csv --ip 'a b' --encoding gbk"],
+  ['one that is turned off', {store: false}, {flags: ['--no-header']}, 'a.csv --no-store --no-header'],
+  ['another value', {output: 'o.zst'}, {flags: ['-o', 'o.gz']}, 'a.csv -o o.gz'],
+  [
+    'one more value',
+    {country: ['x']},
+    {flags: ['--country', 'y', '--country', 'z']},
+    'a.csv --country x --country y --country z',
+  ],
+  [
+    'a pipe',
+    {ip: ['ip']},
+    {pipe: {command: 'sed 1d', input: 'a.csv'}, flags: ['-o', 'b.csv']},
+    '- --ip ip -o b.csv',
+  ],
+  [
+    'a pipe to an output',
+    {output: 'c.csv'},
+    {pipe: {command: 'sed 1d', input: 'a.csv'}, flags: ['-o', 'b.csv']},
+    '- -o c.csv',
+  ],
+])('the command with its remedy: %s', (_, flags, remedy, words) => {
+  const before = remedy.pipe === undefined ? '' : 'sed 1d a.csv | ';
+  expect(remedied(lineOf(['a.csv'], flags), remedy)).toBe(words && `${before}bulk-enrich run ${words}`);
+});
