@@ -41,7 +41,7 @@ test("a user's own names stay as they are, also if they look like settings", () 
 
 /** Rooms whose sentences are about flags for a good reason: the command's own, and pages of text for it. */
 const forTheCommand =
-  /^(cli|output\/earlier|job\/settings|report|operations|service|lookup|run\/estimate|columns\/recognize|library)\b/;
+  /^(cli|fleet\/worker\/metrics|output\/earlier|job\/settings|report|operations|service|lookup|run\/estimate|columns\/recognize|library)\b/;
 
 const source = new URL('../src/', import.meta.url).pathname;
 const files = readdirSync(source, {recursive: true, encoding: 'utf8'}).filter(file => file.endsWith('.ts'));

@@ -7,7 +7,6 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Settings that may name several operations. Types make the list complete, or it is not a list of operations. */
 const mayName: Readonly<Record<string, string>> = {
-  'cli/declared-commands.ts': 'the command verify takes the settings of the operation verify',
   'library/job-input.ts': 'written by npm run schema from the settings, which a test holds it to',
   'score/language/vocabulary.ts': 'the facts of a list; an operation that is missing is a type error',
   'service/start.ts': 'the answers are registered there; one that is missing is a type error',
