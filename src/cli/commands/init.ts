@@ -169,7 +169,7 @@ function perhaps(name: string, value: unknown, comment: string): string {
   return `# ${`${spelled(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
 }
 
-/** What to do with the job file. cron has a short PATH, so its command has the full paths of Node and the program. */
+/** The comment at the top: uses of the job file. cron has a short PATH, so its command has the full paths of Node and the program. */
 function headOf(file: string): string {
   const program = [process.execPath, sourceFile('cli/bin.js')].map(shellWord).join(' ');
   const command = `cd ${shellWord(process.cwd())} && ${program} run --job ${file} --quiet`;

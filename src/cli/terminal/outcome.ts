@@ -105,7 +105,7 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
   return ` ${many(gaps, 'row')} of ${count(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
-/** What is saved of a run that stopped, and the command that continues it. */
+/** Lines on the work that is saved of a run that stopped, and on the command that continues it. */
 function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): string[] {
   const {spent, maybe_spent: maybe} = outcome.summary.credits;
   const next = toContinue(line, job, outcome.exitCode, stop, need);
