@@ -77,10 +77,7 @@ export interface RulesFile {
 export function rulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
-    throw new UsageError(
-      'score_file',
-      `The rules file ${path} does not exist.${didYouMean(path, words)}`,
-    );
+    throw new UsageError('score_file', `The rules file ${path} does not exist.${didYouMean(path, words)}`);
   const file = readYaml(path, 'file of score rules', 'score');
   // A file has its rules under the key `score`, as a job has, or at its top.
   const within = isUnderScore(file.value) ? ['score'] : [];
