@@ -1,11 +1,11 @@
 import {cellReader, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
-import type {InputFormat, Row} from '../input/row.ts';
+import type {InputFormat} from '../input/row.ts';
 import {didYouMean} from '../job/closest.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {backgroundOf} from './given.ts';
-import {sharedFacts} from './language/vocabulary.ts';
+import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary.ts';
 import {type RuleSet, type RulesFile, withBase} from './rules.ts';
 import {createScorer} from './scorer.ts';
 import type {LookupStatus} from './subjects.ts';
@@ -69,33 +69,44 @@ function listed(reasons: readonly string[]): string {
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);
-  const facts: readonly string[] = Object.values(sharedFacts).flat();
-  const given = tests.flatMap(test =>
-    [test.answers, test.status, test.error, test.shared].flatMap(Object.keys),
-  );
-  return [...new Set([...operationNames, ...read, ...given.filter(name => !facts.includes(name))])];
+  const given = tests.flatMap(({answers, status, error, shared}) => [
+    ...[answers, status, error].flatMap(Object.keys),
+    ...Object.keys(shared).filter(name => typeof shared[name] === 'object'),
+  ]);
+  return [...new Set([...operationNames, ...read, ...given])];
 }
 
 function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, place: string) {
-  const {answers, status, error, row, shared} = test;
+  const {answers, status, error, row, now} = test;
   const targets = names.map(name => targetOf(name, place));
-  for (const [name, answer] of Object.entries(answers)) checkFields(name, answer, place);
-  const facts = targets.map(({operation, column}) => {
-    const given = Object(operation === column ? shared : shared[column]) as Record<string, number>;
-    return sharedFacts[operation].some(fact => given[fact] !== undefined) ? given : undefined;
-  });
-  const startedAt = test.now === undefined ? 0 : Date.parse(test.now);
-  const background = backgroundOf(ruleSet, startedAt);
-  const value: Row = {type: 'object', record: 1, line: 1, value: row, bytes: 0};
+  for (const [name, answer] of Object.entries(answers))
+    refuseUnknown(`${name}.`, answer, Object.keys(operations[operationOf(name) ?? 'ip'].data.shape), place);
+  const shared = sharedIn(test, targets, place);
+  const background = backgroundOf(ruleSet, now === undefined ? 0 : Date.parse(now));
   return createScorer(ruleSet, targets, FORMAT, background).score({
-    row: value,
+    row: {type: 'object', record: 1, line: 1, value: row, bytes: 0},
     results: names.map((name, index): LookupStatus => {
       const code = error[name];
-      const isGiven = (answers[name] ?? facts[index]) !== undefined;
+      const isGiven = (answers[name] ?? shared[index]) !== undefined;
       return {status: status[name] ?? (isGiven ? 'ok' : 'empty'), ...(code !== undefined && {error: code})};
     }),
     answers: names.map(name => answers[name]),
-    shared: facts,
+    shared,
+  });
+}
+
+/** A test's facts of the list: those with a name of their own are of the operation's column. */
+function sharedIn({shared}: RuleTest, targets: readonly Target[], place: string): SharedBy {
+  const own = Object.fromEntries(Object.entries(shared).filter(([, value]) => typeof value === 'number'));
+  refuseUnknown('shared.', own, Object.values(sharedFacts).flat(), place);
+  return targets.map(({operation, column}) => {
+    const facts: readonly SharedFact[] = sharedFacts[operation];
+    const named = shared[column];
+    const isOwn = operation !== column;
+    if (typeof named === 'object') refuseUnknown(`shared.${column}.`, named, isOwn ? facts : [], place);
+    const given = isOwn ? named : own;
+    if (typeof given !== 'object') return undefined;
+    return facts.some(fact => given[fact] !== undefined) ? given : undefined;
   });
 }
 
@@ -114,13 +125,12 @@ function targetOf(name: string, place: string): Target {
   return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
 }
 
-/** Refuses a misspelt field. Otherwise the right field would be missing, and the test would prove nothing. */
-function checkFields(name: string, answer: Readonly<Record<string, unknown>>, place: string): void {
-  const known = Object.keys(operations[operationOf(name) ?? 'ip'].data.shape);
-  const odd = Object.keys(answer).find(field => !known.includes(field));
+/** Refuses a misspelt name. Otherwise the right one would be missing, and the test would prove nothing. */
+function refuseUnknown(prefix: string, given: object, known: readonly string[], place: string): void {
+  const odd = Object.keys(given).find(name => !known.includes(name));
   if (odd !== undefined)
     throw new UsageError(
       'score_rules',
-      `${place}: there is no field "${name}.${odd}".${didYouMean(odd, known)}`,
+      `${place}: there is no field "${prefix}${odd}".${didYouMean(odd, known)}`,
     );
 }

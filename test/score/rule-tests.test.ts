@@ -58,6 +58,13 @@ test.each([
   ['  - {answers: {ip: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"is_tor_node"/],
   ['  - {answers: {last_ip: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"is_tor_node"/],
   ['  - {answers: {car: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: "car"/],
+  ['  - {shared: {signup_ip: {netwrk: 9}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"network"/],
+  [
+    '  - {shared: {signup_ip: {mailbox: 9}}, score: 1}',
+    /^rules\.yaml:8: tests\.0: .*"shared\.signup_ip\.mailbox"/,
+  ],
+  ['  - {shared: {ip: {network: 9}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"shared\.ip\.network"/],
+  ['  - {shared: {mailbx: 9}, score: 1}', /^rules\.yaml:8: tests\.0: .*"mailbox"/],
   ['  - {answers: {ip: {is_vpn: true}}}', /^rules\.yaml:8: tests\.0: /],
   ['  - {answer: {}, score: 1}', /^rules\.yaml:8: tests\.0\.answer: /],
   ['  []', /^rules\.yaml/],

@@ -9,7 +9,8 @@ import type {ListFacts} from '../../score/list-facts.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
-import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../columns.ts';
+import type {RowView} from '../../score/subjects.ts';
+import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells, valueAt} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
@@ -47,19 +48,21 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
       names: addedNames([], {risk, repairs: false}),
     };
     const counts = new ChangeCounts(compared, compared);
-    const targets = targetsIn(file);
     const startedAt = now ?? startOf(file);
     const background = backgroundOf(rules, startedAt || 0);
-    const scorer = createScorer(rules, targets, file.own, background, risk);
+    const scorer = createScorer(rules, targetsIn(file), file.own, background, risk);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
-    facts = await listFactsIn(file, scorer.reads, rules.sameBy);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
+    facts = await listFactsIn(file, scorer.reads, rules.sameBy);
+    const unseen = new UnseenFields(file, scorer.reads);
     const read = rowReaderOf(file);
     const answers = riskFrom(file);
     let rows = 0;
     const rescored = (row: TextRow) => {
       const cells = file.cellsOf(row);
-      const {risk: judged, outcomes} = scorer.score({...read(row, cells), shared: facts?.of(row)});
+      const view = {...read(row, cells), shared: facts?.of(row)};
+      unseen.remove(view);
+      const {risk: judged, outcomes} = scorer.score(view);
       badRows?.add(row, judged, outcomes);
       const rest = cells.slice(answers + results.risk.length);
       const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
@@ -72,25 +75,23 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     async function* texts() {
       yield head;
       for await (const batch of file.batches()) yield encode(batch.map(rescored));
+      unseen.refuse();
     }
     if (to !== undefined) await writeWhole(to, texts());
-    else for await (const batch of file.batches()) batch.forEach(rescored);
+    else for await (const _ of texts());
     const none = {old: 0, new: 0};
-    const both = {old: rows, new: rows};
-    const changes = {
-      key: [],
-      rows: both,
-      ...counts.rows,
-      without_key: none,
-      repeated: none,
-      ...counts.counts,
+    return {
+      ...{key: [], rows: {old: rows, new: rows}, without_key: none, repeated: none},
+      ...{...counts.rows, ...counts.counts},
+      ...(badRows !== undefined && {bad_rows: badRows.result}),
     };
-    return badRows === undefined ? changes : {...changes, bad_rows: badRows.result};
   } finally {
     facts?.close();
     await file.close();
   }
 }
+
+type ReadPath = Scorer['reads'][number];
 
 /**
  * Refuses rules that read a field without a column in the output: all answers would seem to lack the field.
@@ -102,19 +103,60 @@ function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow:
       'settings',
       `The rules read "now", and ${path} has no summary with its time beside it. Add --now 2026-01-31T02:00:00Z.`,
     );
-  for (const {
-    path: [root, ...field],
-    name,
-  } of reads) {
-    const read = results.lookups.filter(({operation, key}) => root === operation || root === key);
-    const lacks = read.find(
-      ({fields}) => !fields.some(({path}) => field.every((part, at) => path[at] === part)),
-    );
-    if (lacks !== undefined)
-      throw new UsageError(
-        'unknown_field',
-        `${path} has no column of ${name}, which the rules read: it was written with --fields. Score an output that has it.`,
-      );
+  for (const read of reads) {
+    const lookups = results.lookups.filter(({operation, key}) => [operation, key].includes(read.path[0]));
+    if (lookups.some(({fields}) => fieldsAt(fields, read).length === 0)) throw lackedBy(path, read);
+  }
+}
+
+/** The columns' fields at a path such as `verify.verdict.can_pass`, or below it. */
+function fieldsAt<Field extends {readonly path: readonly string[]}>(
+  fields: readonly Field[],
+  {path: [, ...names]}: ReadPath,
+): Field[] {
+  return fields.filter(({path}) => names.every((name, at) => path[at] === name));
+}
+
+function lackedBy(path: string, {name}: ReadPath): UsageError {
+  return new UsageError(
+    'unknown_field',
+    `${path} has no column of ${name}, which the rules read: it was written with --fields. Score an output that has it.`,
+  );
+}
+
+/**
+ * Fields of nested answers that rules read, and that no row has had yet. Nested NDJSON has no columns: only the
+ * summary shows that answers had a field that the output lacks.
+ */
+class UnseenFields {
+  readonly #file: string;
+  readonly #reads: Map<ReadPath, readonly number[]>;
+
+  constructor({path, results: {isNested, lookups}, summary}: EnrichedFile, reads: readonly ReadPath[]) {
+    const unseen = (isNested ? reads : []).flatMap(read => {
+      const own = lookups.flatMap((lookup, index) => {
+        const {operation, key, fields} = lookup;
+        const shares = operation === undefined ? undefined : summary?.fields?.[operation];
+        const isRead = read.path.length > 1 && (read.path[0] === operation || read.path[0] === key);
+        const hadIt = fieldsAt(fields, read).some(({name}) => (shares?.[name]?.present ?? 0) > 0);
+        return isRead && hadIt ? [index] : [];
+      });
+      return own.length === 0 ? [] : [[read, own] as const];
+    });
+    this.#file = path;
+    this.#reads = new Map(unseen);
+  }
+
+  /** Removes the fields that a row's answers have. */
+  remove({answers}: RowView): void {
+    for (const [read, lookups] of this.#reads)
+      if (lookups.some(index => valueAt(answers[index], read.path.slice(1)) !== undefined))
+        this.#reads.delete(read);
+  }
+
+  /** @throws {UsageError} if a field is left: it was left out of the output. */
+  refuse(): void {
+    for (const read of this.#reads.keys()) throw lackedBy(this.#file, read);
   }
 }
 

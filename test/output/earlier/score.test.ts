@@ -109,18 +109,35 @@ test('"now" is the start of the run of the output, or what is said', async () =>
   expect([moved.code, moved.stderr]).toEqual([2, expect.stringContaining('Add --now')]);
 });
 
+const NO_CAN_PASS = 'has no column of verify.verdict.can_pass';
+
 test.each([
-  ['fields left out', ['--fields', 'ip.country'], 'out.csv has no column of verify.verdict.can_pass'],
+  ['csv', ['--fields', 'ip.country'], `out.csv ${NO_CAN_PASS}`],
+  ['ndjson', ['--fields', 'ip.country', '--flatten'], `out.ndjson ${NO_CAN_PASS}`],
+  ['ndjson', ['--fields', 'ip.country,verify.score'], `out.ndjson ${NO_CAN_PASS}`],
   [
-    'a prefix that says nothing',
+    'csv',
     ['--ip', 'ip=seen_', '--fields', 'ip.country'],
     'the operation of the columns "seen_" is not clear',
   ],
-])('%s are refused, and nothing is written', async (_, flags, sentence) => {
-  await run('out.csv', 'default', ...flags);
-  const {code, stderr} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '-o', 'again.csv']);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
-  expect(box.files()).not.toContain('again.csv');
+])(
+  'a %s written with %j lacks what rules read: it is refused, and nothing is written',
+  async (kind, flags, sentence) => {
+    await run(`out.${kind}`, 'default', ...flags);
+    for (const to of [['-o', `again.${kind}`], []]) {
+      const {code, stderr} = await runHere(box, ['score', `out.${kind}`, '--rules', 'new.yaml', ...to]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+    }
+    expect(box.files()).not.toContain(`again.${kind}`);
+  },
+);
+
+test('rules may read a field that no answer has, and that was not left out', async () => {
+  box.write('list.csv', 'ip\n192.0.2.1\n');
+  await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--ip', 'ip', '-o', 'out.ndjson']);
+  expect(box.read('out.ndjson')).not.toContain('"is_threat":');
+  box.write('rare.yaml', 'rules: [{when: ip.is_threat, add: 5, reason: threat}]\n');
+  expect((await runHere(box, ['score', 'out.ndjson', '--rules', 'rare.yaml'])).code).toBe(0);
 });
 
 test.each([
