@@ -92,7 +92,7 @@ async function listLevel(
 ): Promise<void> {
   const explain = explainerOf(file);
   const [levelAt = 0, scoreAt = 0, reasonsAt = 0] = ['level', 'score', 'reasons'].map(name =>
-    file.names.indexOf(`risk_${name}`),
+    file.results.names.indexOf(`risk_${name}`),
   );
   let found = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {

@@ -28,7 +28,7 @@ export async function compareFiles(
   key: readonly string[] = [],
 ): Promise<Comparison> {
   const columns = key.length > 0 ? key : sharedColumns(old, fresh);
-  const counts = new ChangeCounts(old, fresh);
+  const counts = new ChangeCounts(old.results.names, fresh.results.names);
   const pairs = new Pairs();
   const readers = {old: new KeyedReader(old, columns), new: new KeyedReader(fresh, columns)};
   const news = new Marks();
@@ -38,16 +38,13 @@ export async function compareFiles(
     if (isNews) news.add(now.number);
   };
   try {
-    for (const side of inTurn(readers)) {
-      const {rows, fresh: first} = await readers[side].next();
-      for (const one of rows) {
-        const {text, row} = one;
-        if (text === undefined) {
-          if (side === 'new') news.add(row.number);
-          continue;
-        }
-        const pair = pairs.match(side, text, row, !first.has(one));
+    while (!readers.old.ended || !readers.new.ended) {
+      const isOldNext = readers.new.ended || (!readers.old.ended && readers.old.rows <= readers.new.rows);
+      const side = isOldNext ? 'old' : 'new';
+      for (const {text, row, isRepeat} of await readers[side].next()) {
+        const pair = text === undefined ? undefined : pairs.match(side, text, row, isRepeat);
         if (pair !== undefined) settle(pair);
+        if (text === undefined && side === 'new') news.add(row.number);
       }
     }
     for (const pair of pairs.rest()) settle(pair);
@@ -56,12 +53,8 @@ export async function compareFiles(
       new: readers.new[what],
     });
     const changes = {
-      key: [...columns],
-      rows: of('rows'),
-      ...counts.rows,
-      without_key: of('withoutKey'),
-      repeated: of('repeated'),
-      ...counts.counts,
+      ...{key: [...columns], rows: of('rows'), ...counts.rows},
+      ...{without_key: of('withoutKey'), repeated: of('repeated'), ...counts.counts},
     };
     refuseWithoutKeys(changes, {old, new: fresh});
     return {changes, isNews: number => news.has(number)};
@@ -69,13 +62,6 @@ export async function compareFiles(
     pairs.close();
     for (const reader of Object.values(readers)) reader.close();
   }
-}
-
-/** Yields the file to read next: the one with fewer rows read, until both have ended. */
-function* inTurn(readers: Readonly<Record<Side, KeyedReader>>): Generator<Side> {
-  const {old, new: fresh} = readers;
-  while (!old.ended || !fresh.ended)
-    yield fresh.ended || (!old.ended && old.rows <= fresh.rows) ? 'old' : 'new';
 }
 
 function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[] {
@@ -103,9 +89,9 @@ function refuseWithoutKeys(
 interface KeyedText {
   /** The row's key: its cells in the columns of the key, joined; undefined if all of them are empty. */
   readonly text: string | undefined;
-  /** Hash of `text`; empty if `text` is undefined. */
-  readonly key: string;
   readonly row: KeyedRow;
+  /** True if an earlier row of the file has the same key. */
+  readonly isRepeat: boolean;
 }
 
 /** Reads a file's rows with their keys, and counts repeated keys. */
@@ -127,32 +113,35 @@ class KeyedReader {
     this.#cells = columns.map(name => cellReader(name, names));
   }
 
-  async next(): Promise<{readonly rows: readonly KeyedText[]; readonly fresh: ReadonlySet<KeyedText>}> {
-    const next = await this.#batches.next();
-    this.ended = next.done !== false;
-    const batch: readonly TextRow[] = next.done === false ? next.value : [];
-    const rows = batch.map((row): KeyedText => {
-      const text = this.#keyOf(row);
-      const key = text === undefined ? '' : hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
-      return {text, key, row: {number: row.record, cells: this.#file.cellsOf(row)}};
-    });
-    const keyed = rows.filter(({text}) => text !== undefined);
-    const fresh = new Set(this.#distinct.fresh(keyed));
-    this.rows += rows.length;
-    this.withoutKey += rows.length - keyed.length;
+  /** The next rows; none at the end. */
+  async next(): Promise<readonly KeyedText[]> {
+    const {done, value = []} = (await this.#batches.next()) as {done?: boolean; value?: readonly TextRow[]};
+    this.ended = done === true;
+    const texts = value.map(row => this.#keyOf(row));
+    const keyed = texts.flatMap((text, at) => (text === undefined ? [] : [{key: hashOf(text), at}]));
+    const fresh = new Set(this.#distinct.fresh(keyed).map(({at}) => at));
+    this.rows += value.length;
+    this.withoutKey += value.length - keyed.length;
     this.repeated += keyed.length - fresh.size;
-    return {rows, fresh};
+    return value.map((row, at) => ({
+      text: texts[at],
+      row: {number: row.record, cells: this.#file.cellsOf(row)},
+      isRepeat: !fresh.has(at),
+    }));
   }
 
   #keyOf(row: TextRow): string | undefined {
-    const [first = '', ...others] = this.#cells.map(cell => cell(row) ?? '');
-    if (others.length === 0) return first === '' ? undefined : first;
-    return first === '' && others.every(text => text === '') ? undefined : [first, ...others].join('\0');
+    const cells = this.#cells.map(cell => cell(row) ?? '');
+    return cells.every(text => text === '') ? undefined : cells.join('\0');
   }
 
   close(): void {
     this.#distinct.close();
   }
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
 /** A set of row numbers, one bit each. */

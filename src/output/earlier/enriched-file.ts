@@ -7,7 +7,7 @@ import {besideOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
 import {statusCodes} from '../../score/language/codes.ts';
 import {riskLevels} from '../../score/language/vocabulary.ts';
-import {addedNames, valueAt} from '../columns.ts';
+import {valueAt} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
 
@@ -33,9 +33,7 @@ interface ResultLayout {
   /** Format of the output, but only with the columns that the run's input had. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
-  /** Names of the result columns in CSV, in order. */
-  readonly names: readonly string[];
-  /** The results of a row as texts, in the order of `names`. */
+  /** The results of a row as texts, in the order of the results' names. */
   cellsOf(row: TextRow): readonly string[];
 }
 
@@ -75,10 +73,10 @@ export async function openEnriched(path: string): Promise<EnrichedFile> {
  * True if the record's statuses and risk level are ones that runs write. Files of other tools may have
  * columns of the same names, but with other values. True for an unreadable record, too.
  */
-function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
+function isWritten(record: InputRecord, {results, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
-  const said = (name: string) => cells[names.indexOf(name)] ?? '';
+  const said = (name: string) => cells[results.names.indexOf(name)] ?? '';
   return (
     results.lookups.every(({target}) => statusCodes.known.includes(said(`${target.prefix}status`))) &&
     ['', ...riskLevels].includes(said('risk_level'))
@@ -137,53 +135,36 @@ function demandRow(path: string, record: InputRecord): TextRow {
   );
 }
 
-function layoutOf(source: Source): ResultLayout | undefined {
-  const {format, sample} = source;
+function layoutOf({format, sample}: Source): ResultLayout | undefined {
   if (format.kind === 'csv') {
     const results = format.header === undefined ? undefined : resultColumnsIn(format.columns);
     if (results === undefined) return undefined;
-    const kept = {
-      header: format.header?.slice(0, results.own),
-      columns: format.columns.slice(0, results.own),
-    };
-    return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
+    const {own: width} = results;
+    const [header, columns] = [format.header?.slice(0, width), format.columns.slice(0, width)];
+    const cellsOf = (row: TextRow) => (row.type === 'csv' ? row.fields.slice(width) : []);
+    return {own: {...format, header, columns}, results, cellsOf};
   }
   // Uses only the first row: there, the results come after the list's own members. In `format.columns`, own
   // members that only later rows have would come after the results.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
-  const nested = resultMembersIn(members[ENRICHMENT]);
-  const results = nested ?? resultColumnsIn(Object.keys(members));
+  const results = resultMembersIn(members[ENRICHMENT]) ?? resultColumnsIn(Object.keys(members));
   if (results === undefined) return undefined;
-  const layout = named(results);
-  const added = new Set(nested === undefined ? layout.names : [ENRICHMENT]);
-  const own = {...format, columns: format.columns.filter(name => !added.has(name))};
+  const paths = results.isNested ? nestedPaths(results) : results.names.map(name => [name]);
+  const added = new Set(paths.map(([name]) => name));
+  const columns = format.columns.filter(name => !added.has(name));
   const cellsOf = (row: TextRow) =>
-    nested === undefined ? layout.names.map(name => textOf(valueIn(row, name))) : nestedCells(row, results);
-  return {...layout, own, cellsOf};
+    paths.map(path => textOf(row.type === 'ndjson' ? valueAt(row.value, path) : undefined));
+  return {own: {...format, columns}, results, cellsOf};
 }
 
-function named(results: ResultColumns) {
-  return {results, names: addedNames(results.lookups, results)};
-}
-
-function cellsIn(row: TextRow, from: number): readonly string[] {
-  return row.type === 'csv' ? row.fields.slice(from) : [];
-}
-
-function valueIn(row: TextRow, name: string): unknown {
-  return row.type === 'ndjson' ? row.value[name] : undefined;
-}
-
-function nestedCells(row: TextRow, {lookups, risk}: ResultColumns): readonly string[] {
-  const enrichment = valueIn(row, ENRICHMENT);
-  return [
-    ...lookups.flatMap(({key, said, fields}) => {
-      const of = (...path: string[]) => textOf(valueAt(enrichment, [key, ...path]));
-      return [...said.map(({name}) => of(name)), ...fields.map(({path}) => of('data', ...path))];
-    }),
-    ...risk.map(name => textOf(valueAt(enrichment, ['risk', name]))),
-  ];
+/** The paths of nested results in a row, in the order of their names. */
+function nestedPaths({lookups, risk}: ResultColumns): string[][] {
+  const ofLookups = lookups.flatMap(({key, said, fields}) => [
+    ...said.map(({name}) => [key, name]),
+    ...fields.map(({path}) => [key, 'data', ...path]),
+  ]);
+  return [...ofLookups, ...risk.map(name => ['risk', name])].map(path => [ENRICHMENT, ...path]);
 }
 
 /** A JSON value as the text of a CSV cell. */

@@ -7,7 +7,6 @@ import {conditionCompiler, factsReader, subjectsOf} from '../../score/subjects.t
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, startOf} from './enriched-file.ts';
 import {listFactsIn, parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
-import {riskFrom} from './result-columns.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
@@ -26,7 +25,7 @@ export function explainerOf(
 ): (row: TextRow, number: number) => Promise<Explained | undefined> {
   const {summary, results} = file;
   const {risk: columns} = results;
-  const first = riskFrom(file);
+  const first = results.riskAt;
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
   let usedBy: Awaited<ReturnType<typeof evaluator>> | undefined;

@@ -91,12 +91,11 @@ type PutField = (text: string, answer: Record<string, unknown>) => void;
 function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
   let type: FieldType | undefined = operation && fieldTypes[operation];
   for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
-  const read = (text: string): unknown => {
-    if (kind === 'json') return parsedJson(text);
-    const value = isEscaped ? unescaped(text) : text;
-    return type !== undefined && 'read' in type ? type.read(value) : value;
+  const read = type !== undefined && 'read' in type ? type.read : (text: string) => text;
+  return (text, answer) => {
+    const value = kind === 'json' ? parsedJson(text) : read(isEscaped ? unescaped(text) : text);
+    putAt(answer, path, value);
   };
-  return (text, answer) => putAt(answer, path, read(text));
 }
 
 /** Rebuilds an answer from the cells of its fields. An empty cell means that the answer lacked the field. */
@@ -106,14 +105,15 @@ function answerIn(
   reads: readonly PutField[],
   isAnswered: boolean,
 ): Record<string, unknown> | undefined {
-  let answer: Record<string, unknown> | undefined = isAnswered ? {} : undefined;
-  for (let at = 0; at < reads.length; at += 1) {
+  const answer: Record<string, unknown> = {};
+  let isEmpty = true;
+  for (const [at, put] of reads.entries()) {
     const text = cells[first + at] ?? '';
     if (text === '') continue;
-    answer ??= {};
-    reads[at]?.(text, answer);
+    isEmpty = false;
+    put(text, answer);
   }
-  return answer;
+  return isEmpty && !isAnswered ? undefined : answer;
 }
 
 function unescaped(text: string): string {

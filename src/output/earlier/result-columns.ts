@@ -1,5 +1,7 @@
+import {isObject} from '../../client/answer-fields.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import {
+  addedNames,
   columnsOf,
   fieldsOf,
   type NamedColumns,
@@ -26,17 +28,16 @@ export interface ResultColumns {
   readonly repairs: boolean;
   /** True if one member of a row, `enrichment`, holds all results. */
   readonly isNested: boolean;
-}
-
-/** The result columns of an output, and their names in the order in which a row has them. */
-export interface ResultNames {
-  readonly results: ResultColumns;
+  /** The columns' names in CSV, in the order in which a row has them. */
   readonly names: readonly string[];
+  /** Index of the first column of the risk, or of the first one that would follow. */
+  readonly riskAt: number;
 }
 
-/** Number of result columns before the risk. */
-export function riskFrom({results: {risk, repairs}, names}: ResultNames): number {
-  return names.length - risk.length - Number(repairs);
+function resultColumns(columns: Omit<ResultColumns, 'names' | 'riskAt'>): ResultColumns {
+  const {lookups, risk, repairs} = columns;
+  const names = addedNames(lookups, columns);
+  return {...columns, names, riskAt: names.length - risk.length - Number(repairs)};
 }
 
 /** Finds the columns that a run added at the end of a header; undefined if there are none. */
@@ -59,7 +60,7 @@ function resultsFrom(names: readonly string[], own: number): ResultColumns | und
   const risk = riskColumns.filter(name => names[at] === `risk_${name}` && ++at > 0);
   const repairs = names[at] === REPAIRS;
   const isAll = lookups.length > 0 && at + Number(repairs) === names.length;
-  return isAll ? {own, lookups, risk, repairs, isNested: false} : undefined;
+  return isAll ? resultColumns({own, lookups, risk, repairs, isNested: false}) : undefined;
 }
 
 function lookupAt(names: readonly string[], at: number): LookupColumns | undefined {
@@ -93,17 +94,17 @@ function onlyOne(fitting: readonly Operation[], prefix: string): Operation | und
 
 /** The result columns in an NDJSON row's `enrichment` member; undefined if that member is something else. */
 export function resultMembersIn(enrichment: unknown): ResultColumns | undefined {
-  if (typeof enrichment !== 'object' || enrichment === null) return undefined;
-  const members = Object.entries(enrichment as Record<string, unknown>).filter(([key]) => key !== 'risk');
-  if (!members.every(([, member]) => typeof member === 'object' && member !== null && 'status' in member))
-    return undefined;
-  const lookups = members.map(([key, member]): LookupColumns => {
+  if (!isObject(enrichment)) return undefined;
+  const {risk: judged, ...members} = enrichment;
+  const lookups = Object.entries(members).map(([key, member]): LookupColumns | undefined => {
+    if (!isObject(member) || !('status' in member)) return undefined;
     const operation = operationNames.find(name => name === key) ?? onlyOne(operationNames, `${key}_`);
     const prefix = operation === key ? operations[operation].prefix : `${key}_`;
-    const said = saidOf('stale' in (member as object));
-    return {operation, target: {prefix}, key, said, fields: operation ? fieldsOf(operation) : []};
+    const fields = operation === undefined ? [] : fieldsOf(operation);
+    return {operation, target: {prefix}, key, said: saidOf('stale' in member), fields};
   });
-  const told = 'risk' in enrichment ? Object(enrichment.risk) : {};
-  const risk = riskColumns.filter(name => name in told);
-  return lookups.length === 0 ? undefined : {own: 0, lookups, risk, repairs: false, isNested: true};
+  const known = lookups.filter(lookup => lookup !== undefined);
+  if (known.length === 0 || known.length < lookups.length) return undefined;
+  const risk = riskColumns.filter(name => name in Object(judged));
+  return resultColumns({own: 0, lookups: known, risk, repairs: false, isNested: true});
 }

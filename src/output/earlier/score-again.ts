@@ -5,6 +5,7 @@ import type {TextRow} from '../../input/row.ts';
 import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import {type Background, backgroundOf} from '../../score/given.ts';
+import type {Reference} from '../../score/language/expression.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
 import type {RuleSet} from '../../score/rules.ts';
@@ -15,7 +16,7 @@ import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
 import {listFactsIn, rowReaderOf, targetsIn} from './read-answers.ts';
-import {type ResultColumns, riskFrom} from './result-columns.ts';
+import type {ResultColumns} from './result-columns.ts';
 import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
 import {writeWhole} from './whole-file.ts';
 
@@ -43,10 +44,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
     // Compares only the risk: the answers are the same before and after.
-    const compared = {
-      results: {...results, lookups: [], repairs: false, risk},
-      names: addedNames([], {risk, repairs: false}),
-    };
+    const compared = addedNames([], {risk, repairs: false});
     const counts = new ChangeCounts(compared, compared);
     const startedAt = now ?? startOf(file);
     const background = backgroundOf(rules, startedAt || 0);
@@ -56,7 +54,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     facts = await listFactsIn(file, scorer.reads, rules.sameBy);
     const unseen = new UnseenFields(file, scorer.reads);
     const read = rowReaderOf(file);
-    const answers = riskFrom(file);
+    const answers = results.riskAt;
     let rows = 0;
     const rescored = (row: TextRow) => {
       const cells = file.cellsOf(row);
@@ -78,7 +76,8 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
       unseen.refuse();
     }
     if (to !== undefined) await writeWhole(to, texts());
-    else for await (const _ of texts());
+    else for await (const batch of file.batches()) batch.forEach(rescored);
+    unseen.refuse();
     const none = {old: 0, new: 0};
     return {
       ...{key: [], rows: {old: rows, new: rows}, without_key: none, repeated: none},
@@ -90,8 +89,6 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     await file.close();
   }
 }
-
-type ReadPath = Scorer['reads'][number];
 
 /**
  * Refuses rules that read a field without a column in the output: all answers would seem to lack the field.
@@ -112,12 +109,12 @@ function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow:
 /** The columns' fields at a path such as `verify.verdict.can_pass`, or below it. */
 function fieldsAt<Field extends {readonly path: readonly string[]}>(
   fields: readonly Field[],
-  {path: [, ...names]}: ReadPath,
+  {path: [, ...names]}: Reference,
 ): Field[] {
   return fields.filter(({path}) => names.every((name, at) => path[at] === name));
 }
 
-function lackedBy(path: string, {name}: ReadPath): UsageError {
+function lackedBy(path: string, {name}: Reference): UsageError {
   return new UsageError(
     'unknown_field',
     `${path} has no column of ${name}, which the rules read: it was written with --fields. Score an output that has it.`,
@@ -130,9 +127,9 @@ function lackedBy(path: string, {name}: ReadPath): UsageError {
  */
 class UnseenFields {
   readonly #file: string;
-  readonly #reads: Map<ReadPath, readonly number[]>;
+  readonly #reads: Map<Reference, readonly number[]>;
 
-  constructor({path, results: {isNested, lookups}, summary}: EnrichedFile, reads: readonly ReadPath[]) {
+  constructor({path, results: {isNested, lookups}, summary}: EnrichedFile, reads: readonly Reference[]) {
     const unseen = (isNested ? reads : []).flatMap(read => {
       const own = lookups.flatMap((lookup, index) => {
         const {operation, key, fields} = lookup;
