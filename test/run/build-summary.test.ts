@@ -60,7 +60,7 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
       connection: {client: {baseUrl: given.baseUrl ?? 'https://api.example.com/v1/'}},
       store: {trouble: given.store},
     },
-    output: {writer: {counters}, timeline: {points: []}},
+    output: {writer: {counters}, timeline: {summary: {}}},
   };
   return summarize(session as unknown as Session, COMPLETE, published);
 }

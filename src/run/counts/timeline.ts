@@ -1,17 +1,5 @@
 import {latencyPercentile, type Tally, totalOf} from '../../ledger/run/tally.ts';
-
-/** Counts of one stretch of the run. */
-export interface TimelinePoint {
-  /** Length of the stretch, in milliseconds. */
-  readonly ms: number;
-  readonly calls: number;
-  readonly rows: number;
-  /** Latency in milliseconds (median, 95th percentile); null if no call ended. */
-  readonly p50: number | null;
-  readonly p95: number | null;
-  /** Average calls in flight. */
-  readonly inFlight: number;
-}
+import type {TimelineSummary} from '../../report/summary.ts';
 
 /** Counts at one moment of a run. */
 interface BooksReading {
@@ -21,93 +9,61 @@ interface BooksReading {
   readonly inFlightMs: number;
 }
 
-/** Milliseconds that each point covers at first, before any are merged. */
+/** What a session had counted at a moment. `read`: its rows since it last began to read its input. */
+type Mark = ReturnType<typeof markOf>;
+
+function markOf(at: number, {tally, rows: read, inFlightMs}: BooksReading, rows: number) {
+  const copy = {...tally, latency: {...tally.latency}};
+  return {at, calls: totalOf(tally, 'calls'), rows, read, inFlightMs, tally: copy};
+}
+
+/** Milliseconds between two marks at first, before any are dropped. */
 const FIRST_MS = 1_000;
-/** Maximum number of points. When it is exceeded, neighbours are merged in pairs. */
-const MOST_POINTS = 240;
-/** Minimum milliseconds that a session's last point covers: the rate of a shorter time says nothing. */
+/** Maximum number of stretches between marks. When it is exceeded, every other mark is dropped. */
+const MOST_STRETCHES = 240;
+/** Minimum milliseconds of a session's last stretch: the rate of a shorter time says nothing. */
 const SHORTEST_MS = 50;
 
-/** Pace and latency over a session, in points. In a longer session, each point covers more time. */
+/** Pace and latency over a session, in stretches. In a longer session, each covers more time. */
 export class Timeline {
-  #points: TimelinePoint[] = [];
+  #marks: Mark[];
   #everyMs = FIRST_MS;
-  #last: ReturnType<typeof mark>;
 
   constructor(now: number, reading: BooksReading) {
-    this.#last = mark(now, reading);
+    this.#marks = [markOf(now, reading, reading.rows)];
   }
 
-  get points(): readonly TimelinePoint[] {
-    return this.#points;
-  }
-
-  /** Adds a point if enough time has passed since the last one. The last point of a session may be shorter. */
+  /** Ends a stretch if enough time has passed. The last one of a session may be shorter. */
   sample(now: number, reading: BooksReading, isLast = false): void {
-    const last = this.#last;
-    const ms = Math.round(now - last.at);
-    if (ms < (isLast ? SHORTEST_MS : this.#everyMs)) return;
-    const {tally} = reading;
-    const during = {...tally, latency: difference(tally.latency, last.latency)};
-    this.#last = mark(now, reading);
-    this.#points.push({
-      ms,
-      calls: this.#last.calls - last.calls,
-      // A run that reads its input again begins to count rows anew.
-      rows: Math.max(0, reading.rows - last.rows),
-      p50: latencyPercentile(during, 0.5),
-      p95: latencyPercentile(during, 0.95),
-      inFlight: Math.round((reading.inFlightMs - last.inFlightMs) / ms),
-    });
-    if (this.#points.length > MOST_POINTS) this.#thin();
-  }
-
-  #thin(): void {
-    const pairs = this.#points;
-    this.#points = [];
-    for (let index = 0; index < pairs.length; index += 2) {
-      const [a, b] = [pairs[index] as TimelinePoint, pairs[index + 1]];
-      this.#points.push(b === undefined ? a : merged(a, b));
-    }
+    const last = this.#marks.at(-1) as Mark;
+    if (Math.round(now - last.at) < (isLast ? SHORTEST_MS : this.#everyMs)) return;
+    // A run that reads its input again begins to count rows anew.
+    this.#marks.push(markOf(now, reading, last.rows + Math.max(0, reading.rows - last.read)));
+    const end = this.#marks.length - 1;
+    if (end <= MOST_STRETCHES) return;
+    this.#marks = this.#marks.filter((_, index) => index % 2 === 0 || index === end);
     this.#everyMs *= 2;
   }
-}
 
-function mark(at: number, {tally, rows, inFlightMs}: BooksReading) {
-  return {at, calls: totalOf(tally, 'calls'), rows, inFlightMs, latency: {...tally.latency}};
-}
-
-function difference(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
-  const grown = Object.entries(now).map(([key, count]) => [key, count - (before[key] ?? 0)] as const);
-  return Object.fromEntries(grown.filter(([, count]) => count > 0));
-}
-
-function merged(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
-  return {
-    ms: a.ms + b.ms,
-    calls: a.calls + b.calls,
-    rows: a.rows + b.rows,
-    p50: weighted(a, b),
-    p95: a.p95 === null || b.p95 === null ? (a.p95 ?? b.p95) : Math.max(a.p95, b.p95),
-    inFlight: Math.round((a.inFlight * a.ms + b.inFlight * b.ms) / (a.ms + b.ms)),
-  };
-}
-
-/** Merges two points' medians, weighted by their calls: close enough for a chart. */
-function weighted(a: TimelinePoint, b: TimelinePoint): number | null {
-  if (a.p50 === null || b.p50 === null) return a.p50 ?? b.p50;
-  const calls = Math.max(1, a.calls + b.calls);
-  return Math.round((a.p50 * a.calls + b.p50 * b.calls) / calls);
-}
-
-/** The summary's `timeline`: one list per figure. The n-th entries of all lists belong together. */
-export function timelineSummary(points: readonly TimelinePoint[]) {
-  return {
-    ms: points.map(point => point.ms),
-    calls: points.map(point => point.calls),
-    rows: points.map(point => point.rows),
-    latency_p50_ms: points.map(point => point.p50),
-    latency_p95_ms: points.map(point => point.p95),
-    in_flight: points.map(point => point.inFlight),
-  };
+  /** The summary's `timeline`: one list per figure. The n-th entries of all lists belong together. */
+  get summary(): TimelineSummary {
+    const stretches = this.#marks.slice(1).map((mark, index) => [this.#marks[index] as Mark, mark] as const);
+    const each = <Value>(of: (from: Mark, to: Mark) => Value) => stretches.map(([from, to]) => of(from, to));
+    const length = (from: Mark, to: Mark) => Math.round(to.at - from.at);
+    const percentile =
+      (share: number) =>
+      (from: Mark, {tally}: Mark) => {
+        const before = from.tally.latency;
+        const calls = Object.entries(tally.latency).map(([ms, count]) => [ms, count - (before[ms] ?? 0)]);
+        return latencyPercentile({...tally, latency: Object.fromEntries(calls)}, share);
+      };
+    return {
+      ms: each(length),
+      calls: each((from, to) => to.calls - from.calls),
+      rows: each((from, to) => to.rows - from.rows),
+      latency_p50_ms: each(percentile(0.5)),
+      latency_p95_ms: each(percentile(0.95)),
+      in_flight: each((from, to) => Math.round((to.inFlightMs - from.inFlightMs) / length(from, to))),
+    };
+  }
 }

@@ -11,7 +11,7 @@ import {fieldsOf} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Counters, cellsWith, emptyCounters, listErrors} from '../counts/counters.ts';
 import {riskSummary} from '../counts/risk-summary.ts';
-import {timelineSummary} from '../counts/timeline.ts';
+import {Timeline} from '../counts/timeline.ts';
 import {topSummary} from '../counts/top-counts.ts';
 import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
@@ -76,6 +76,7 @@ function buildSummary(facts: SummaryFacts): Summary {
   const names = namesOf(facts, counts);
   const lookups = byOperation(names, name => lookupSummary(counts, spending, name));
   const priced = pricing(job);
+  const {timeline = new Timeline(0, {tally: counts.tally, rows: 0, inFlightMs: 0})} = session?.output ?? {};
   const {mapping, rules, facts: list} = session?.input.layout ?? {};
   return {
     schema_version: 2,
@@ -104,7 +105,7 @@ function buildSummary(facts: SummaryFacts): Summary {
     store: job.settings.store === false ? null : storeSummary(session, counts, priced),
     pace: paceSummary(session, finishedAt),
     top: topSummary(counts.counters.top),
-    timeline: timelineSummary(session?.output.timeline.points ?? []),
+    timeline: timeline.summary,
     risk: job.settings.score === 'none' ? null : riskSummary(counts.counters, rules),
     fields: byOperation(names, name => fieldSummary(counts.counters, name)),
     errors: listErrors(counts.counters.errors),

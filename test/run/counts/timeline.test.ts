@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {countAttempt, emptyTally} from '../../../src/ledger/run/tally.ts';
-import {Timeline, timelineSummary} from '../../../src/run/counts/timeline.ts';
+import {Timeline} from '../../../src/run/counts/timeline.ts';
 
 /** A run whose every second has `calls` calls of `latencyMs` and as many rows. */
 function running(seconds: number, calls: number, latencyMs: number) {
@@ -23,7 +23,7 @@ test('a point for each second: calls, rows, latency of those calls alone, and ho
   tally.operations.email.calls += 1;
   timeline.sample(2_400, {tally, rows: 20, inFlightMs: 6_300});
   timeline.sample(2_500, {tally, rows: 21, inFlightMs: 6_500}, true);
-  const summary = timelineSummary(timeline.points);
+  const {summary} = timeline;
   expect(summary).toMatchObject({
     ms: [1_000, 1_000, 500],
     calls: [10, 10, 1],
@@ -36,7 +36,7 @@ test('a point for each second: calls, rows, latency of those calls alone, and ho
 });
 
 test('a long run has few points that still add up', () => {
-  const {ms, calls, in_flight} = timelineSummary(running(6_000, 2, 50).timeline.points);
+  const {ms, calls, in_flight} = running(6_000, 2, 50).timeline.summary;
   expect(ms.length).toBeLessThanOrEqual(240);
   expect(sum(ms)).toBeGreaterThan(5_960_000);
   expect(sum(calls) / sum(ms)).toBeCloseTo(2 / 1_000, 9);
@@ -47,12 +47,14 @@ test('a long run has few points that still add up', () => {
 test('a run that reads its input again loses no rows of the time before', () => {
   const {timeline, tally} = running(2, 10, 100);
   timeline.sample(3_000, {tally, rows: 4, inFlightMs: 6_000});
-  expect(timelineSummary(timeline.points).rows).toEqual([10, 10, 0]);
+  expect(timeline.summary.rows).toEqual([10, 10, 0]);
 });
 
 test('stretches without calls have no latency, joined or not', () => {
   const {timeline} = running(500, 0, 0);
-  expect(timeline.points.every(point => point.p50 === null && point.p95 === null)).toBe(true);
+  const {ms, latency_p50_ms, latency_p95_ms} = timeline.summary;
+  expect(ms.length).toBeGreaterThan(100);
+  expect([...latency_p50_ms, ...latency_p95_ms].every(value => value === null)).toBe(true);
 });
 
 test('stretches are joined by their length and their calls; one without calls leaves the other’s latency', () => {
@@ -70,9 +72,17 @@ test('stretches are joined by their length and their calls; one without calls le
   stretch(3_000, 7, 30, 200);
   stretch(1_000, 1, 5, 100);
   for (let n = 0; n < 239; n += 1) stretch(1_000, 0, 0, 0);
-  const [first, second] = timeline.points;
-  expect(first).toMatchObject({ms: 4_000, calls: 40, rows: 40, inFlight: 6});
-  expect(second).toMatchObject({ms: 2_000, calls: 5, rows: 5, inFlight: 1});
-  const latency = [first?.p50, first?.p95, second?.p50, second?.p95].map(ms => Math.round((ms ?? 0) / 25));
-  expect(latency).toEqual([7, 8, 4, 4]);
+  const {ms, calls, rows, in_flight, latency_p50_ms, latency_p95_ms} = timeline.summary;
+  const firstTwo = [ms, calls, rows, in_flight].map(list => list.slice(0, 2));
+  expect(firstTwo).toEqual([
+    [4_000, 2_000],
+    [40, 5],
+    [40, 5],
+    [6, 1],
+  ]);
+  const latency = [latency_p50_ms, latency_p95_ms].map(list => list.slice(0, 2));
+  expect(latency.map(both => both.map(value => Math.round((value ?? 0) / 25)))).toEqual([
+    [8, 4],
+    [8, 4],
+  ]);
 });
