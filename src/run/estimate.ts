@@ -1,12 +1,14 @@
+import {repairsOf} from '../columns/plan-row.ts';
 import {costOf} from '../columns/prices.ts';
 import type {Guess} from '../columns/recognize/guess.ts';
+import type {Target} from '../columns/targets.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {judgeBy} from '../ledger/answers/validity.ts';
-import type {Lookup} from '../ledger/lookup.ts';
+import type {Lookup, Result} from '../ledger/lookup.ts';
 import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
 import {Occurrences} from '../ledger/run/occurrences.ts';
 import type {LaneSettings} from '../lookup/call.ts';
@@ -14,7 +16,7 @@ import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {mostSends} from '../lookup/policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {exact, recordOf} from '../report/run-record.ts';
-import {type Counters, countError, countRepairs, listErrors} from './counts/counters.ts';
+import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
 import {destinationOf} from './destination/destination.ts';
 import {checkReportPaths} from './end/deliver-reports.ts';
 import {lastOfJob} from './end/history.ts';
@@ -62,21 +64,26 @@ export async function makePlan(given: Job, io: PlanIo) {
     const {mapping, format, facts} = layOut(job, source, now);
     counted = facts;
     for (const doubt of mapping.doubts) io.warn(doubt);
-    const cells = new CellCount(mapping);
+    const counters = emptyCounters();
+    const count = dryRun(mapping, counters);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
     const see = async (records: readonly InputRecord[]) => {
       await store.ready();
-      const asked: Asked = {all: [], firm: []};
-      for (const record of records) cells.add(record, asked);
-      calls.add(asked.all);
-      if (isConditional) firm.add(asked.firm);
+      const [all, unconditional]: [Lookup[], Lookup[]] = [[], []];
+      for (const record of records)
+        count(record, (lookup, target) => {
+          all.push(lookup);
+          if (target?.when === undefined) unconditional.push(lookup);
+        });
+      calls.add(all);
+      if (isConditional) firm.add(unconditional);
     };
     await readFirst(source, {limit: job.settings.limit, facts}, io, see);
     if (io.counted !== undefined) io.counted.facts = facts;
     return {
       format: format.kind,
       ...columnsOf(mapping),
-      ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      ...countsOf(job, mapping, counters, {calls, firm: isConditional ? firm : calls}, account),
       shared: facts?.shared ?? {},
       ...(account?.price && {price: account.price}),
       last: lastTime(job, io.env),
@@ -98,58 +105,21 @@ function lastTime(job: Job, env: World['env']) {
   return {ended_at, rows, calls, credits: exact(credits.spent + credits.maybe_spent), hit_rate};
 }
 
-/** Lookups of some rows: `all` of them, and the `firm` ones, which have no condition. */
-interface Asked {
-  readonly all: Lookup[];
-  readonly firm: Lookup[];
-}
+/** Stands for the answer of a lookup that a run would make. */
+const ANSWERED: Result = {status: 'ok', data: '', boughtAt: 0};
 
-/** Counts rows, and their planned cells by operation and status. */
-class CellCount {
-  rows = 0;
-  rejected = 0;
-  readonly errors: Counters['errors'] = {};
-  readonly repairs: Counters['repairs'] = {};
-  readonly repaired = perOperation(() => 0);
-  readonly operations: ReadonlyMap<
-    Operation,
-    {values: number; empty: number; invalid: number; filtered: number}
-  >;
-  readonly #mapping: Mapping;
-
-  constructor(mapping: Mapping) {
-    this.#mapping = mapping;
-    this.operations = new Map(
-      // Filtered cells are those of rows that `where` leaves out.
-      operationsOf(mapping.targets).map(name => [name, {values: 0, empty: 0, invalid: 0, filtered: 0}]),
-    );
-  }
-
-  /** Counts a record, and adds its lookups to `asked`. */
-  add(record: InputRecord, asked: Asked): void {
-    if (record.type === 'reject') {
-      this.rejected += 1;
-      countError(this.errors, `rejected.${record.reason}`, record.record);
-      return;
-    }
-    this.rows += 1;
-    const planned = this.#mapping.planRow(record);
-    for (const [index, {operation, when}] of this.#mapping.targets.entries()) {
-      const cell = planned[index];
-      const counts = this.operations.get(operation);
-      if (cell === undefined || counts === undefined) continue;
-      counts.values += 1;
-      if (cell.status === 'ask') {
-        if (cell.repairs !== undefined) countRepairs(this, operation, cell.repairs, record.record);
-        asked.all.push(cell.lookup);
-        if (when === undefined) asked.firm.push(cell.lookup);
-        continue;
-      }
-      const isInvalid = cell.status === 'invalid' || cell.status === 'failed';
-      counts[isInvalid ? 'invalid' : cell.status === 'skipped' ? 'filtered' : 'empty'] += 1;
-      if (isInvalid) countError(this.errors, `${operation}.${cell.error}`, record.record);
-    }
-  }
+/** Returns a function that counts a record as a run does in which every lookup is answered, and passes on its lookups. */
+function dryRun({targets, planRow}: Mapping, counters: Counters) {
+  const columns = targets.map(target => ({target, answerFields: []}));
+  return (record: InputRecord, ask: (lookup: Lookup, target: Target | undefined) => void) => {
+    if (record.type === 'reject') return countReject(counters, record);
+    const planned = planRow(record);
+    const results = planned.map(cell => (cell.status === 'ask' ? ANSWERED : cell));
+    const row = {row: record, results, repairs: repairsOf(planned), answers: []};
+    countRow(counters, {...row, risk: undefined, outcomes: undefined}, columns);
+    for (const [index, cell] of planned.entries())
+      if (cell.status === 'ask') ask(cell.lookup, targets[index]);
+  };
 }
 
 /** Counts distinct lookups, and the calls that they need. */
@@ -177,19 +147,16 @@ class CallCount {
       ...lookups.filter(isRedeeming).map(lookup => this.#occurrences.next(lookup, isTaken)),
     ];
     for (const operation of operationNames) {
-      const some = fresh.filter(lookup => lookup.operation === operation);
-      if (some.length === 0) continue;
-      const keys = some.map(lookup => lookup.key);
+      const own = fresh.filter(lookup => lookup.operation === operation);
+      if (own.length === 0) continue;
+      const keys = own.map(lookup => lookup.key);
       const stored = this.#store.find(keys, operation);
+      const unknown = own.filter(({key}) => stored?.get(key)?.validity !== 'fresh');
       const counts = this.operations[operation];
-      counts.distinct += some.length;
-      for (const lookup of some) {
-        if (stored?.get(lookup.key)?.validity === 'fresh') counts.known += 1;
-        else {
-          counts.calls += 1;
-          this.cost += this.#costOf(lookup);
-        }
-      }
+      counts.distinct += own.length;
+      counts.known += own.length - unknown.length;
+      counts.calls += unknown.length;
+      for (const lookup of unknown) this.cost += this.#costOf(lookup);
     }
   }
 
@@ -222,18 +189,21 @@ function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
 
 function countsOf(
   job: Job,
-  {rows, rejected, errors, repairs, repaired, operations: cells}: CellCount,
-  calls: CallCount,
-  firm: CallCount,
+  {targets}: Mapping,
+  {rows, lookups: cells, errors, repairs, repaired}: Counters,
+  {calls, firm}: {readonly calls: CallCount; readonly firm: CallCount},
   account: Account | undefined,
 ) {
-  const lookups = [...cells].map(([name, counts]) => {
+  const operations = operationsOf(targets);
+  const lookups = operations.map(name => {
+    const {empty, invalid, failed, skipped: filtered} = cells[name];
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
-    return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
+    const own = {values: sumOf(Object.values(cells[name])), empty, invalid: invalid + failed, filtered};
+    return [name, {...own, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
   });
   return {
-    rows,
-    rejected,
+    rows: rows.written,
+    rejected: rows.rejected,
     lookups: Object.fromEntries(lookups),
     errors: listErrors(errors),
     repairs: listErrors(repairs),
@@ -243,8 +213,12 @@ function countsOf(
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * mostSends(job.settings)),
     },
-    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
+    ...timeAt(lanesOf(job, operations, account), name => calls.operations[name].calls),
   };
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 /** `countries of the phone numbers`. Names the phone columns unless all of them use this country column. */
@@ -272,13 +246,12 @@ function timeAt(
   lanes: readonly LaneSettings[],
   callsOf: (operation: Operation) => number,
 ): {time_ms: number | null; rate_per_second: number | null} {
-  const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
   const work = lanes.map(({operations, rate}) => ({
-    calls: sum(operations.map(callsOf)),
+    calls: sumOf(operations.map(callsOf)),
     rate: perSecond(rate),
   }));
   const rates = work.map(({rate}) => rate).filter(Number.isFinite);
   if (rates.length === 0) return {time_ms: null, rate_per_second: null};
   const seconds = Math.max(...work.map(({calls, rate}) => calls / rate));
-  return {time_ms: Math.round(seconds * 1_000), rate_per_second: sum(rates)};
+  return {time_ms: Math.round(seconds * 1_000), rate_per_second: sumOf(rates)};
 }

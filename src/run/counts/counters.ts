@@ -97,7 +97,7 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
 export function countRow(
   counters: Counters,
   {row, results, repairs, answers, risk, outcomes}: EnrichedRow<Row>,
-  columns: readonly TargetColumns[],
+  columns: readonly Pick<TargetColumns, 'target' | 'answerFields'>[],
 ): void {
   counters.rows.written += 1;
   let trouble = false;
@@ -163,7 +163,7 @@ function countFields(
 }
 
 /** Counts a repaired cell under each of its repairs. */
-export function countRepairs(
+function countRepairs(
   counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
   operation: Operation,
   repairs: readonly RepairCode[],
@@ -184,7 +184,7 @@ export function countFailure({errors}: Counters, operation: Operation, error: st
   countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row);
 }
 
-export function countError(errors: ErrorCounts, code: string, row: number): void {
+function countError(errors: ErrorCounts, code: string, row: number): void {
   errors[code] ??= {count: 0, rows: []};
   const entry = errors[code];
   entry.count += 1;
