@@ -1,19 +1,13 @@
 import {unaskedCodes} from '../ledger/lookup.ts';
 import type {Drift, Summary} from './summary.ts';
 
-/** Figures of a run for comparison with later runs: rows, credits, shares and a mean, but no values from rows. */
+/** Figures of a run for comparison with later runs: counts, shares and a mean, but no values from rows. */
 export interface RunProfile {
-  readonly run_id: string;
   readonly finished_at: string;
   /** False if a limit left values without a call. */
   readonly isWhole: boolean;
-  readonly rows: number;
-  /** Credits spent, plus credits maybe spent. */
-  readonly credits: number;
-  /** By name: a share from 0 to 1, and `of`, the number of values, answers or rows that it is a share of. */
-  readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
-  /** Mean risk score, 0 to 100. */
-  readonly mean?: number | undefined;
+  /** `value`: a count, a share from 0 to 1, or a mean from 0 to 100. `of`: how many values, answers or rows it is of. */
+  readonly figures: Readonly<Record<string, {readonly value: number; readonly of: number}>>;
 }
 
 /** Maximum number of earlier runs to compare with. Few, so that their median soon follows a lasting change. */
@@ -24,47 +18,37 @@ const DEVIATIONS = 3;
 const COUNT_FACTOR = 5;
 /** A run caught up if the last whole run was longer ago than the usual time between two, times this factor. */
 const CAUGHT_UP = 1.5;
-/** Name of the share of distinct values that the answer store knew. */
-const HIT_RATE = 'hit_rate';
 
 export function profileOf(summary: Summary): RunProfile {
-  const {rows, lookups, risk, fields, credits} = summary;
-  const shares: Record<string, RunProfile['shares'][string]> = {};
-  const add = (name: string, part: number, of: number) => {
-    if (of > 0) shares[name] = {share: part / of, of};
+  const {rows, lookups, risk, fields, credits, finished_at, reason} = summary;
+  const figures: Record<string, {value: number; of: number}> = {
+    rows: {value: rows.written, of: 1},
+    credits: {value: credits.spent + credits.maybe_spent, of: 1},
+  };
+  const addShare = (name: string, part: number, of: number) => {
+    if (of > 0) figures[name] = {value: part / of, of};
   };
   const total = (of: (facts: (typeof lookups)[string]) => number) =>
     Object.values(lookups).reduce((sum, facts) => sum + of(facts), 0);
+  if (typeof risk?.mean === 'number') figures['risk.mean'] = {value: risk.mean, of: rows.written};
   const failed = total(facts => facts.failed + facts.unknown);
-  add('failed', failed, failed + total(facts => facts.answered));
-  add(
-    'invalid',
-    total(facts => facts.invalid),
-    total(facts => facts.values - facts.empty),
-  );
-  add(
-    HIT_RATE,
-    total(facts => facts.from_store),
-    total(facts => facts.distinct),
-  );
-  if (risk) add('risk.high', risk.high, risk.scored);
+  const cells = total(facts => facts.values - facts.empty);
+  const invalid = total(facts => facts.invalid);
+  const distinct = total(facts => facts.distinct);
+  const known = total(facts => facts.from_store);
+  addShare('failed', failed, failed + total(facts => facts.answered));
+  addShare('invalid', invalid, cells);
+  // The share of distinct values that the answer store knew.
+  addShare('hit_rate', known, distinct);
+  if (risk) addShare('risk.high', risk.high, risk.scored);
   for (const [operation, ofFields] of Object.entries(fields)) {
     const answers = lookups[operation]?.answered ?? 0;
     for (const [field, {present, true: yes}] of Object.entries(ofFields)) {
-      add(`${operation}.${field} present`, present * answers, answers);
-      if (yes !== undefined) add(`${operation}.${field}`, yes * present * answers, present * answers);
+      addShare(`${operation}.${field} present`, present * answers, answers);
+      if (yes !== undefined) addShare(`${operation}.${field}`, yes * present * answers, present * answers);
     }
   }
-  const mean = risk?.mean ?? undefined;
-  return {
-    run_id: summary.run_id,
-    finished_at: summary.finished_at,
-    isWhole: unaskedCodes.every(code => code !== summary.reason),
-    rows: rows.written,
-    credits: credits.spent + credits.maybe_spent,
-    shares,
-    ...(mean === undefined ? {} : {mean}),
-  };
+  return {finished_at, isWhole: unaskedCodes.every(code => code !== reason), figures};
 }
 
 /**
@@ -76,43 +60,20 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   const before = history.filter(({isWhole}) => isWhole).slice(-COMPARED);
   if (!now.isWhole) return [];
   const usualWork = !hasCaughtUp(now, before);
-  const jumps: Drift[] = [];
-  const judge = (
-    what: string,
-    of: (run: RunProfile) => number | undefined,
-    jumped: (value: number, usual: number) => boolean,
-  ) => {
-    const value = of(now);
-    const known = before.map(of).filter(earlier => earlier !== undefined);
-    if (value === undefined || known.length === 0) return;
-    const usual = median(known);
-    if (jumped(value, usual)) jumps.push({what, now: value, usual, runs: known.length});
+  /** True if a figure of this name may rise or fall so: credits count only if they rise, known values only if they fall. */
+  const isOfInterest = (name: string, rises: boolean) => {
+    if (name === 'rows') return usualWork || !rises;
+    if (name === 'credits') return usualWork && rises;
+    return name !== 'hit_rate' || (usualWork && !rises);
   };
-  judge(
-    'rows',
-    run => run.rows,
-    (rows, usual) => (usualWork || rows < usual) && countJumped(rows, usual, threshold),
-  );
-  // Credits are reported only if they rise, and the share of known answers (`HIT_RATE`) only if it falls.
-  judge(
-    'credits',
-    run => run.credits,
-    (credits, usual) => usualWork && credits > usual && countJumped(credits, usual, threshold),
-  );
-  judge(
-    'risk.mean',
-    run => run.mean,
-    (mean, usual) => shareJumped(mean / 100, usual / 100, now.rows, threshold),
-  );
-  for (const [name, {of}] of Object.entries(now.shares)) {
-    judge(
-      name,
-      run => run.shares[name]?.share,
-      (share, usual) =>
-        (name !== HIT_RATE || (usualWork && share < usual)) && shareJumped(share, usual, of, threshold),
-    );
-  }
-  return jumps;
+  return Object.entries(now.figures).flatMap(([what, {value, of}]) => {
+    const known = before.flatMap(({figures}) => figures[what]?.value ?? []);
+    const usual = median(known);
+    const isJump = known.length > 0 && isOfInterest(what, value > usual);
+    return isJump && hasJumped(what, {value, usual, of}, threshold)
+      ? [{what, now: value, usual, runs: known.length}]
+      : [];
+  });
 }
 
 function hasCaughtUp(now: RunProfile, before: readonly RunProfile[]): boolean {
@@ -122,18 +83,22 @@ function hasCaughtUp(now: RunProfile, before: readonly RunProfile[]): boolean {
   return waits.length > 0 && last > CAUGHT_UP * median(waits);
 }
 
-/** True if a share of `of` values moved by more than `threshold`, and by more than chance explains. */
-function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
-  const moved = Math.abs(now - usual);
-  const middle = (now + usual) / 2;
+/** True if a figure moved by more than `threshold`, and by more than chance explains. */
+function hasJumped(
+  name: string,
+  {value, usual, of}: {readonly value: number; readonly usual: number; readonly of: number},
+  threshold: number,
+): boolean {
+  if (name === 'rows' || name === 'credits') {
+    const chance = Math.sqrt(Math.max(value, usual, 1));
+    const moved = Math.abs(value - usual);
+    return moved > COUNT_FACTOR * threshold * usual && moved > DEVIATIONS * chance;
+  }
+  const scale = name === 'risk.mean' ? 100 : 1;
+  const moved = Math.abs(value - usual) / scale;
+  const middle = (value + usual) / 2 / scale;
   const chance = Math.sqrt((middle * (1 - middle)) / Math.max(1, of));
   return moved > threshold && moved > DEVIATIONS * chance;
-}
-
-function countJumped(now: number, usual: number, threshold: number): boolean {
-  const chance = Math.sqrt(Math.max(now, usual, 1));
-  const moved = Math.abs(now - usual);
-  return moved > COUNT_FACTOR * threshold * usual && moved > DEVIATIONS * chance;
 }
 
 function median(values: readonly number[]): number {

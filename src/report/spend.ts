@@ -1,4 +1,3 @@
-import type {Price} from './money.ts';
 import {exact, type RunRecord} from './run-record.ts';
 
 export type Grouping = 'day' | 'job' | 'operation';
@@ -13,80 +12,66 @@ interface Spent {
   readonly money: Readonly<Record<string, number>>;
 }
 
-interface SpendGroup extends Spent {
-  /** By `day`: the day (UTC). By `job`: the job's name, or else the list's. By `operation`: its name. */
-  readonly name: string;
-}
-
 /** The object that `spend --json` writes. */
 export interface Spend {
   readonly since: string;
   readonly by: Grouping;
-  readonly groups: readonly SpendGroup[];
+  /** `name`: by `day` the day (UTC), by `job` the job's name, or else the list's, by `operation` its name. */
+  readonly groups: readonly (Spent & {readonly name: string})[];
   readonly total: Spent;
 }
 
 const DAY_MS = 86_400_000;
+const NOTHING: Spent = {runs: 0, calls: 0, spent: 0, maybe_spent: 0, money: {}};
 
 /**
- * Sums up the credits of runs, in the order of their ends, by day (every day from the first to the last), or by job or operation (the highest sum first).
+ * Sums up the credits of runs, in the order of their ends, by day (every day from the first to the last), or by job or
+ * operation (the highest sum first).
  */
 export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
-  const parts = new Map<string, Contribution[]>(by === 'day' ? daysOf(records).map(day => [day, []]) : []);
+  const sums = new Map(by === 'day' ? daysOf(records).map(day => [day, NOTHING]) : []);
   for (const record of records)
-    for (const [name, part] of partsOf(record, by)) {
-      const known = parts.get(name);
-      if (known === undefined) parts.set(name, [part]);
-      else known.push(part);
-    }
-  const groups = [...parts].map(([name, own]) => ({name, ...sumOf(own)}));
+    for (const [name, part] of partsOf(record, by)) sums.set(name, sumOf(sums.get(name) ?? NOTHING, part));
+  const groups = [...sums].map(([name, sum]) => ({name, ...sum}));
   if (by !== 'day') groups.sort((a, b) => b.spent + b.maybe_spent - a.spent - a.maybe_spent);
-  return {since, by, groups, total: sumOf(records.map(wholeOf))};
+  return {since, by, groups, total: records.map(record => spentBy(record)).reduce(sumOf, NOTHING)};
 }
 
-/** The part of a run's record that counts in one group: in a day, a job or an operation. */
-interface Contribution {
-  readonly price: RunRecord['price'];
-  readonly calls: number;
-  readonly spent: number;
-  readonly maybe_spent: number;
+/** What a run spent: all of it, or the `part` of an operation. */
+function spentBy(
+  {calls, credits, price}: RunRecord,
+  part: Pick<Spent, 'calls' | 'spent' | 'maybe_spent'> = {calls, ...credits},
+): Spent {
+  const {spent, maybe_spent} = part;
+  const money = price === undefined ? {} : {[price.currency]: spent * price.per_credit};
+  return {runs: 1, calls: part.calls, spent, maybe_spent, money};
 }
 
-function wholeOf({price, calls, credits: {spent, maybe_spent}}: RunRecord): Contribution {
-  return {price, calls, spent, maybe_spent};
-}
-
-function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, part: Contribution])[] {
-  const whole = wholeOf(record);
+function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, part: Spent])[] {
   switch (by) {
     case 'day':
-      return [[record.ended_at.slice(0, 10), whole]];
+      return [[record.ended_at.slice(0, 10), spentBy(record)]];
     case 'job':
-      return [[record.job ?? record.list ?? '-', whole]];
+      return [[record.job ?? record.list ?? '-', spentBy(record)]];
     case 'operation':
-      return Object.entries(record.credits.by_operation).map(([name, own]) => [name, {...whole, ...own}]);
+      return Object.entries(record.credits.by_operation).map(([name, own]) => [name, spentBy(record, own)]);
     default:
       return by satisfies never;
   }
 }
 
-function sumOf(parts: readonly Contribution[]): Spent {
-  const sum = (of: 'calls' | 'spent' | 'maybe_spent') =>
-    exact(parts.reduce((total, part) => total + part[of], 0));
-  const money: Record<string, number> = {};
-  for (const {spent, price} of parts) if (price !== undefined) addMoney(money, spent, price);
+/** Adds up two sums. Rounds credits and money, since binary fractions are inexact. */
+function sumOf(one: Spent, other: Spent): Spent {
+  const money = {...one.money};
+  for (const [currency, amount] of Object.entries(other.money))
+    money[currency] = Math.round(((money[currency] ?? 0) + amount) * 1e6) / 1e6;
   return {
-    runs: parts.length,
-    calls: sum('calls'),
-    spent: sum('spent'),
-    maybe_spent: sum('maybe_spent'),
+    runs: one.runs + other.runs,
+    calls: one.calls + other.calls,
+    spent: exact(one.spent + other.spent),
+    maybe_spent: exact(one.maybe_spent + other.maybe_spent),
     money,
   };
-}
-
-/** Adds the price of credits to the sum of its currency. Rounds the sum, since binary fractions are inexact. */
-function addMoney(money: Record<string, number>, credits: number, {per_credit: each, currency}: Price): void {
-  money[currency] = Math.round(((money[currency] ?? 0) + credits * each) * 1e6) / 1e6;
 }
 
 /** All days from the first to the last. */

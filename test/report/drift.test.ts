@@ -5,18 +5,16 @@ import {bareSummary, fullSummary} from './summaries.ts';
 
 function run(
   shares: Record<string, number>,
-  {rows = 10_000, mean = 20}: {rows?: number; mean?: number} = {},
+  {rows = 10_000, mean = 20, credits = 0}: {rows?: number; mean?: number | undefined; credits?: number} = {},
 ): RunProfile {
-  const all = Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, {share, of: rows}]));
-  return {
-    run_id: 'x',
-    credits: 0,
-    finished_at: '2026-01-05T00:00:00.000Z',
-    isWhole: true,
-    rows,
-    shares: all,
-    mean,
+  const all = Object.entries(shares).map(([name, value]) => [name, {value, of: rows}]);
+  const figures = {
+    rows: {value: rows, of: 1},
+    credits: {value: credits, of: 1},
+    'risk.mean': {value: mean, of: rows},
+    ...Object.fromEntries(all),
   };
+  return {finished_at: '2026-01-05T00:00:00.000Z', isWhole: true, figures};
 }
 
 const jumped = (now: RunProfile, before: readonly RunProfile[], threshold = 0.1) =>
@@ -51,30 +49,27 @@ describe('a figure jumps', () => {
   });
 
   test('if costs rise or fewer values are known, but not the other way round', () => {
-    const night = (credits: number, known: number) => ({...run({hit_rate: known}), credits});
+    const night = (credits: number, known: number) => run({hit_rate: known}, {credits});
     expect(jumped(night(1_600, 0.7), [night(1_000, 0.9)])).toEqual(['credits', 'hit_rate']);
     expect(jumped(night(1_400, 0.85), [night(1_000, 0.9)])).toEqual([]);
     expect(jumped(night(100, 0.9), [night(1_000, 0.1)])).toEqual([]);
   });
 
   test('no figure because a run caught up on nights that have no whole run', () => {
-    const night = (day: number, more: Partial<RunProfile> = {}): RunProfile => ({
-      ...run({hit_rate: 0.9, failed: 0.01}),
-      credits: 1_000,
+    const night = (day: number, of = run({hit_rate: 0.9, failed: 0.01}, {credits: 1_000})): RunProfile => ({
+      ...of,
       finished_at: `2026-01-${String(day).padStart(2, '0')}T02:00:00.000Z`,
-      ...more,
     });
     const month = [4, 5, 6, 7].map(day => night(day));
-    const outage = {...run({hit_rate: 1, failed: 0.5}), isWhole: false, finished_at: night(8).finished_at};
-    const double = {...run({hit_rate: 0.6, failed: 0.01}, {rows: 20_000}), credits: 2_000};
-    const at = (day: number, more = {}) =>
-      night(day, {...double, finished_at: night(day).finished_at, ...more});
+    const outage = {...night(8, run({hit_rate: 1, failed: 0.5})), isWhole: false};
+    const double = (failed = 0.01, rows = 20_000) => run({hit_rate: 0.6, failed}, {rows, credits: 2_000});
+    const at = (day: number, of = double()) => night(day, of);
     expect(jumped(at(8), month)).toEqual(['rows', 'credits', 'hit_rate']);
     expect(jumped(at(9), month)).toEqual([]);
     expect(jumped(outage, month)).toEqual([]);
     expect(jumped(at(9), [...month, outage])).toEqual([]);
-    expect(jumped(at(9, {rows: 4_000}), month)).toEqual(['rows']);
-    expect(jumped(at(9, {shares: run({failed: 0.5}).shares}), month)).toEqual(['failed']);
+    expect(jumped(at(9, double(0.01, 4_000)), month)).toEqual(['rows']);
+    expect(jumped(at(9, double(0.5)), month)).toEqual(['failed']);
     expect(jumped(at(10), [...month, at(9)])).toEqual(['rows', 'credits', 'hit_rate']);
   });
 
@@ -89,8 +84,8 @@ describe('a figure jumps', () => {
 
   test('nothing that only one of them had', () => {
     expect(jumped(run({'ip.is_vpn': 0.9}), [run({failed: 0})])).toEqual([]);
-    const {mean: _, ...unscored} = run({});
-    expect(jumped(unscored, [run({}, {mean: 90})])).toEqual([]);
+    const {'risk.mean': _, ...unscored} = run({}).figures;
+    expect(jumped({...run({}), figures: unscored}, [run({}, {mean: 90})])).toEqual([]);
   });
 
   test('a new normal is one after six nights', () => {
@@ -103,16 +98,18 @@ describe('a figure jumps', () => {
 
 test('a run is known by shares and a mean, not by names or values', () => {
   const profile = profileOf(fullSummary());
-  expect(profile).toMatchObject({rows: 40_000, credits: 53_337, mean: 21.37});
-  expect(profile.shares.hit_rate?.share).toBeCloseTo(24_834 / 78_235, 9);
-  expect(profile.shares.failed?.share).toBeCloseTo(129 / 91_489, 9);
-  expect(profile.shares.invalid?.of).toBe(120_000 - 9_119);
-  expect(profile.shares['risk.high']?.share).toBeCloseTo(1_959 / 39_702, 9);
-  expect(profile.shares['ip.is_vpn']).toEqual({share: 0.0535, of: 39_602});
-  expect(profile.shares['ip.postal_code present']?.share).toBeCloseTo(0.303, 9);
-  expect(profile.shares['ip.is_threat']).toBeUndefined();
+  const {figures} = profile;
+  const values = Object.fromEntries(Object.entries(figures).map(([name, {value}]) => [name, value]));
+  expect(values).toMatchObject({rows: 40_000, credits: 53_337, 'risk.mean': 21.37});
+  expect(values.hit_rate).toBeCloseTo(24_834 / 78_235, 9);
+  expect(values.failed).toBeCloseTo(129 / 91_489, 9);
+  expect(figures.invalid?.of).toBe(120_000 - 9_119);
+  expect(values['risk.high']).toBeCloseTo(1_959 / 39_702, 9);
+  expect(figures['ip.is_vpn']).toEqual({value: 0.0535, of: 39_602});
+  expect(values['ip.postal_code present']).toBeCloseTo(0.303, 9);
+  expect(figures['ip.is_threat']).toBeUndefined();
   expect(JSON.stringify(profile)).not.toMatch(/example|signups|US|timeout/);
-  expect(profileOf(bareSummary())).toMatchObject({rows: 0, shares: {}});
+  expect(Object.keys(profileOf(bareSummary()).figures)).toEqual(['rows', 'credits']);
 });
 
 test('a jump is said in a sentence', () => {

@@ -1,4 +1,4 @@
-import {readdirSync, rmSync, statSync} from 'node:fs';
+import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {fileText} from '../../disk/path.ts';
@@ -40,6 +40,10 @@ export function historyDirectory(env: Env): string {
   return join(userDirectory('state', env), 'runs');
 }
 
+function pathOf(env: Env, id: string): string {
+  return join(historyDirectory(env), `${id}.json`);
+}
+
 /**
  * Writes the run's file in the history, which later runs, `runs` and `spend` read. Returns false, with a warning, if
  * that failed. Without a state directory there is no history, and this returns true: a job that compares its runs has
@@ -48,9 +52,8 @@ export function historyDirectory(env: Env): string {
 export function rememberRun(summary: Summary, {env, warn}: World): boolean {
   if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
-    const directory = historyDirectory(env);
-    makeDirectory(directory);
-    writeRun(directory, withoutPaths(summary));
+    makeDirectory(historyDirectory(env));
+    writeRun(env, withoutPaths(summary));
     return true;
   } catch (error) {
     warn(
@@ -60,11 +63,11 @@ export function rememberRun(summary: Summary, {env, warn}: World): boolean {
   }
 }
 
-function writeRun(directory: string, summary: Summary): void {
+function writeRun(env: Env, summary: Summary): void {
   const {run_id: id} = summary;
   // The identifier may come from a file that another program changed.
   if (!/^[\w-]+$/.test(id)) throw new Error('the name of the run is damaged');
-  const path = join(directory, `${id}.json`);
+  const path = pathOf(env, id);
   replaceFile(path, JSON.stringify(summary), {beside: `${path}.new`, isPrivate: true});
 }
 
@@ -89,12 +92,11 @@ export function pruneHistory(env: Env): void {
 export function completeHistory(runs: readonly RunSpending[], {env, warn}: World): void {
   if (userDirectoryTrouble('state', env) !== undefined) return;
   for (const [id, spending] of runs) {
-    const directory = historyDirectory(env);
-    const path = join(directory, `${id}.json`);
+    const path = pathOf(env, id);
     try {
       const known = summaryIn(path);
-      const complete = withSpending(known, spending);
-      if (JSON.stringify(complete) !== JSON.stringify(known)) writeRun(directory, complete);
+      const complete = known && withSpending(known, spending);
+      if (complete && JSON.stringify(complete) !== JSON.stringify(known)) writeRun(env, complete);
     } catch (error) {
       warn(
         `${path} can't be completed (${systemReason(error)}), so runs and spend may lack credits of a run of this output.`,
@@ -103,17 +105,21 @@ export function completeHistory(runs: readonly RunSpending[], {env, warn}: World
   }
 }
 
+type RunFilter = (run: Summary) => boolean;
+
 /**
- * The summaries of all runs, in the order of their ends. Names each damaged file to the user, and leaves it out.
+ * The summaries of runs, in the order of their ends: of all, or of those that `isWanted`. Names each damaged file to the
+ * user, and leaves it out.
  *
  * @throws the system's error if the directory can't be read.
  */
-export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[] {
+export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>, isWanted?: RunFilter): Summary[] {
   const directory = historyDirectory(env);
-  const found = namesIn(directory).flatMap(name => {
+  const files = existsSync(directory) ? readdirSync(directory).filter(name => name.endsWith('.json')) : [];
+  const found = files.flatMap(name => {
     const path = join(directory, name);
     try {
-      return [summaryIn(path)];
+      return summaryIn(path, isWanted) ?? [];
     } catch (error) {
       // Another run may have removed an old file meanwhile.
       if (systemCode(error) !== 'ENOENT') warn(`${path} is damaged, so that run is left out.`);
@@ -123,39 +129,41 @@ export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>): Summary[]
   return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
 }
 
+/**
+ * The summary in a file; undefined if it is not wanted. To check one against its schema takes ten times as long as to
+ * read it, so only those that are wanted are checked.
+ *
+ * @throws an error if the file is no summary.
+ */
+function summaryIn(path: string, isWanted: RunFilter = () => true): Summary | undefined {
+  const found = JSON.parse(fileText(path)) as Summary;
+  if (basename(path) !== `${found.run_id}.json`) throw new Error('it is the file of another run');
+  if (!isWanted(found)) return undefined;
+  summarySchema.parse(found);
+  return found;
+}
+
 /** The history's runs of the job's endpoint and account, in the order of their ends; none if it can't be read. */
-function runsOfAccount({endpoint, settings}: Job, env: Env): Summary[] {
+function runsOfAccount({endpoint, settings}: Job, env: Env, isWanted: RunFilter): Summary[] {
   const key = scopeKey(scopeOf(endpoint, settings));
   try {
-    return earlierRuns({env, warn() {}}).filter(run => scopeKey(accountIn(run)) === key);
+    return earlierRuns({env, warn() {}}, run => isWanted(run) && scopeKey(accountIn(run)) === key);
   } catch {
     return [];
   }
 }
 
-/** Start and thousandths of a credit of each run of the job's account; none if the history can't be read. */
-export function spentByRun(job: Job, {env}: World): {at: number; spent: number}[] {
-  return runsOfAccount(job, env).map(({started_at: at, credits}) => ({
+/** No period of a budget is longer. */
+const LONGEST_PERIOD_MS = 32 * DAY_MS;
+
+/** Start and thousandths of a credit of each run of the job's account in a month; none if the history can't be read. */
+export function spentByRun(job: Job, {env, now}: World): {at: number; spent: number}[] {
+  const since = now() - LONGEST_PERIOD_MS;
+  const runs = runsOfAccount(job, env, run => !(Date.parse(run.started_at) < since));
+  return runs.map(({started_at: at, credits}) => ({
     at: Date.parse(at),
     spent: thousandths(credits.spent + credits.maybe_spent),
   }));
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory).filter(name => name.endsWith('.json'));
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-/** @throws an error if the file is no summary. */
-function summaryIn(path: string): Summary {
-  const found: unknown = JSON.parse(fileText(path));
-  const {run_id: id} = summarySchema.parse(found);
-  if (basename(path) !== `${id}.json`) throw new Error('it is the file of another run');
-  return found as Summary;
 }
 
 /** True if the job's runs are compared with each other. The job needs a name for that. */
@@ -168,9 +176,8 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
   try {
-    const others = earlierRuns(io).filter(
-      run => run.job === job.name && run.run_id !== summary.run_id && isComplete(run),
-    );
+    const isOther = ({run_id: id}: Summary) => id !== summary.run_id;
+    const others = earlierRuns(io, run => run.job === job.name && isOther(run) && isComplete(run));
     const drift = compareRuns(profileOf(summary), others.map(profileOf), setting.share);
     if (drift.length > 0)
       io.warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
@@ -186,5 +193,5 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
 /** The job's last complete run of the same account; undefined without one, or if the history can't be read. */
 export function lastOfJob(job: Job, env: Env): Summary | undefined {
   if (job.name === undefined) return undefined;
-  return runsOfAccount(job, env).findLast(run => run.job === job.name && isComplete(run));
+  return runsOfAccount(job, env, run => run.job === job.name && isComplete(run)).at(-1);
 }
