@@ -37,7 +37,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups, total: records.map(record => spentBy(record)).reduce(sumOf, NOTHING)};
 }
 
-/** What a run spent: all of it, or the `part` of an operation. */
+/** The spending of a run: all of it, or the `part` of an operation. */
 function spentBy(
   {calls, credits, price}: RunRecord,
   part: Pick<Spent, 'calls' | 'spent' | 'maybe_spent'> = {calls, ...credits},

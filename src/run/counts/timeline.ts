@@ -9,7 +9,7 @@ interface BooksReading {
   readonly inFlightMs: number;
 }
 
-/** What a session had counted at a moment. `read`: its rows since it last began to read its input. */
+/** A session's counts at a moment. `read`: its rows since it last began to read its input. */
 type Mark = ReturnType<typeof markOf>;
 
 function markOf(at: number, {tally, rows: read, inFlightMs}: BooksReading, rows: number) {
