@@ -5,9 +5,8 @@ import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {BookedAttempt, LedgerEntry} from '../../src/ledger/run/entry.ts';
 import {newEntry} from '../../src/ledger/run/entry.ts';
-import {Ledger} from '../../src/ledger/run/ledger.ts';
+import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
 import {peek} from '../../src/ledger/run/ledger-file.ts';
-import type {LedgerOptions} from '../../src/ledger/run/ledger-options.ts';
 import {isAnswered} from '../../src/ledger/run/tally.ts';
 import {noAttempts, withDoubt} from '../../src/ledger/run/value-history.ts';
 import {historyAfter} from '../../src/lookup/policy.ts';
@@ -516,23 +515,23 @@ test('a ledger of another version is refused, with advice', () => {
 test.each([
   ['an answer', "UPDATE value SET data = CAST(x'7bff7d' AS TEXT)"],
   ['a value', "UPDATE value SET key = CAST(x'ff' AS TEXT)"],
-  ['the books', "UPDATE meta SET value = CAST(x'22ff22' AS TEXT) WHERE name = 'books'"],
-  [
-    'a count with another digit',
-    `UPDATE meta SET value = replace(value, '"spent":1', '"spent":9') WHERE name = 'books'`,
-  ],
+  ['a saved name', "UPDATE meta SET value = CAST(x'22ff22' AS TEXT) WHERE name = 'run'"],
+  ['a saved name with another digit', "UPDATE meta SET value = replace(value, '1', '9') WHERE name = 'run'"],
+  ['a cost', "UPDATE value SET spent = 'x'"],
   ['a lease', "UPDATE lease SET calls = replace(calls, '7', '8')"],
   ['an operation', "UPDATE value SET operation = 'none'"],
   ['a number of doubts', "UPDATE value SET doubts = 'x'"],
 ])('%s that can’t be read is damage, found when the ledger is opened', async (_, change) => {
   const killed = open();
+  killed.setMeta('run', {runId: 1});
   send(killed, answered('a'));
   killed.reserve([call('b')]);
   killed.abandon();
   const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec(change);
   db.close();
-  expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
+  const read = () => open().getMeta('run');
+  expect(read).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
 });
 
 test('damage beside all values is found when the ledger is opened', () => {

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {saved, toSaved} from '../../src/ledger/run/saved-value.ts';
+import {saved, toSaved} from '../../src/ledger/run/ledger-file.ts';
 
 const text = toSaved({spent: 10});
 

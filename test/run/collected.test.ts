@@ -6,7 +6,7 @@ import {describe, expect, test} from 'vitest';
 import type {AskedOf} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
-import {noStore} from '../../src/ledger/answers/store.ts';
+import type {AnswerStore} from '../../src/ledger/answers/store.ts';
 import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
 import {newEntry} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
@@ -82,7 +82,7 @@ async function collected(
     }
     const ledger = open();
     const stored: unknown[] = [];
-    const store = {...noStore, put: (put: {readonly outcome: unknown}) => void stored.push(put.outcome)};
+    const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
     await bookCollected(Promise.resolve([found]), run, ledger, store);
     const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
     const {doubts} = history;

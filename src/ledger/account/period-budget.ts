@@ -11,6 +11,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** A run takes credits in blocks of this share of the budget, so that not each call needs a durable write. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
+
+const FILE = 'daily-credits.db';
+
 /**
  * `used`: thousandths of a credit taken from a period, including blocks that are not spent yet. `taken`: thousandths
  * that a session took, until the session closes. A killed session leaves its rows.
@@ -19,8 +22,6 @@ const SCHEMA = `
   CREATE TABLE used (owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (owner, period)) WITHOUT ROWID;
   CREATE TABLE taken (holder TEXT, owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, owner, period)) WITHOUT ROWID;
 `;
-
-const FILE = 'daily-credits.db';
 
 /** A day or a month in UTC. */
 export type Period = 'day' | 'month';
@@ -55,8 +56,11 @@ export interface PeriodBudgetOptions extends BudgetFile {
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
  */
 export class PeriodBudget {
+  readonly holder: string | undefined;
+  readonly period: Period;
+  readonly limit: string;
+  readonly maxCredits: number;
   readonly #options: PeriodBudgetOptions;
-  readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof open>['sql'];
   /** Thousandths of a credit that this session took from the period `#current`, and did not spend yet. */
@@ -68,38 +72,21 @@ export class PeriodBudget {
 
   constructor(options: PeriodBudgetOptions) {
     this.#options = options;
-    this.#path = join(options.directory, FILE);
+    this.holder = options.holder;
+    this.period = options.period;
+    this.limit = options.limit;
+    this.maxCredits = options.maxCredits;
     this.#current = this.#period();
-    const opened = this.#guarded(() => open(options.directory, this.#path, options.now()));
-    this.#db = opened.db;
-    this.#sql = opened.sql;
-    if (options.warnAt !== undefined) this.#warnWhenNear();
+    const {db, sql} = this.#guarded(() => open(options));
+    this.#db = db;
+    this.#sql = sql;
+    this.#warnWhenNear();
   }
 
-  get holder(): string | undefined {
-    return this.#options.holder;
-  }
-
-  get owner(): string {
-    return this.#options.owner;
-  }
-
-  /** Name under which a run's ledger counts the credits that the run took from this period. */
+  /** Names the account and the period of the credits that are taken now. */
   get name(): string {
     this.#turn();
-    return `${this.owner} ${this.#current}`;
-  }
-
-  get period(): Period {
-    return this.#options.period;
-  }
-
-  get limit(): string {
-    return this.#options.limit;
-  }
-
-  get maxCredits(): number {
-    return this.#options.maxCredits;
+    return `${this.#options.owner} ${this.#current}`;
   }
 
   /** Takes the credits of a call from the period. Returns false if too few are left. */
@@ -115,9 +102,21 @@ export class PeriodBudget {
     return this.maxCredits - this.used;
   }
 
-  /** Returns the credits of a free call to the period with this {@link name}, unless that period has ended. */
+  /**
+   * Returns the credits of a free call to the period with this {@link name}. An unwritable file keeps those of a period
+   * that has ended, which then count as used.
+   */
   refund(name: string, cost: number): void {
+    const {owner} = this.#options;
+    const period = name.slice(owner.length + 1);
     if (name === this.name) this.#left += cost;
+    else if (period.length === this.#current.length) {
+      try {
+        this.#db.transaction(() => this.#add(period, -cost));
+      } catch {
+        // See above.
+      }
+    }
   }
 
   /** Credits that all runs of the owner took from the period, less those that this session holds unspent. */
@@ -131,18 +130,6 @@ export class PeriodBudget {
     return Date.parse(this.#period());
   }
 
-  /** Raises the count to credits that certainly were taken: its file may be lost, or older than they are. */
-  raiseTo(known: number): void {
-    this.#turn();
-    this.lacked = this.#guarded(() =>
-      this.#db.transaction(() => {
-        const missing = known - this.#used();
-        if (missing > 0) this.#sql.add.run(this.owner, this.#current, missing);
-        return Math.max(0, missing);
-      }),
-    );
-  }
-
   /** When the next period begins, in milliseconds since the epoch. */
   get renewsAt(): number {
     const now = new Date(this.#options.now());
@@ -150,9 +137,22 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
+  /** Raises the count to credits that certainly were taken: its file may be lost, or older than they are. */
+  raiseTo(known: number): void {
+    this.#turn();
+    const {owner} = this.#options;
+    this.lacked = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const missing = Math.max(0, known - this.#used());
+        if (missing > 0) this.#sql.add.run(owner, this.#current, missing);
+        return missing;
+      }),
+    );
+  }
+
   /** Gives unspent credits back to the period. If the write fails, the next session of the run gives them back. */
   close(): void {
-    const {holder, owner} = this;
+    const {holder, owner} = this.#options;
     try {
       if (this.#left > 0) this.#change(() => -this.#left);
       if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
@@ -171,17 +171,16 @@ export class PeriodBudget {
   }
 
   #period(): string {
-    return keyOf(this.#options.period, this.#options.now());
+    return keyOf(this.period, this.#options.now());
   }
 
   #takeBlock(cost: number): boolean {
     const {maxCredits, holder} = this.#options;
     const missing = cost - this.#left;
     const most = holder === undefined ? 0 : Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE));
-    const block = Math.max(missing, most);
     const taken = this.#change(() => {
       const free = maxCredits - this.#used();
-      return free < missing ? 0 : Math.min(block, free);
+      return free < missing ? 0 : Math.min(Math.max(missing, most), free);
     });
     this.#warnWhenNear();
     return taken > 0;
@@ -204,18 +203,21 @@ export class PeriodBudget {
 
   /** Takes the credits that `work` returns; a negative number gives back. Changes `#left` after the write. */
   #change(work: () => number): number {
-    const {owner, holder} = this;
     const credits = this.#guarded(() =>
       this.#db.transaction(() => {
         const taken = work();
-        if (taken === 0) return 0;
-        this.#sql.add.run(owner, this.#current, taken);
-        if (holder !== undefined) this.#sql.take.run(holder, owner, this.#current, taken);
+        if (taken !== 0) this.#add(this.#current, taken);
         return taken;
       }),
     );
     this.#left += credits;
     return credits;
+  }
+
+  #add(period: string, credits: number): void {
+    const {owner, holder} = this.#options;
+    this.#sql.add.run(owner, period, credits);
+    if (holder !== undefined) this.#sql.take.run(holder, owner, period, credits);
   }
 
   #guarded<T>(work: () => T): T {
@@ -224,7 +226,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error)} Or remove the limit.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${join(this.#options.directory, FILE)}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error)} Or remove the limit.`,
         {cause: error},
       );
     }
@@ -232,26 +234,20 @@ export class PeriodBudget {
 }
 
 /**
- * Gives a killed session's unspent credits back to all budgets. `taken` returns the credits that the session spent
- * of a budget, by the budget's name.
+ * Gives a killed session's unspent credits back to all budgets. `spent`: the credits that the session spent, of each
+ * budget. What it took of a period that ended before the kill, it spent; the rest is of its last one.
  *
  * @throws the errors of SQLite and the file system.
  */
-export function giveBackBlocks(
-  {directory, now}: BudgetFile,
-  holder: string,
-  taken: (name: string) => number,
-): void {
-  const path = join(directory, FILE);
-  if (!existsSync(path)) return;
-  const {db, sql} = open(directory, path, now());
+export function giveBackBlocks(file: BudgetFile, holder: string, spent: number): void {
+  if (!existsSync(join(file.directory, FILE))) return;
+  const {db, sql} = open(file);
   try {
     db.transaction(() => {
-      for (const block of sql.taken.all(holder)) {
-        const [owner, period] = [String(block.owner), String(block.period)];
-        const unspent = Number(block.thousandths) - taken(`${owner} ${period}`);
-        if (unspent > 0) sql.add.run(owner, period, -unspent);
-        sql.letGo.run(holder, owner, period.length);
+      for (const {owner, period, taken} of sql.taken.all(holder)) {
+        const unspent = Number(taken) - spent;
+        if (unspent > 0) sql.add.run(String(owner), String(period), -unspent);
+        sql.letGo.run(holder, String(owner), String(period).length);
       }
     });
   } finally {
@@ -268,25 +264,26 @@ function keyOf(period: Period, now: number): string {
   return utcDate(now).slice(0, period === 'month' ? 7 : 10);
 }
 
-function open(directory: string, path: string, now: number) {
+function open({directory, now}: BudgetFile) {
   makeDirectory(directory);
   const format = {schema: SCHEMA, version: 1};
-  const db = new Sqlite(path, {format, synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
+  const options = {format, synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS} as const;
+  const db = new Sqlite(join(directory, FILE), options);
   try {
-    db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', now - KEPT_MS));
+    db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', now() - KEPT_MS));
     db.exec(
       'DELETE FROM taken WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.owner = taken.owner AND used.period = taken.period)',
     );
+    const plus = 'DO UPDATE SET thousandths = thousandths + excluded.thousandths';
     const sql = {
       used: db.query(['thousandths'], 'FROM used WHERE owner = ? AND period = ?'),
-      add: db.prepare(
-        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      add: db.prepare(`INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (owner, period) ${plus}`),
+      take: db.prepare(`INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) ${plus}`),
+      // Days (`2031-05-06`) and months (`2031-05`) have keys of different lengths.
+      taken: db.query(
+        ['owner', 'max(period) AS period', 'sum(thousandths) AS taken'],
+        'FROM taken WHERE holder = ? GROUP BY owner, length(period)',
       ),
-      taken: db.query(['owner', 'period', 'thousandths'], 'FROM taken WHERE holder = ?'),
-      take: db.prepare(
-        'INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
-      ),
-      // Removes a holder's rows of all days (`2031-05-06`) or of all months (`2031-05`): the lengths differ.
       letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
     };
     return {db, sql};

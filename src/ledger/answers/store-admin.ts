@@ -1,21 +1,12 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {isBusy, type Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
-import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
+import {giveBack, sweep} from './upkeep.ts';
 
 /** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
-
-export interface StoreStats {
-  readonly operation: string;
-  readonly answers: number;
-  /** Milliseconds since the epoch. */
-  readonly oldest: number;
-  readonly newest: number;
-}
 
 /** Maintains the answer store: `store stats`, `prune` and `purge`. */
 export class StoreAdmin {
@@ -32,19 +23,23 @@ export class StoreAdmin {
       : undefined;
   }
 
-  stats(): StoreStats[] {
-    const rows = this.#db
-      .query(
-        ['operation', 'count(*) AS answers', 'min(bought_at) AS oldest', 'max(bought_at) AS newest'],
-        'FROM answer GROUP BY operation',
-      )
-      .all();
-    return rows.map(row => ({
-      operation: String(row.operation),
-      answers: Number(row.answers),
-      oldest: Number(row.oldest),
-      newest: Number(row.newest),
-    }));
+  /** `oldest`, `newest`: milliseconds since the epoch. */
+  stats() {
+    const columns = [
+      'operation',
+      'count(*) AS answers',
+      'min(bought_at) AS oldest',
+      'max(bought_at) AS newest',
+    ];
+    return this.#db
+      .query(columns, 'FROM answer GROUP BY operation')
+      .all()
+      .map(({operation, answers, oldest, newest}) => ({
+        operation: String(operation),
+        answers: Number(answers),
+        oldest: Number(oldest),
+        newest: Number(newest),
+      }));
   }
 
   /**
@@ -56,17 +51,10 @@ export class StoreAdmin {
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
     today: number,
   ): Promise<number> {
+    const [answered, rejected] = [answers, rejections].map(age => Math.max(0, Math.floor(today - age)));
     const last = Number(this.#db.query(['max(id) AS last'], 'FROM answer').get()?.last);
-    const remove = this.#db.prepare(
-      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < CASE WHEN ${IS_ANSWER} THEN ? ELSE ? END`,
-    );
-    const before = [answers, rejections].map(age => Math.max(0, today - age));
-    let removed = 0;
-    for (let id = 0; id < last; id += SWEEP_AT_ONCE) {
-      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before);
-      await sleep(0);
-    }
-    return removed;
+    const past = `operation = '${operation}' AND bought_at < CASE WHEN ${IS_ANSWER} THEN ${answered} ELSE ${rejected} END`;
+    return (await sweep(this.#db, past, {last})).removed;
   }
 
   /** Removes all answers under these keys, of any endpoint and account. Returns their number. */

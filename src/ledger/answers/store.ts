@@ -8,7 +8,6 @@ import type {KeptAnswer} from '../run/entry.ts';
 import type {Ledger} from '../run/ledger.ts';
 import {Purchases} from './purchases.ts';
 import {StoreFile} from './store-file.ts';
-import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
@@ -17,13 +16,11 @@ const WRITE_EVERY_MS = 100;
 /** Milliseconds for which this process may block while another one writes a group of answers. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
+const RETRY_EVERY_MS = 1_000;
 /** Maximum milliseconds to wait for a locked store. After that, the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/**
- * The answers that a run has bought. If an answer can't be written to the store immediately, the store reads
- * it from the ledger later.
- */
+/** The answers that a run has bought. The store reads from the ledger those that it could not write at once. */
 export interface OwnAnswers {
   /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
@@ -52,78 +49,41 @@ export interface StoreTrouble {
   readonly missed: number;
 }
 
-/** Answers that runs share. A fault of the store never ends a run: the run then pays for its lookups. */
-export interface AnswerStore {
-  /**
-   * If another program has the store locked, resolves when the store can be read, or after the maximum wait.
-   * Returns undefined if there is nothing to wait for.
-   */
-  ready(): Promise<void> | undefined;
-  /** Answers for these keys; undefined if the store can't be read now. */
-  find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
-  /** True if the store has an answer of this operation from this endpoint and account, of any age. */
-  knows(operation: Operation): boolean;
-  /** Numbers of answers bought between these times, by operation, among the newest of the store. */
-  boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[];
-  /** Notes the account's key; true if it is another key than that of the last run. */
-  marksOther(key: string): boolean;
-  /** Takes an answer, to write it for other runs a moment later. */
-  put(answer: KeptAnswer): void;
-  /**
-   * Writes waiting answers, and answers that could not be written before. Resolves with true if the file then has
-   * every answer. `patiently`: if another program has the store locked, waits for it as long as {@link ready} does.
-   */
-  flush(patiently?: boolean): Promise<boolean>;
-  /** The file has the run's own answers up to this number; undefined without a store. */
-  readonly stored: number | undefined;
-  readonly trouble: StoreTrouble | undefined;
-  /** A number that changes when another run writes to the store. */
-  version(): number;
-  /** The values that the run is buying. A purchase of {@link put} ends when the answer is written. */
-  readonly purchases: Purchases;
-  close(): void;
-}
-
-export const noStore: AnswerStore = {
-  ready: () => undefined,
-  find: () => new Map(),
-  knows: () => false,
-  boughtWithin: () => [],
-  marksOther: () => false,
-  put() {},
-  flush: async () => false,
-  stored: undefined,
-  trouble: undefined,
-  version: () => 0,
-  purchases: new Purchases(() => undefined),
-  close() {},
-};
-
 /** Default directory of the store. Throws if it needs a home directory that does not exist. */
 export function defaultStoreDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return userDirectory('cache', env);
 }
 
-/** Opens the store in the directory that `locate` returns. If it can't be used, warns and works without it. */
-export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
-  return new SqliteStore(locate, options);
+/** A use of the store's file (reading or writing): since when it fails, and when to try it again. */
+interface FileUse {
+  /** Time of the first failure since the last success, by `performance.now`; undefined after a success. */
+  since: number | undefined;
+  retryAt: number;
 }
 
-class SqliteStore implements AnswerStore {
-  readonly #options: StoreOptions;
+const NO_FAILURE: FileUse = {since: undefined, retryAt: 0};
+
+/**
+ * Answers that runs share. A fault of the store never ends a run: the run then pays for its lookups. Without options it
+ * has no answers, and keeps none.
+ */
+export class AnswerStore {
+  readonly #options: StoreOptions | undefined;
   readonly #locate: () => string;
-  readonly #reading = new StoreUse();
-  readonly #writing = new StoreUse();
+  readonly #reading = {...NO_FAILURE};
+  readonly #writing = {...NO_FAILURE};
+  /** The values that the run is buying. A purchase of {@link put} ends when the answer is written. */
   readonly purchases = new Purchases(lookup => {
     const [place, key] = [this.#file?.place, this.#filedKey(lookup)];
     return place === undefined || key === undefined ? undefined : place + key;
   });
+  /** The file has the run's own answers up to this number; undefined without a store. */
+  stored: number | undefined;
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
   /** Number of the run's answers that only the ledger has: 0 before the ledger is read, undefined if none. */
   #missed: number | undefined;
-  stored: number;
   #timer: NodeJS.Timeout | undefined;
   /** The file's version when it was last read. */
   #seen = 0;
@@ -133,9 +93,11 @@ class SqliteStore implements AnswerStore {
   #isTold = false;
   #isClosed = false;
 
-  constructor(locate: () => string, options: StoreOptions) {
+  /** Opens the store in the directory that `locate` returns. */
+  constructor(locate: () => string = () => '', options?: StoreOptions) {
     this.#locate = locate;
     this.#options = options;
+    if (options === undefined) return;
     this.stored = options.own?.stored ?? 0;
     // A killed session may not have written its last answers to the store. With 0, the next flush reads them
     // from the ledger.
@@ -143,19 +105,25 @@ class SqliteStore implements AnswerStore {
     this.#attempt(this.#reading, () => true);
   }
 
+  /**
+   * If another program has the store locked, resolves when the store can be read, or after the maximum wait.
+   * Returns undefined if there is nothing to wait for.
+   */
   ready(): Promise<void> | undefined {
-    if (this.#readable()) return undefined;
+    if (this.#options === undefined || this.#readable()) return undefined;
     if (this.#waits(this.#reading.since)) return this.#becomesReadable();
     this.#tell();
     return undefined;
   }
 
+  /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined {
+    const known = new Map<string, KnownAnswer>();
+    if (this.#options === undefined) return known;
     const {judge} = this.#options;
     const filed = keys.map(key => this.#filedKey({operation, key}) ?? '');
     const found = this.#attempt(this.#reading, file => file.find(filed));
     if (found === undefined) return undefined;
-    const known = new Map<string, KnownAnswer>();
     for (const [index, key] of keys.entries()) {
       const best = bestOf({operation, key}, found.get(filed[index] ?? '') ?? [], judge);
       if (best !== undefined) known.set(key, best);
@@ -163,25 +131,35 @@ class SqliteStore implements AnswerStore {
     return known;
   }
 
+  /** True if the store has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  boughtWithin(fromMs: number, toMs: number) {
+  /** Numbers of answers bought between these times, by operation, among the newest of the store. */
+  boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[] {
     return this.#attempt(this.#reading, file => file.boughtWithin(fromMs, toMs)) ?? [];
   }
 
+  /** Notes the account's key; true if it is another key than that of the last run. */
   marksOther(key: string): boolean {
     return this.#attempt(this.#writing, file => file.marksOther(key)) === true;
   }
 
+  /** Takes an answer, to write it for other runs a moment later. */
   put(answer: KeptAnswer): void {
+    if (this.#options === undefined) return;
     this.#waiting.push(answer);
     if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
   }
 
+  /**
+   * Writes waiting answers, and answers that could not be written before. Resolves with true if the file then has
+   * every answer. `patiently`: if another program has the store locked, waits for it as long as {@link ready} does.
+   */
   async flush(patiently = false): Promise<boolean> {
+    if (this.#options === undefined) return false;
     for (const from = performance.now(); ; await sleep(POLL_EVERY_MS)) {
       this.#writeOut(patiently);
       if (await this.#catchUp(patiently)) return this.#writeOut(patiently);
@@ -195,6 +173,7 @@ class SqliteStore implements AnswerStore {
     return fails || missed > 0 ? {cause: causeOf(this.#error), missed} : undefined;
   }
 
+  /** A number that changes when another run writes to the store. */
   version(): number {
     this.#readable();
     return this.#seen;
@@ -207,20 +186,16 @@ class SqliteStore implements AnswerStore {
     this.#file?.close();
   }
 
-  get #bought(): number {
-    return this.#options.own?.ledger.bought ?? 0;
-  }
-
   #readable(patiently = false): boolean {
     const version = this.#attempt(this.#reading, file => file.version(), patiently);
-    if (version !== undefined) this.#seen = version;
+    this.#seen = version ?? this.#seen;
     return version !== undefined;
   }
 
   /** True if another program has the store locked, and the maximum wait from `since` on is not over. */
   #waits(since: number | undefined): boolean {
     if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
-    return performance.now() - since < (this.#options.patienceMs ?? PATIENCE_MS);
+    return performance.now() - since < (this.#options?.patienceMs ?? PATIENCE_MS);
   }
 
   async #becomesReadable(): Promise<void> {
@@ -237,27 +212,25 @@ class SqliteStore implements AnswerStore {
     this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (waiting.length > 0 && !this.#write(waiting, patiently))
-      this.#missed = (this.#missed ?? 0) + waiting.length;
+    const isWritten = waiting.length === 0 || this.#write(waiting, patiently);
+    if (!isWritten) this.#missed = (this.#missed ?? 0) + waiting.length;
     for (const answer of waiting) this.purchases.end(answer);
-    if (this.#missed !== undefined) return false;
-    // The ledger numbers bought answers, and the store gets each one as soon as it is booked. So the file now
-    // has all answers up to the latest number.
-    this.stored = this.#bought;
+    if (this.#missed !== undefined || this.#options === undefined) return false;
+    // The store gets each answer as soon as the ledger has booked it, under the next number.
+    this.stored = this.#options.own?.ledger.bought ?? 0;
     return true;
   }
 
   #write(answers: readonly KeptAnswer[], patiently: boolean, scope?: string): boolean {
-    const write = (file: StoreFile) => {
-      file.write(
-        answers.flatMap(answer => this.#filed(answer)),
-        scope,
-      );
-      return true;
-    };
-    const written = this.#attempt(this.#writing, write, patiently) === true;
-    if (written) this.#reading.succeeded();
-    return written;
+    const filed = answers.flatMap(answer => {
+      const key = this.#filedKey(answer);
+      return key === undefined ? [] : [{...answer, key}];
+    });
+    const write = (file: StoreFile) => file.write(filed, scope) ?? true;
+    const isWritten = this.#attempt(this.#writing, write, patiently) === true;
+    // A file that can be written can be read.
+    if (isWritten) Object.assign(this.#reading, NO_FAILURE);
+    return isWritten;
   }
 
   /** Writes answers that only the ledger has, in groups between other work. Returns true if all are written. */
@@ -266,8 +239,9 @@ class SqliteStore implements AnswerStore {
     if (missed === undefined) return true;
     // First writes an empty group: if that fails, the ledger need not be read.
     if (!this.#write([], patiently)) return false;
-    const upTo = this.#bought;
-    for (const {answers, scope} of this.#options.own?.ledger.answersAfter(this.stored) ?? []) {
+    const {ledger} = this.#options?.own ?? {};
+    const upTo = ledger?.bought ?? 0;
+    for (const {answers, scope} of ledger?.answersAfter(this.stored ?? 0) ?? []) {
       if (!this.#write(answers, true, scope)) return false;
       await sleep(0);
     }
@@ -277,31 +251,29 @@ class SqliteStore implements AnswerStore {
     return this.#missed === undefined;
   }
 
-  #filed(answer: KeptAnswer): KeptAnswer[] {
-    const key = this.#filedKey(answer);
-    return key === undefined ? [] : [{...answer, key}];
-  }
-
   /** The key of an answer in the file. A verdict is bought once for an output: another output asks the service. */
   #filedKey({operation, key}: LookupKey): string | undefined {
     if (!operations[operation].isRedeeming) return key;
-    const {output} = this.#options;
+    const output = this.#options?.output;
     return output === undefined ? undefined : hashKey(`${key}\0${output}`);
   }
 
   /** Returns the result of `work`; undefined if the file can't be used now. Later calls try it again. */
-  #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
-    if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
+  #attempt<T>(use: FileUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
+    if (this.#options === undefined || this.#isClosed || this.#lost) return undefined;
+    if (!patiently && performance.now() < use.retryAt) return undefined;
     const {scope, now} = this.#options;
     try {
       this.#directory ??= this.#locate();
       this.#file ??= new StoreFile(this.#directory, scope, now, BUSY_TIMEOUT_MS);
       const result = work(this.#file);
-      use.succeeded();
+      Object.assign(use, NO_FAILURE);
       return result;
     } catch (error) {
       this.#error = error;
-      use.failed();
+      const time = performance.now();
+      use.since ??= time;
+      use.retryAt = time + RETRY_EVERY_MS;
       if (!isBusy(error)) this.#giveUp(error);
       return undefined;
     }
@@ -316,12 +288,12 @@ class SqliteStore implements AnswerStore {
   }
 
   #tell(): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
     const where = this.#directory === undefined ? '' : ` in ${this.#directory}`;
-    this.#options.onTrouble(
-      `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits. ${repairOf(this.#error)}`,
-    );
+    if (!this.#isTold)
+      this.#options?.onTrouble(
+        `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits. ${repairOf(this.#error)}`,
+      );
+    this.#isTold = true;
   }
 }
 

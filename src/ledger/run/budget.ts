@@ -1,6 +1,6 @@
 import type {Charge} from '../../job/settings/cost.ts';
 import type {Period, PeriodBudget} from '../account/period-budget.ts';
-import {type Books, type Draw, nothingSpent, totalSpending} from './books.ts';
+import {type SpendingBy, totalSpending} from './books.ts';
 import type {Reservation} from './entry.ts';
 
 export interface Limits {
@@ -20,15 +20,9 @@ export interface PeriodUse {
   readonly lacked: number;
 }
 
-/** A session that takes credits of shared budgets, in blocks. */
-export interface Holding {
-  readonly holder: string;
-  /** By a limit's name: the credits that the run had taken of it when this was saved. */
-  readonly taken: Readonly<Record<string, number>>;
-}
-
+/** A limit of the run, or a period's. */
 interface CreditLimit {
-  /** Key of the limit in `Books.draws`, which counts the credits that the run took of each limit. */
+  /** A period's name changes when the next period begins. */
   readonly name: string;
   left(): number;
 }
@@ -37,45 +31,32 @@ interface CreditLimit {
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly #shared: readonly PeriodBudget[];
-  readonly #books: Books;
-  /** Number of the endpoint and account whose spending counts. */
-  readonly #scope: number;
-  /**
-   * By a limit's name: the credits that the run took plus those left, when the limit was last read. Renewals
-   * may use half of this sum.
-   */
-  readonly #lastRoom = new Map<string, number>();
+  readonly #spending: SpendingBy;
+  /** The run's credits plus those left, by a limit's name, when the limit was last read. */
+  readonly #shares = new Map<string, number>();
+  /** The run's credits that renewed known answers, also those of calls in flight. */
+  #renewed: number;
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;
   #uses: readonly PeriodUse[] = [];
   #closed = false;
 
-  constructor({maxCredits, shared = []}: Limits, books: Books, scope: number) {
-    this.#books = books;
-    this.#scope = scope;
+  /** `spending`: what the run has spent, as it is now. `renewed`: the part of it that renewed known answers. */
+  constructor({maxCredits, shared = []}: Limits, spending: SpendingBy, renewed: number) {
+    this.#spending = spending;
+    this.#renewed = renewed;
     this.#shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /**
-   * This session's part of the shared budgets; undefined without any. It is saved, so that after a kill the next
-   * session can give back the unspent credits.
-   */
-  get holding(): Holding | undefined {
-    const holder = this.#shared[0]?.holder;
-    if (holder === undefined) return undefined;
-    const taken = Object.entries(this.#books.draws).map(([name, draw]) => [name, draw.taken] as const);
-    return {holder, taken: Object.fromEntries(taken)};
-  }
-
-  /** Returns a function from a limit's name to the credits that the run took of it since `taken` was saved. */
-  takenSince({taken}: Holding): (name: string) => number {
-    return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
+  /** The session, as the shared budgets know it; undefined without any. */
+  get holder(): string | undefined {
+    return this.#shared[0]?.holder;
   }
 
   /** Spent, maybe spent and reserved credits since the count began. */
   get committed(): number {
-    const {spent, maybeSpent} = totalSpending(this.#books.spending[this.#scope] ?? nothingSpent());
+    const {spent, maybeSpent} = totalSpending(this.#spending);
     return spent + maybeSpent + this.#reserved;
   }
 
@@ -87,16 +68,15 @@ export class Budget {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
   }
 
-  /** Reserves the credits of a call. Returns the names of the limits that they are of; undefined without room in one. */
-  take(cost: number, renews = false): readonly string[] | undefined {
+  /** Reserves the credits of a call. Returns the names of the shared limits; undefined without room in a limit. */
+  take({cost, renews = false}: Pick<Reservation, 'cost' | 'renews'>): readonly string[] | undefined {
     this.#exhausted = undefined;
     if (renews && !this.affords(cost, renews)) return undefined;
     if (this.#run !== undefined && cost > this.#run.left()) return undefined;
     if (!this.#takeShared(cost)) return undefined;
-    const names = this.#limits.map(({name}) => name);
     this.#reserved += cost;
-    this.#draw(names, cost, renews);
-    return names;
+    if (renews) this.#renewed += cost;
+    return this.#shared.map(({name}) => name);
   }
 
   /** Takes the credits of a call from all shared budgets, or from none. */
@@ -115,12 +95,17 @@ export class Budget {
     }
   }
 
-  /** Ends the reservation of a call, whose credits are of the limits `names`. A free call gives them back. */
-  release(names: readonly string[], {cost, renews = false}: Reservation, charge: Charge): void {
+  /** Ends the reservation of a call. A free call gives its credits back. */
+  release({cost, renews = false, limits = []}: Reservation, charge: Charge): void {
     this.#reserved -= cost;
     if (charge !== 'free') return;
-    this.#draw(names, -cost, renews);
-    for (const budget of this.#shared) for (const name of names) budget.refund(name, cost);
+    if (renews) this.#renewed -= cost;
+    for (const budget of this.#shared) for (const name of limits) budget.refund(name, cost);
+  }
+
+  /** Begins a new count. */
+  beginCount(): void {
+    this.#renewed = 0;
   }
 
   /** The shared budget that refused the last reservation; undefined if none did. */
@@ -162,27 +147,11 @@ export class Budget {
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;
-    const {taken, renewed} = this.#drawOf(name);
-    if (renewed + cost > (this.#lastRoom.get(name) ?? Number.POSITIVE_INFINITY) / 2) return false;
+    const isWithin = (share: number) => this.#renewed + cost <= share / 2;
+    if (!isWithin(this.#shares.get(name) ?? Number.POSITIVE_INFINITY)) return false;
     const left = limit.left();
-    this.#lastRoom.set(name, taken + left);
-    return cost <= left && renewed + cost <= (taken + left) / 2;
-  }
-
-  #drawOf(name: string): Draw {
-    const known = this.#books.draws[name];
-    if (known !== undefined) return known;
-    const draw = {taken: 0, renewed: 0};
-    this.#books.draws[name] = draw;
-    return draw;
-  }
-
-  #draw(names: readonly string[], cost: number, renews: boolean): void {
-    for (const name of names) {
-      const draw = this.#drawOf(name);
-      draw.taken += cost;
-      if (renews) draw.renewed += cost;
-    }
+    this.#shares.set(name, this.committed + left);
+    return cost <= left && isWithin(this.committed + left);
   }
 }
 

@@ -1,6 +1,7 @@
 import type {TimedAttempt} from '../../client/attempt.ts';
 import type {Charge} from '../../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup.ts';
+import type {Spending} from './books.ts';
 import {noAttempts, type ValueHistory} from './value-history.ts';
 
 /**
@@ -14,13 +15,17 @@ export interface LedgerEntry extends LookupKey {
   outcome: Outcome | undefined;
   /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
   interrupted: number | undefined;
-  /** Number of the last lease (calls that left together) of which the value's call is booked; 0 without a call. */
-  lease: number;
+  /** Place of the value's last booked call in the order of sending: see {@link placeOf}. 0 without a call. */
+  sent: number;
   /**
-   * Number of the outcome among the answers that the run bought; null for an outcome without a call. Below 0 for a
-   * rejection that is not judged yet: its place in the order of sending.
+   * Number of the outcome among the answers that the run bought, from 1; 0 for a rejection that is not judged yet; null
+   * for an outcome without a call.
    */
   nth: number | null;
+  /** Calls of the value since the count began, and their cost. */
+  readonly spending: Spending;
+  /** The part of its credits, spent or maybe spent, that renewed an answer. */
+  renewed: number;
   /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
   isUsed: boolean;
   /** Number of the value's row in the ledger's file; 0 if the entry was not read from there. */
@@ -29,17 +34,21 @@ export interface LedgerEntry extends LookupKey {
 
 /** The entry of a value that the ledger does not know. */
 export function newEntry({operation, key}: LookupKey, history = noAttempts): LedgerEntry {
-  return {
-    operation,
-    key,
-    history,
-    outcome: undefined,
-    interrupted: undefined,
-    lease: 0,
-    nth: null,
-    isUsed: false,
-    id: 0,
-  };
+  const spending = {spent: 0, maybeSpent: 0, calls: 0};
+  const unsettled = {outcome: undefined, interrupted: undefined, sent: 0, nth: null};
+  return {operation, key, history, ...unsettled, spending, renewed: 0, isUsed: false, id: 0};
+}
+
+/** Maximum number of calls in a lease. */
+const MOST_IN_LEASE = 2 ** 20;
+
+/** Place in the order of sending of the `nth` call of a lease. A lease has the calls that left together. */
+export function placeOf(lease: number, nth: number): number {
+  return lease * MOST_IN_LEASE + nth;
+}
+
+export function leaseOf(place: number): number {
+  return Math.floor(place / MOST_IN_LEASE);
 }
 
 /** A call that is about to be sent. */
@@ -49,6 +58,8 @@ export interface Reservation extends Booking {
   readonly renews?: boolean | undefined;
   /** Time of the sending, in milliseconds since the epoch. */
   readonly sentAt?: number;
+  /** Names of the shared limits that its credits are of, once they are reserved. */
+  limits?: readonly string[];
 }
 
 interface Booking extends LookupKey {

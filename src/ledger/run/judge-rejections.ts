@@ -1,28 +1,27 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../lookup.ts';
-import type {Books} from './books.ts';
-import type {KeptAnswer} from './entry.ts';
+import {type KeptAnswer, leaseOf} from './entry.ts';
 import {answerOf, entryOf, type LedgerStatements} from './ledger-rows.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
 
-/** See {@link Ledger.judgeRejections}. */
+/** See {@link Ledger.judgeRejections}. `number` returns the number of the next answer. */
 export function judgeRejections(
   sql: LedgerStatements,
   writer: LedgerWriter,
-  books: Books,
   streak: number,
+  number: () => number,
   keep: (answer: KeptAnswer) => void,
 ): ReadonlyMap<Operation, number> {
   const failures = new Map<Operation, number>();
   writer.drain();
-  const ofAccount = inStreak(sql, streak);
+  const ofValues = findValuesFault(sql, streak);
   for (;;) {
     writer.drain();
     const rows = sql.unjudged.all();
     if (rows.length === 0) return failures;
     for (const entry of rows.map(entryOf)) {
-      if (-(entry.nth ?? 0) < books.answeredUpTo && !ofAccount.has(entry.id)) {
-        entry.nth = ++books.bought;
+      if (ofValues.has(entry.id)) {
+        entry.nth = number();
         keep(answerOf(entry));
       } else {
         entry.nth = null;
@@ -35,21 +34,30 @@ export function judgeRejections(
 }
 
 /**
- * Numbers of the rejected values' rows in series of at least `length`: in the order of sending, no call between two of
- * them was answered. Calls that left together count as one moment.
+ * Numbers of the rejected values' rows that were sent before the last answered call, and are not in a series of at least
+ * `length`: in the order of sending, no call between two of a series was answered. There, calls that left together count
+ * as one moment.
  */
-function inStreak(sql: LedgerStatements, length: number): ReadonlySet<number> {
-  const answered = sql.answeredLeases.all().map(({lease}) => Number(lease));
+function findValuesFault(sql: LedgerStatements, length: number): ReadonlySet<number> {
+  const answered = sql.answeredCalls.all().map(({sent}) => Number(sent));
+  const last = answered.at(-1) ?? 0;
   const found = new Set<number>();
   let series: number[] = [];
   let from = 0;
   let at = 0;
-  for (const {id, lease} of sql.rejectedCalls.all()) {
-    while (at < answered.length && (answered[at] as number) < from) at += 1;
-    if (at < answered.length && (answered[at] as number) <= Number(lease)) series = [];
+  const end = () => {
+    if (series.length < length) for (const id of series) found.add(id);
+    series = [];
+  };
+  for (const {id, sent: place} of sql.rejectedCalls.all()) {
+    const [lease, sent] = [leaseOf(Number(place)), Number(place)];
+    while (at < answered.length && leaseOf(answered[at] as number) < from) at += 1;
+    if (at < answered.length && leaseOf(answered[at] as number) <= lease) end();
+    // The account may be the reason for those after the last answered call.
+    if (sent > last) return found;
     series.push(Number(id));
-    if (series.length >= length) for (const one of series) found.add(one);
-    from = Number(lease);
+    from = lease;
   }
+  end();
   return found;
 }

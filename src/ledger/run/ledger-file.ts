@@ -1,57 +1,59 @@
 import {rmSync} from 'node:fs';
+import {crc32} from 'node:zlib';
 import {isDamage, Sqlite, VersionError} from '../../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../../errors.ts';
 import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
-import {ROWS_AT_ONCE} from './ledger-rows.ts';
-import {damaged, saved} from './saved-value.ts';
-
-/** Raise this version if tables, books or a saved value change shape. Other versions are refused. */
-const VERSION = 13;
 
 /**
- * `value`: a row for each distinct value at an endpoint and account (`scope`, a number). `lease`: the calls that left
- * together, until all of them are booked. `nth`: number of an answer among the answers that this run bought; NULL for
- * an answer without a call.
+ * `scope`: the endpoints and accounts, by number. `value`: a row for each distinct value at one of them (a
+ * `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
  */
 const SCHEMA = `
+  CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
   CREATE TABLE value (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
     scope INTEGER NOT NULL,
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
-    -- The last lease of which the value's call is booked; 0 without a call.
-    lease INTEGER NOT NULL,
-    -- Number of the last call (its dispatch), if its session ended before the end of the call was known.
+    sent INTEGER NOT NULL,
     interrupted INTEGER,
-    -- The value's attempts without an answer, as a ValueHistory. A waiting value has their last code in \`error\`.
+    -- The value's history. A waiting value has the last code in \`error\`.
     carried_out INTEGER NOT NULL,
     doubts INTEGER NOT NULL,
     error TEXT,
     data TEXT,
     bought_at INTEGER,
     nth INTEGER,
+    calls INTEGER NOT NULL,
+    spent INTEGER NOT NULL,
+    maybe_spent INTEGER NOT NULL,
+    renewed INTEGER NOT NULL,
     UNIQUE (key, scope)
   );
   CREATE TABLE lease (id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, calls TEXT NOT NULL);
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
+/** Raise the version if a saved value changes shape, too. */
+const format = {schema: SCHEMA, version: 1};
+
 /** Suffix of the file that reserves disk space, so that a full disk doesn't keep the ledger from being written. */
 export const SPARE = '-spare';
+
+/** Maximum number of rows that are read at once. */
+export const ROWS_AT_ONCE = 500;
 
 /**
  * Opens a ledger's file, or creates it. `full`: true if a transaction must survive a power cut, as a credit limit
  * needs. Otherwise it survives only the end of the process.
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
-  const format = {schema: SCHEMA, version: VERSION};
   const synchronous = full ? 'FULL' : 'NORMAL';
   const db = new Sqlite(path, {format, synchronous, exclusive: true, busyTimeoutMs: 0});
   try {
-    const damage = damageOf(db);
-    if (damage !== undefined) throw damaged(new Error(damage));
+    refuseDamage(db);
     return db;
   } catch (error) {
     db.close();
@@ -98,6 +100,45 @@ export function unwritable(reason: string, cause: unknown): OutputError {
   );
 }
 
+function damaged(cause: unknown): StateError {
+  return new StateError(
+    'state_damaged',
+    say`The run's saved state is damaged. Start over with ${set('restart', true)}; answers already in the answer store are not paid for again.`,
+    {cause},
+  );
+}
+
+/** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
+export function toSaved(value: unknown): string {
+  const json = JSON.stringify(value);
+  return `${json}\n${crc32(json)}`;
+}
+
+/**
+ * Reads a text that {@link toSaved} wrote.
+ *
+ * @throws {StateError} `state_damaged` if the text is damaged.
+ */
+export function saved<T>(text: unknown): T {
+  const [json = '', checksum] = String(text).split('\n');
+  if (checksum !== String(crc32(json))) throw damaged(new Error('a saved value has another checksum'));
+  try {
+    return JSON.parse(json) as T;
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+/** Reads a value that was saved under a name; undefined if there is none. */
+export function readMeta<T>(db: Sqlite, name: string): T | undefined {
+  const row = db.query(['value'], 'FROM meta WHERE name = ?').get(name);
+  return row && saved<T>(row.value);
+}
+
+export function writeMeta(db: Sqlite, name: string, text: string): void {
+  db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, text);
+}
+
 /**
  * Reads the run's identity from a ledger that no process has open. `hasCalls`: true if the run sent a call. Throws as
  * {@link openLedgerFile} does.
@@ -105,27 +146,30 @@ export function unwritable(reason: string, cause: unknown): OutputError {
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
   const db = guarded(() => openLedgerFile(path, false));
   try {
-    const found = (rows: string) => guarded(() => db.query(['value'], `FROM ${rows} LIMIT 1`).get());
-    const run = found("meta WHERE name = 'run'");
-    const sent = ['(SELECT key AS value FROM value WHERE lease > 0)', '(SELECT id AS value FROM lease)'];
-    return {run: run && saved<Run>(run.value), hasCalls: sent.some(rows => found(rows) !== undefined)};
+    return guarded(() => {
+      const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
+      return {run: readMeta<Run>(db, 'run'), hasCalls: has('value WHERE sent > 0') || has('lease')};
+    });
   } finally {
     db.close();
   }
 }
 
 /** SQL condition that is true for every row of `value` that this program wrote. */
-const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')})${['scope', 'state', 'lease', 'doubts'].map(column => ` AND typeof(${column}) = 'integer'`).join('')}`;
+const IS_SOUND = [
+  `operation IN (${operationNames.map(name => `'${name}'`).join(', ')})`,
+  ...['scope', 'state', 'sent', 'doubts', 'calls', 'spent', 'maybe_spent', 'renewed'].map(
+    column => `typeof(${column}) = 'integer'`,
+  ),
+].join(' AND ');
 
 /**
- * Describes damage in a ledger's file; undefined if the whole file is sound. Called before anything is sent, so
- * that no run finds damage midway. Takes 1 µs per value.
- *
- * @throws SQLite's errors if pages or texts can't be read.
+ * Throws for damage in a ledger's file. Called before anything is sent, so that no run finds damage midway. Takes 1 µs
+ * per value.
  */
-function damageOf(db: Sqlite): string | undefined {
+function refuseDamage(db: Sqlite): void {
   const found = db.query(['quick_check AS found'], 'FROM pragma_quick_check(1)').get()?.found;
-  if (found !== 'ok') return String(found);
+  if (found !== 'ok') throw damaged(new Error(String(found)));
   // SQLite doesn't check that texts are UTF-8. Reading a text does, so this reads all texts.
   const page = db.query(
     [
@@ -137,8 +181,8 @@ function damageOf(db: Sqlite): string | undefined {
   );
   for (let id = 0; ; ) {
     const {last = null, odd} = page.get(id) ?? {};
-    if (Number(odd) > 0) return `a value's row between ${id} and ${last}`;
-    if (last === null) return undefined;
+    if (Number(odd) > 0) throw damaged(new Error(`a value's row between ${id} and ${last}`));
+    if (last === null) return;
     id = Number(last);
   }
 }

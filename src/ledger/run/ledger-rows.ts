@@ -1,31 +1,27 @@
 import {IN_LIST, listOf, type Sqlite, type SqlRow, type SqlValue} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup.ts';
-import type {KeptAnswer, LedgerEntry} from './entry.ts';
-import {noAttempts} from './value-history.ts';
+import {addSpending, nothingSpent, type Spending} from './books.ts';
+import {type KeptAnswer, type LedgerEntry, leaseOf, newEntry, placeOf, type Reservation} from './entry.ts';
+import {ROWS_AT_ONCE, saved} from './ledger-file.ts';
+import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;
 const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
+const IS_ANSWERED = `state IN (${stateOf.ok}, ${stateOf.unknown}) AND nth > 0`;
+const IS_UNJUDGED = `state = ${stateOf.rejected} AND nth = 0`;
 
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
-/** Maximum number of rows that are read at once. */
-export const ROWS_AT_ONCE = 500;
 
 /** Columns of a value's row that change, in the order of {@link columnsOf}. */
-const WRITTEN = [
-  'state',
-  'lease',
-  'interrupted',
-  'carried_out',
-  'doubts',
-  'error',
-  'data',
-  'bought_at',
-  'nth',
-];
+const WRITTEN =
+  'state sent interrupted carried_out doubts error data bought_at nth calls spent maybe_spent renewed'.split(
+    ' ',
+  );
 const READ = ['id', 'key', 'operation', ...WRITTEN];
+const SPENDING = ['calls', 'spent', 'maybe_spent'];
 
 /** Answers of one endpoint and account (`scope`, as a key). */
 export interface ScopedAnswers {
@@ -33,8 +29,16 @@ export interface ScopedAnswers {
   readonly answers: readonly KeptAnswer[];
 }
 
+/** A call of a lease, as it is saved. */
+export type LeasedCall = readonly [
+  key: string,
+  operation: Operation,
+  cost: number,
+  dispatch: number,
+  renews: boolean,
+];
+
 export function entryOf(row: SqlRow): LedgerEntry {
-  const outcome = outcomeOf(row);
   return {
     operation: row.operation as Operation,
     key: String(row.key),
@@ -43,13 +47,19 @@ export function entryOf(row: SqlRow): LedgerEntry {
       doubts: Number(row.doubts),
       lastCode: row.error === null ? noAttempts.lastCode : String(row.error),
     },
-    outcome,
+    outcome: outcomeOf(row),
     interrupted: row.interrupted === null ? undefined : Number(row.interrupted),
-    lease: Number(row.lease),
+    sent: Number(row.sent),
     nth: row.nth === null ? null : Number(row.nth),
+    spending: spendingIn(row),
+    renewed: Number(row.renewed),
     isUsed: false,
     id: Number(row.id),
   };
+}
+
+function spendingIn({calls, spent, maybe_spent: maybeSpent}: SqlRow): Spending {
+  return {calls: Number(calls), spent: Number(spent), maybeSpent: Number(maybeSpent)};
 }
 
 function outcomeOf(row: SqlRow): Outcome | undefined {
@@ -71,17 +81,18 @@ function outcomeOf(row: SqlRow): Outcome | undefined {
 }
 
 /** The columns {@link WRITTEN} of an entry. A waiting value has its last error code in `error`. */
-function columnsOf({history, outcome, interrupted, lease, nth}: LedgerEntry): SqlValue[] {
+function columnsOf({history, outcome, interrupted, sent, nth, spending, renewed}: LedgerEntry): SqlValue[] {
   const {mayBeCarriedOut, doubts, lastCode} = history;
-  const attempts = [lease, interrupted ?? null, mayBeCarriedOut ? 1 : 0, doubts];
-  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, nth];
+  const attempts = [sent, interrupted ?? null, mayBeCarriedOut ? 1 : 0, doubts];
+  const counts = [nth, spending.calls, spending.spent, spending.maybeSpent, renewed];
+  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, ...counts];
   return [
     'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status],
     ...attempts,
     'error' in outcome ? outcome.error : null,
     'data' in outcome ? (outcome.data ?? null) : null,
     outcome.boughtAt ?? null,
-    nth,
+    ...counts,
   ];
 }
 
@@ -98,45 +109,135 @@ export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 /** Statements for the values of one endpoint and account. `scope`: its number. */
 export function ledgerStatements(db: Sqlite, scope: number) {
   // Binding parameters takes time, so columns that all answers from the store share are part of the statement.
-  const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
+  const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL, 0, 0, 0, 0)`;
   return {
-    any: db.query(['id'], 'FROM value LIMIT 1'),
-    lastId: db.query(['max(id) AS last'], 'FROM value'),
     find: db.query(READ, `FROM value WHERE key ${IN_LIST} AND scope = ${scope}`),
     put: db.prepare(put(`(?, ${scope}, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
     putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
     lease: db.prepare(`INSERT INTO lease (id, scope, calls) VALUES (?, ${scope}, ?)`),
-    endLease: db.prepare('DELETE FROM lease WHERE id = ?'),
+    endLeases: db.prepare('DELETE FROM lease WHERE id < ?'),
     rejectedCalls: db.query(
-      ['id', 'lease'],
-      `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth < 0 ORDER BY nth DESC`,
+      ['id', 'sent'],
+      `FROM value WHERE scope = ${scope} AND ${IS_UNJUDGED} ORDER BY sent`,
     ),
-    answeredLeases: db.query(
-      ['lease'],
-      `FROM (SELECT DISTINCT lease FROM value WHERE scope = ${scope} AND state IN (${stateOf.ok}, ${stateOf.unknown}) AND nth > 0 ORDER BY lease)`,
+    // An answer with a later attempt without an answer has the place of that attempt.
+    answeredCalls: db.query(
+      ['max(sent) AS sent'],
+      `FROM value WHERE scope = ${scope} AND ${IS_ANSWERED} AND doubts = 0 GROUP BY sent / ${placeOf(1, 0)} ORDER BY sent`,
     ),
     unjudged: db.query(
       READ,
-      `FROM value WHERE scope = ${scope} AND state = ${stateOf.rejected} AND nth < 0 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+      `FROM value WHERE scope = ${scope} AND ${IS_UNJUDGED} ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
-    // Failures, and rejections that are not known to be their values' fault. A verdict keeps its doubt: the token may
-    // be redeemed by a call of this run.
-    forgetFailures: db.prepare(
-      `UPDATE value SET state = ${WAITING}, doubts = min(doubts, ?), bought_at = NULL WHERE data IS NULL AND (state IN (${stateOf.failed}, ${stateOf.unknown}) OR (state = ${stateOf.rejected} AND nth < 0))`,
-    ),
-    forgetDoubts: db.prepare('UPDATE value SET doubts = 1 WHERE doubts > 1'),
     answered: db.query(
-      [...READ, 'scope'],
+      [...READ, '(SELECT key FROM scope WHERE scope.id = value.scope) AS owner'],
       `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.unknown}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
   };
 }
 
-export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow[] {
-  const rows: SqlRow[] = [];
+/**
+ * Begins a session at an endpoint and account (`key`). Returns what the file's rows tell, and the number of calls that
+ * were in flight when the last session ended.
+ */
+export function beginRows(db: Sqlite, key: string) {
+  return db.transaction(() => {
+    const interrupted = recoverLeases(db);
+    const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
+    if (number() === undefined) db.prepare('INSERT INTO scope SELECT count(*), ? FROM scope').run(key);
+    const totals = ['max(id) AS last', 'max(nth) AS bought', 'max(sent) AS sent'];
+    const {last, bought, sent} = db.query(totals, 'FROM value').get() ?? {};
+    const scope = Number(number());
+    const renewed = db.query(['total(renewed) AS renewed'], 'FROM value WHERE scope = ?').get(scope)?.renewed;
+    return {
+      interrupted,
+      scope,
+      renewed: Number(renewed),
+      lastId: Number(last ?? 0),
+      bought: Number(bought ?? 0),
+      lastLease: leaseOf(Number(sent ?? 0)),
+      spending: readSpending(db),
+    };
+  });
+}
+
+/**
+ * Books calls as maybe charged that were in flight when a session was killed: the calls of a lease that are not booked
+ * under it. Returns their number.
+ */
+function recoverLeases(db: Sqlite): number {
+  let count = 0;
+  for (const row of db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id').all()) {
+    const [lease, scope] = [Number(row.id), Number(row.scope)];
+    const sql = ledgerStatements(db, scope);
+    const calls = saved<readonly LeasedCall[]>(row.calls);
+    const found = findEntries(
+      sql,
+      calls.map(([key]) => key),
+    );
+    const known = new Map(found.map(entry => [entry.key, entry]));
+    const lost = calls.flatMap(([key, operation, cost, dispatch, renews], nth) => {
+      const entry = known.get(key) ?? newEntry({operation, key});
+      if (leaseOf(entry.sent) >= lease) return [];
+      entry.sent = placeOf(lease, nth);
+      loseCall(entry, {cost, dispatch, renews});
+      return [entry];
+    });
+    writeEntries(sql, lost);
+    sql.endLeases.run(lease + 1);
+    count += lost.length;
+  }
+  return count;
+}
+
+/** Books a call as maybe charged: its session ends before its outcome is known. */
+export function loseCall(
+  entry: LedgerEntry,
+  {cost, dispatch, renews = false}: Pick<Reservation, 'cost' | 'dispatch' | 'renews'>,
+): void {
+  addSpending({maybeSpent: cost}, entry.spending);
+  if (renews) entry.renewed += cost;
+  Object.assign(entry, {interrupted: dispatch, history: withDoubt(entry.history, interruptedCall)});
+}
+
+/** Spending of each endpoint and account with calls, by its number. */
+export function readSpending(db: Sqlite): Map<number, Record<Operation, Spending>> {
+  const sums = SPENDING.map(column => `sum(${column}) AS ${column}`);
+  const rows = db.query(
+    ['scope', 'operation', ...sums],
+    `FROM value WHERE ${SPENDING.map(column => `${column} <> 0`).join(' OR ')} GROUP BY scope, operation ORDER BY scope`,
+  );
+  const all: ReturnType<typeof readSpending> = new Map();
+  for (const row of rows.all()) {
+    const by = all.get(Number(row.scope)) ?? nothingSpent();
+    all.set(Number(row.scope), by);
+    addSpending(spendingIn(row), by[row.operation as Operation]);
+  }
+  return all;
+}
+
+/** Begins a new count: nothing is spent, and a value's doubts count as one. */
+export function forgetSpending(db: Sqlite): void {
+  db.exec(
+    'UPDATE value SET calls = 0, spent = 0, maybe_spent = 0, renewed = 0, doubts = min(doubts, 1) WHERE sent > 0',
+  );
+}
+
+/**
+ * Forgets failures, and rejections that are not known to be their values' fault; keeps at most `doubts` of each. A
+ * verdict keeps its doubt: the token may be redeemed by a call of this run.
+ */
+export function forgetFailures(db: Sqlite, doubts: number): void {
+  db.exec(
+    `UPDATE value SET state = ${WAITING}, doubts = min(doubts, ${doubts}), bought_at = NULL, nth = NULL WHERE data IS NULL AND (state IN (${stateOf.failed}, ${stateOf.unknown}) OR ${IS_UNJUDGED})`,
+  );
+}
+
+export function findEntries(sql: LedgerStatements, keys: readonly string[]): LedgerEntry[] {
+  const entries: LedgerEntry[] = [];
   for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
-    rows.push(...sql.find.all(listOf(keys.slice(from, from + FIND_AT_ONCE))));
-  return rows;
+    entries.push(...sql.find.all(listOf(keys.slice(from, from + FIND_AT_ONCE))).map(entryOf));
+  return entries;
 }
 
 /** Writes entries as they are now. */
@@ -145,8 +246,8 @@ export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntr
   let values: SqlValue[] = [];
   const write = (entry: LedgerEntry) => sql.put.run(entry.key, entry.operation, ...columnsOf(entry));
   for (const entry of entries) {
-    const {outcome, lease, history, nth} = entry;
-    if (outcome?.status !== 'ok' || lease > 0 || nth !== null || history !== noAttempts) {
+    const {outcome, sent, history, nth} = entry;
+    if (outcome?.status !== 'ok' || sent > 0 || nth !== null || history !== noAttempts) {
       write(entry);
       continue;
     }
@@ -160,21 +261,12 @@ export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntr
   answers.forEach(write);
 }
 
-/**
- * Yields answers that the run bought after the answer with the number `nth`, in groups of one scope. `scopes`: all
- * scopes by their numbers.
- */
-export function* answersAfter(
-  sql: LedgerStatements,
-  nth: number,
-  scopes: readonly string[],
-): Generator<ScopedAnswers> {
+/** Yields answers that the run bought after the answer with the number `nth`, in groups of one scope. */
+export function* answersAfter(sql: LedgerStatements, nth: number): Generator<ScopedAnswers> {
   for (let last = 0; ; ) {
     const rows = sql.answered.all(last, nth);
-    for (const [number, scope] of scopes.entries()) {
-      const answers = rows.filter(row => row.scope === number).map(row => answerOf(entryOf(row)));
-      if (answers.length > 0) yield {scope, answers};
-    }
+    for (const scope of new Set(rows.map(({owner}) => String(owner))))
+      yield {scope, answers: rows.filter(({owner}) => owner === scope).map(row => answerOf(entryOf(row)))};
     if (rows.length < ROWS_AT_ONCE) return;
     last = Number(rows.at(-1)?.id);
   }

@@ -1,14 +1,12 @@
 import type {Spare} from '../../disk/spare.ts';
 import {isFull, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
-import type {Books} from './books.ts';
+import type {Operation} from '../../operations/table.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
 import {KeyFilter} from './key-filter.ts';
-import {guarded, unwritable} from './ledger-file.ts';
-import {entryOf, findRows, type LedgerStatements, writeEntries} from './ledger-rows.ts';
-import type {Meta} from './meta.ts';
-import type {LeasedCall} from './recovery.ts';
-import {toSaved} from './saved-value.ts';
+import {guarded, toSaved, unwritable, writeMeta} from './ledger-file.ts';
+import {findEntries, type LeasedCall, type LedgerStatements, writeEntries} from './ledger-rows.ts';
+import type {RefusalTally} from './tally.ts';
 
 /**
  * Number of outcomes without a call that are written together. Keys are random: smaller groups would write
@@ -19,26 +17,14 @@ const ADOPT_AT_ONCE = 4_096;
 interface LedgerWriterOptions {
   readonly db: Sqlite;
   readonly sql: LedgerStatements;
-  readonly meta: Meta;
-  /** The counts of calls and credits. Each transaction writes them with the calls that they count. */
-  readonly books: Books;
+  /** True if the file has values. */
+  readonly isResumed: boolean;
+  /** Refusals in a row. The file has them under the name `refusals`: a kill divides no streak. */
+  readonly refusals: Readonly<Record<Operation, RefusalTally>>;
+  /** All calls of the leases before this one are booked. */
+  readonly oldestLease: () => number;
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
   readonly spare: Spare | undefined;
-}
-
-/** Entries that wait to be written to the ledger's file, and the calls whose booking they have. */
-class WriteBuffer {
-  readonly entries = new Map<string, LedgerEntry>();
-  /** By number of a lease: how many of its calls are booked here. */
-  readonly booked = new Map<number, number>();
-
-  get isEmpty(): boolean {
-    return this.entries.size === 0;
-  }
-
-  add(entry: LedgerEntry): void {
-    this.entries.set(entry.key, entry);
-  }
 }
 
 /**
@@ -46,15 +32,16 @@ class WriteBuffer {
  * last transaction.
  *
  * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight, and refuses
- * reservations. Any other failed write is final: from then on, the books in memory are ahead of the file.
+ * reservations. Any other failed write is final: from then on, the counts in memory are ahead of the file.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   /** Recognizes most keys that are neither in the file nor wait to be written: they need no search in the file. */
   readonly #keys: KeyFilter;
-  /** Calls of each lease that are not booked in the file yet. */
-  readonly #unbooked = new Map<number, number>();
-  #buffer = new WriteBuffer();
+  /** Entries that wait to be written, by key. */
+  #waiting = new Map<string, LedgerEntry>();
+  /** The refusals as they are in the file. */
+  #refusals: string;
   #failure: unknown;
   /** Set once the disk is full: every further reservation throws this error. */
   #full: unknown;
@@ -62,7 +49,8 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    this.#keys = new KeyFilter(guarded(() => options.sql.any.get()) !== undefined);
+    this.#keys = new KeyFilter(options.isResumed);
+    this.#refusals = toSaved(options.refusals);
   }
 
   /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
@@ -74,67 +62,65 @@ export class LedgerWriter {
     const found = new Map<string, LedgerEntry>();
     const others: string[] = [];
     for (const key of keys) {
-      const waiting = this.#buffer.entries.get(key);
+      const waiting = this.#waiting.get(key);
       if (waiting !== undefined) found.set(key, waiting);
       else if (this.#keys.mayHave(key)) others.push(key);
     }
-    if (others.length === 0) return found;
-    for (const row of guarded(() => findRows(this.#options.sql, others)))
-      found.set(row.key as string, entryOf(row));
+    for (const entry of guarded(() => findEntries(this.#options.sql, others))) found.set(entry.key, entry);
     return found;
   }
 
-  /** Queues an entry whose value was settled without a call. The caller has counted it in the books already. */
+  /** Queues an entry. */
   add(entry: LedgerEntry): void {
     this.#keys.add(entry.key);
-    this.#buffer.add(entry);
-    if (this.#buffer.entries.size >= ADOPT_AT_ONCE) this.drain();
+    this.#waiting.set(entry.key, entry);
   }
 
-  /** Queues the entry of a call that has ended, as booked. */
-  book(entry: LedgerEntry): void {
-    const {booked} = this.#buffer;
-    this.#buffer.add(entry);
-    booked.set(entry.lease, (booked.get(entry.lease) ?? 0) + 1);
+  /** Queues an entry whose value was settled without a call. */
+  addSettled(entry: LedgerEntry): void {
+    this.add(entry);
+    if (this.#waiting.size >= ADOPT_AT_ONCE) this.drain();
   }
 
-  /** Writes the waiting bookings. Throws if they can't be written, or an earlier write failed. */
+  /** Writes the waiting entries. Throws if they can't be written, or an earlier write failed. */
   drain(): void {
-    if (!this.#buffer.isEmpty || this.#failure !== undefined) this.write();
+    if (this.#waiting.size > 0 || this.#failure !== undefined) this.write();
   }
 
-  /** Writes the waiting bookings. Every later write throws. */
+  /** Writes the waiting entries. Every later write throws. */
   close(): void {
     this.drain();
     this.#isOpen = false;
   }
 
-  /** Writes the calls that leave together, with the waiting bookings. */
+  /** Writes the calls that leave together, with the waiting entries. */
   reserve(lease: number, calls: readonly Reservation[]): void {
     const leased = calls.map(
-      ({key, operation, cost, dispatch}): LeasedCall => [key, operation, cost, dispatch],
+      ({key, operation, cost, dispatch, renews = false}): LeasedCall => [
+        key,
+        operation,
+        cost,
+        dispatch,
+        renews,
+      ],
     );
     if (this.refusal === undefined) this.#demandSpace();
     this.write(() => this.#options.sql.lease.run(lease, toSaved(leased)), true);
-    this.#unbooked.set(lease, calls.length);
     for (const {key} of calls) this.#keys.add(key);
   }
 
-  /** Writes the waiting bookings, and runs `more`, in one transaction. */
+  /** Writes the waiting entries, and runs `more`, in one transaction. */
   write(more: () => void = () => {}, isReservation = false): void {
     const {refusal} = this;
     if (refusal !== undefined) throw refusal;
-    const buffer = this.#buffer;
     try {
-      this.#commit(buffer, more);
-      this.#buffer = new WriteBuffer();
+      this.#commit(more);
     } catch (error) {
       if (!isFull(error) || this.#options.spare?.release() !== true) {
         this.#failure = error;
         throw error;
       }
       this.#full = error;
-      // Does not write the books now: the caller must first take the refused reservations out of them.
       if (isReservation) throw error;
       this.write(more);
     }
@@ -154,21 +140,18 @@ export class LedgerWriter {
     }
   }
 
-  #commit({entries, booked}: WriteBuffer, more: () => void): void {
-    const {db, sql, meta, books} = this.#options;
-    const left = [...booked].map(
-      ([lease, count]) => [lease, (this.#unbooked.get(lease) ?? 0) - count] as const,
-    );
+  #commit(more: () => void): void {
+    const {db, sql, refusals, oldestLease} = this.#options;
+    const text = toSaved(refusals);
     guarded(() =>
       db.transaction(() => {
-        writeEntries(sql, entries.values());
-        for (const [lease, count] of left) if (count <= 0) sql.endLease.run(lease);
+        writeEntries(sql, this.#waiting.values());
+        sql.endLeases.run(oldestLease());
+        if (text !== this.#refusals) writeMeta(db, 'refusals', text);
         more();
-        meta.set('books', books);
       }),
     );
-    for (const [lease, count] of left)
-      if (count > 0) this.#unbooked.set(lease, count);
-      else this.#unbooked.delete(lease);
+    this.#waiting = new Map();
+    this.#refusals = text;
   }
 }

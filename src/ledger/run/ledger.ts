@@ -2,90 +2,110 @@ import {Spare} from '../../disk/spare.ts';
 import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {isKept, type LookupKey, type Outcome} from '../lookup.ts';
-import {type Accounting, bookAttempt, bookLost, unbookLost} from './bookkeeping.ts';
-import {type Books, emptyBooks, nothingSpent, type SpendingBy, scopeIn} from './books.ts';
-import {attemptAll, Budget, type Holding} from './budget.ts';
+import {Bookkeeping} from './bookkeeping.ts';
+import {nothingSpent, type SpendingBy} from './books.ts';
+import {attemptAll, Budget, type Limits} from './budget.ts';
 import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
+import {Holding} from './holding.ts';
 import {judgeRejections} from './judge-rejections.ts';
-import {guarded, openLedgerFile, removeNames, SPARE} from './ledger-file.ts';
-import type {LedgerOptions} from './ledger-options.ts';
-import {answersAfter, type LedgerStatements, ledgerStatements, type ScopedAnswers} from './ledger-rows.ts';
+import {guarded, openLedgerFile, readMeta, removeNames, SPARE, toSaved, writeMeta} from './ledger-file.ts';
+import {
+  answersAfter,
+  beginRows,
+  forgetFailures,
+  forgetSpending,
+  type LedgerStatements,
+  ledgerStatements,
+  readSpending,
+  type ScopedAnswers,
+} from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {Meta} from './meta.ts';
-import {recoverLeases} from './recovery.ts';
+import {Reservations} from './reservations.ts';
 import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
 
-/** Maximum number of calls that leave together. */
-const MOST_IN_LEASE = 2 ** 20;
-
-/** A call that is not booked yet: the `nth` of its lease. `limits`: names of the limits that its credits are of. */
-interface CallInFlight {
-  readonly call: Reservation;
-  readonly limits: readonly string[];
-  readonly lease: number;
-  readonly nth: number;
+export interface LedgerOptions extends Limits {
+  /** Endpoint and account of this session's values and spending, as a key. */
+  readonly scope: string;
+  /** True if an earlier session of the run left a state that was unreadable: it may have sent any value. */
+  readonly lostState?: boolean | undefined;
+  /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
+  readonly temporary?: boolean | undefined;
+  /** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
+  readonly giveBack?: ((holder: string, spent: number) => void) | undefined;
 }
 
 /**
  * The run's ledger: all that a run remembers. For each distinct value at an endpoint and account, its file has a
- * durable reservation before the call, and the final outcome after the call. So no value is bought twice, and no limit
- * is exceeded, however often the run is killed, and whatever list or settings it has next. The ledger also keeps the
- * books: the counts of calls and credits.
+ * durable reservation before the call, and the final outcome with its cost after the call. So no value is bought twice,
+ * and no limit is exceeded, however often the run is killed, and whatever list or settings it has next. What the run
+ * has spent is the sum over its values.
  *
  * A transaction writes reservations together with the outcomes that arrived since the last transaction. On a full
  * disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After
- * any other write error it writes nothing more. The books in memory then still count every call.
+ * any other write error it writes nothing more. The counts in memory then still have every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
 export class Ledger {
   /** The counts of this session. */
   readonly tally: Tally;
+  /** Spending since the count began, by operation, with this session's. */
+  readonly spending: SpendingBy;
   readonly budget: Budget;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   /** True if the ledger had values when it was opened. */
   readonly isResumed: boolean;
+  /** The number of this session's endpoint and account. */
+  readonly scope: number;
   readonly #options: LedgerOptions;
   readonly #db: Sqlite;
-  readonly #meta: Meta;
-  readonly #accounts: Accounting;
-  /** Number of answers that the run had bought when this session began. */
-  readonly #boughtBefore: number;
+  readonly #books: Bookkeeping;
   readonly #sql: LedgerStatements;
   readonly #writer: LedgerWriter;
   readonly #spare: Spare | undefined;
+  /** Number of answers that the run had bought when this session began. */
+  readonly #boughtBefore: number;
+  readonly #reservations: Reservations;
+  readonly #holding: Holding;
   #used: UsedValues;
-  /** Calls that were sent and are not booked yet, by their keys. */
-  readonly #inFlight = new Map<string, CallInFlight>();
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    const {temporary = false, shared = []} = options;
-    const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
+    const {scope: key, temporary = false, maxCredits, shared = []} = options;
+    const full = !temporary && (maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
     this.#options = options;
     this.#db = db;
     this.#spare = temporary ? undefined : new Spare(path + SPARE);
     try {
-      this.#meta = new Meta(db);
-      const books = this.#meta.get<Books>('books') ?? emptyBooks();
-      this.#boughtBefore = books.bought;
-      this.tally = emptyTally(books.refusals);
-      this.#accounts = {books, scope: scopeIn(books, options.scope), tally: this.tally};
-      this.#sql = guarded(() => ledgerStatements(db, this.#accounts.scope));
-      this.interrupted = guarded(() => recoverLeases(db, this.#accounts, this.#meta));
-      this.isResumed = guarded(() => this.#sql.any.get()) !== undefined;
-      this.#used = this.#unused();
-      this.budget = new Budget(options, books, this.#accounts.scope);
-      this.#writer = new LedgerWriter({db, sql: this.#sql, meta: this.#meta, books, spare: this.#spare});
-      // Gives back unspent credits of a killed session, before this session takes its own.
-      const before = this.#meta.get<Holding>('holding');
-      if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
-      guarded(() => this.#saveHolding());
+      const found = guarded(() => beginRows(db, key));
+      const {scope, lastId, bought, spending} = found;
+      const refusals = guarded(() => readMeta<Tally['refusals']>(db, 'refusals')) ?? noRefusalsYet();
+      this.scope = scope;
+      this.interrupted = found.interrupted;
+      this.isResumed = lastId > 0;
+      this.#books = new Bookkeeping(emptyTally(refusals), spending.get(scope) ?? nothingSpent(), bought);
+      this.tally = this.#books.tally;
+      this.spending = this.#books.spending;
+      this.#boughtBefore = bought;
+      this.#used = new UsedValues(this.tally, lastId);
+      this.#sql = guarded(() => ledgerStatements(db, scope));
+      this.#writer = new LedgerWriter({
+        db,
+        sql: this.#sql,
+        isResumed: this.isResumed,
+        refusals,
+        oldestLease: () => this.#reservations.oldestLease,
+        spare: this.#spare,
+      });
+      this.budget = new Budget(options, this.spending, found.renewed);
+      this.#reservations = new Reservations(this.budget, found.lastLease);
+      this.#holding = new Holding(db, this.budget, scope);
+      guarded(() => this.#holding.takeOver(spending, options.giveBack));
     } catch (error) {
       db.close();
       throw error;
@@ -97,41 +117,24 @@ export class Ledger {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
 
-  /** Spending since the count began, by operation. */
-  get spending(): SpendingBy {
-    const {books, scope} = this.#accounts;
-    return books.spending[scope] ?? nothingSpent();
-  }
-
-  /** Spending since the count began, of each endpoint and account by its number. */
+  /** Spending since the count began, of each endpoint and account by its number, as the file has it. */
   get spendingByScope(): readonly (readonly [scope: number, SpendingBy])[] {
-    const {scopes, spending} = this.#accounts.books;
-    return scopes.flatMap((_, scope) => {
-      const by = spending[scope];
-      return by ? [[scope, by] as const] : [];
-    });
-  }
-
-  /** The number of this session's endpoint and account. */
-  get scope(): number {
-    return this.#accounts.scope;
+    return [...guarded(() => readSpending(this.#db))];
   }
 
   /** Calls in flight: those that were reserved and are not booked yet. */
   get inFlight(): number {
-    return this.#inFlight.size;
+    return this.#reservations.count;
   }
 
   /** Adds up `measure` over the calls in flight. */
   sumInFlight(measure: (call: Reservation) => number): number {
-    let sum = 0;
-    for (const {call} of this.#inFlight.values()) sum += measure(call);
-    return sum;
+    return this.#reservations.sum(measure);
   }
 
   /** Number of answers that the run has bought. */
   get bought(): number {
-    return this.#accounts.books.bought;
+    return this.#books.bought;
   }
 
   /** Returns the entries of the values with these keys. A value that the ledger does not know has no entry. */
@@ -160,7 +163,8 @@ export class Ledger {
   /** Begins to count values anew, since the run reads its input again. */
   readAgain(): void {
     this.#writer.drain();
-    this.#used = this.#unused();
+    const {last} = guarded(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
+    this.#used = new UsedValues(this.tally, Number(last ?? 0));
     for (const counts of Object.values(this.tally.operations))
       Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
   }
@@ -170,44 +174,28 @@ export class Ledger {
    * Writes all that was booked before in the same transaction, also if no call is reserved.
    */
   reserve(batch: readonly Reservation[]): number {
-    const granted: CallInFlight[] = [];
-    const {books} = this.#accounts;
-    try {
-      for (const call of batch) {
-        const limits = this.budget.take(call.cost, call.renews);
-        if (limits === undefined) break;
-        granted.push({call, limits, lease: books.lease + 1, nth: granted.length});
-      }
-      if (granted.length === 0) this.#writer.drain();
-      else this.#writer.reserve(++books.lease, batch.slice(0, granted.length));
-    } catch (error) {
-      for (const {call, limits} of granted) this.budget.release(limits, call, 'free');
-      throw error;
-    }
-    for (const sent of granted) {
-      this.#used.add(sent.call.entry);
-      this.#inFlight.set(sent.call.key, sent);
-    }
+    const granted = this.#reservations.reserve(batch, this.#writer);
+    for (const {entry} of granted) this.#used.add(entry);
     return granted.length;
   }
 
   /** Books an attempt. The next {@link reserve} writes it. A call that was booked at {@link end} stays as it is. */
   record(booked: BookedAttempt): void {
-    const sent = this.#inFlight.get(booked.key);
-    if (this.#state !== 'open' || sent === undefined) return;
-    const {call, limits, lease, nth} = sent;
-    this.#inFlight.delete(booked.key);
-    this.budget.release(limits, call, booked.charge);
-    call.entry.lease = lease;
-    this.#book(call.entry, booked, lease * MOST_IN_LEASE + nth);
+    const call = this.#state === 'open' ? this.#reservations.end(booked.key, booked.charge) : undefined;
+    if (call === undefined) return;
+    const {entry, renews = false, cost} = call;
+    if (renews && booked.charge !== 'free') entry.renewed += cost;
+    this.#book(entry, booked);
   }
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. Durable on return. */
   found(entry: LedgerEntry, booked: BookedAttempt): void {
     if (this.#state !== 'open') throw this.#writer.refusal;
-    unbookLost(this.#accounts, entry, booked.cost);
-    this.#book(entry, booked, entry.lease * MOST_IN_LEASE);
-    this.#writer.drain();
+    const {committed} = this.budget;
+    this.#books.unlose(entry, booked.cost);
+    this.#book(entry, booked);
+    this.#holding.before += this.budget.committed - committed;
+    this.#writer.write(() => this.#holding.save());
   }
 
   /**
@@ -215,12 +203,9 @@ export class Ledger {
    */
   adopt(entry: LedgerEntry, outcome: Outcome): void {
     this.#used.add(entry);
-    Object.assign(entry, {outcome, nth: null});
-    if (isKept(outcome)) {
-      entry.history = noAttempts;
-      this.#used.countStored(entry, outcome);
-    }
-    this.#writer.add(entry);
+    this.#used.countStored(entry.operation, outcome);
+    Object.assign(entry, {outcome, nth: null}, isKept(outcome) && {history: noAttempts});
+    this.#writer.addSettled(entry);
   }
 
   /**
@@ -230,13 +215,13 @@ export class Ledger {
    * `keep` with the answers, and returns the number of failures by operation.
    */
   judgeRejections(streak: number, keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
-    return guarded(() => judgeRejections(this.#sql, this.#writer, this.#accounts.books, streak, keep));
+    return guarded(() => judgeRejections(this.#sql, this.#writer, streak, () => ++this.#books.bought, keep));
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
   *answersAfter(nth: number): Generator<ScopedAnswers> {
     if (this.#state === 'open') this.#writer.drain();
-    yield* answersAfter(this.#sql, nth, this.#accounts.books.scopes);
+    yield* answersAfter(this.#sql, nth);
   }
 
   /**
@@ -244,34 +229,31 @@ export class Ledger {
    * and all doubts of a value count as one. Answers stay.
    */
   beginCount(run: unknown): void {
-    const {books} = this.#accounts;
-    guarded(() =>
-      this.#db.transaction(() => {
-        Object.assign(books, {spending: [], draws: {}});
-        Object.assign(books.refusals, noRefusalsYet());
-        this.#sql.forgetFailures.run(1);
-        this.#sql.forgetDoubts.run();
-        this.#meta.set('run', run);
-        this.#meta.set('books', books);
-        this.#saveHolding();
-      }),
-    );
+    this.#books.beginCount();
+    this.budget.beginCount();
+    this.#holding.before = 0;
+    this.#writer.write(() => {
+      forgetFailures(this.#db, 1);
+      forgetSpending(this.#db);
+      writeMeta(this.#db, 'run', toSaved(run));
+      this.#holding.save();
+    });
   }
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
-    Object.assign(this.#accounts.books.refusals, noRefusalsYet());
-    this.#writer.write(() => this.#sql.forgetFailures.run(0));
+    this.#books.forgetRefusals();
+    this.#writer.write(() => forgetFailures(this.#db, 0));
   }
 
   /** Reads a value that {@link setMeta} saved; undefined if there is none. */
   getMeta<T>(name: string): T | undefined {
-    return this.#meta.get<T>(name);
+    return guarded(() => readMeta<T>(this.#db, name));
   }
 
   /** Saves `value` under `name`, together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#writer.write(() => this.#meta.set(name, value));
+    this.#writer.write(() => writeMeta(this.#db, name, toSaved(value)));
   }
 
   /** Books the calls in flight as maybe charged, and writes all bookings. Afterwards no attempt can be booked. */
@@ -298,29 +280,16 @@ export class Ledger {
     attemptAll([() => this.budget.close(), () => this.#db.close()]);
   }
 
-  /** `nthSent`: the call's place in the order of sending. */
-  #book(entry: LedgerEntry, booked: BookedAttempt, nthSent: number): void {
-    bookAttempt(this.#accounts, entry, booked, nthSent);
-    this.#writer.book(entry);
-  }
-
-  #unused(): UsedValues {
-    const {last} = guarded(() => this.#sql.lastId.get()) ?? {};
-    return new UsedValues(this.tally, Number(last ?? 0));
-  }
-
-  #saveHolding(): void {
-    const {holding} = this.budget;
-    if (holding !== undefined) this.#meta.set('holding', holding);
+  #book(entry: LedgerEntry, booked: BookedAttempt): void {
+    this.#books.book(entry, booked);
+    this.#writer.add(entry);
   }
 
   /** Books this session's calls in flight as maybe charged. */
   #loseInFlight(): void {
-    for (const {call, limits, lease} of this.#inFlight.values()) {
-      bookLost(this.#accounts, call.entry, {...call, lease});
-      this.budget.release(limits, call, 'maybe');
-      this.#writer.book(call.entry);
+    for (const call of this.#reservations.endAll()) {
+      this.#books.lose(call);
+      this.#writer.add(call.entry);
     }
-    this.#inFlight.clear();
   }
 }

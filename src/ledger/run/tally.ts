@@ -45,10 +45,10 @@ export interface OperationTally {
   retries: number;
 }
 
-/** A session's counts. It begins with zeros: {@link Books} has the counts that outlive it. */
+/** A session's counts. It begins with zeros: {@link Ledger.spending} outlives it. */
 export interface Tally {
   readonly operations: Record<Operation, OperationTally>;
-  /** The books' counts: kills divide no streak. */
+  /** Those of earlier sessions, too: kills divide no streak. */
   readonly refusals: Record<Operation, RefusalTally>;
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
   readonly byStatus: Record<string, number>;
@@ -65,17 +65,10 @@ export interface Tally {
 }
 
 export function emptyTally(refusals = noRefusalsYet()): Tally {
-  const zero = (): OperationTally => ({
-    distinct: 0,
-    fromStore: 0,
-    knownRejections: 0,
-    notLookedUp: 0,
-    answered: 0,
-    calls: 0,
-    retries: 0,
-  });
+  const calls = {answered: 0, calls: 0, retries: 0};
+  const values = {distinct: 0, fromStore: 0, knownRejections: 0, notLookedUp: 0};
   return {
-    operations: perOperation(zero),
+    operations: perOperation(() => ({...calls, ...values})),
     refusals,
     byStatus: {},
     byError: {},
@@ -88,8 +81,8 @@ export function emptyTally(refusals = noRefusalsYet()): Tally {
   };
 }
 
-export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
-  return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
+export function totalOf({operations}: Tally, what: keyof OperationTally): number {
+  return Object.values(operations).reduce((sum, counts) => sum + counts[what], 0);
 }
 
 /** Each latency bucket ends 5% above the one before it, so percentiles are exact to 5%. */

@@ -1,4 +1,4 @@
-import {type Answer, isKept} from '../lookup.ts';
+import {isKept, type Outcome} from '../lookup.ts';
 import type {LedgerEntry} from './entry.ts';
 import type {Tally} from './tally.ts';
 
@@ -18,8 +18,7 @@ export class UsedValues {
   }
 
   has({id}: LedgerEntry): boolean {
-    if (id > this.#last) return true;
-    return id > 0 && ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0;
+    return id > this.#last || (id > 0 && ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0);
   }
 
   /** Counts a value, unless it is counted already. Returns true if it was not. */
@@ -34,14 +33,15 @@ export class UsedValues {
 
   /** Counts a value whose rows get the outcome in the ledger. */
   addKnown(entry: LedgerEntry): void {
-    const {outcome, nth, lease} = entry;
-    if (!this.add(entry) || outcome === undefined || !isKept(outcome)) return;
-    if (lease === 0 || (nth === null && outcome.status === 'ok')) this.countStored(entry, outcome);
-    else if (outcome.status === 'ok') this.#tally.operations[entry.operation].answered += 1;
+    const {outcome, nth, sent, operation} = entry;
+    if (!this.add(entry) || outcome === undefined) return;
+    if (sent === 0 || (nth === null && outcome.status === 'ok')) this.countStored(operation, outcome);
+    else if (outcome.status === 'ok') this.#tally.operations[operation].answered += 1;
   }
 
-  /** Counts an answer from the store. */
-  countStored({operation}: LedgerEntry, outcome: Answer): void {
+  /** Counts an answer from the store; no other outcome. */
+  countStored(operation: LedgerEntry['operation'], outcome: Outcome): void {
+    if (!isKept(outcome)) return;
     const counts = this.#tally.operations[operation];
     counts.fromStore += 1;
     if (outcome.status === 'failed') counts.knownRejections += 1;

@@ -2,13 +2,7 @@ import {resolve} from 'node:path';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
-import {
-  type AnswerStore,
-  defaultStoreDirectory,
-  noStore,
-  type OwnAnswers,
-  openStore,
-} from '../../ledger/answers/store.ts';
+import {AnswerStore, defaultStoreDirectory, type OwnAnswers} from '../../ledger/answers/store.ts';
 import {keepUp} from '../../ledger/answers/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../ledger/answers/validity.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
@@ -39,7 +33,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
     const directory = storeDirectory(store, io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
-    await keepUp(directory, {ages, now: io.now(), warn: io.warn});
+    await keepUp(directory, {ages, now: io.now()});
   } catch {
     // Ignores the error: the upkeep of the next run tries again.
   }
@@ -53,8 +47,8 @@ export function openAnswerStore(
   io: World,
   own?: OwnAnswers,
 ): AnswerStore {
-  if (store === false) return noStore;
-  return openStore(() => storeDirectory(store, io.env), {
+  if (store === false) return new AnswerStore();
+  return new AnswerStore(() => storeDirectory(store, io.env), {
     scope,
     output: output.lasts ? resolve(output.name) : undefined,
     judge,

@@ -8,7 +8,7 @@ import {thousandths} from '../../job/money.ts';
 import type {Charge} from '../../job/settings/cost.ts';
 import {giveBackBlocks, PeriodBudget} from '../../ledger/account/period-budget.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
-import type {LedgerOptions} from '../../ledger/run/ledger-options.ts';
+import type {LedgerOptions} from '../../ledger/run/ledger.ts';
 import {chargeOf} from '../../lookup/policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {many} from '../../report/format.ts';
@@ -51,9 +51,9 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
  * even if this session has another account.
  */
 export function giverBack({env, now}: World): LedgerOptions['giveBack'] {
-  return (holder, taken) => {
+  return (holder, spent) => {
     try {
-      giveBackBlocks({directory: userDirectory('state', env), now}, holder, taken);
+      giveBackBlocks({directory: userDirectory('state', env), now}, holder, spent);
     } catch {
       // Ignored. If this run needs the budgets' file, it has stopped already: it opened its budgets before.
     }

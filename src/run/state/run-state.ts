@@ -9,9 +9,8 @@ import {BulkEnrichError, OutputError, StateError, systemReason} from '../../erro
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
-import {Ledger} from '../../ledger/run/ledger.ts';
+import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
 import {peek} from '../../ledger/run/ledger-file.ts';
-import type {LedgerOptions} from '../../ledger/run/ledger-options.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {type Destination, destinationOf} from '../destination/destination.ts';
