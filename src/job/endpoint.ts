@@ -40,10 +40,7 @@ export function resolveEndpoint(
   actionId: string | undefined,
   env: Env,
   interactive: boolean,
-  {
-    offline = false,
-    warn,
-  }: {readonly offline?: boolean; readonly warn?: ((sentence: string) => void) | undefined} = {},
+  {offline = false, warn}: {offline?: boolean; warn?: ((sentence: string) => void) | undefined} = {},
 ): Endpoint {
   const named = given === 'live' ? undefined : given;
   const service = given === 'embedded' ? [] : [...(named === undefined ? [BASE_URL] : []), ...keyVariables];
@@ -52,34 +49,29 @@ export function resolveEndpoint(
   if (given === 'embedded') return {kind: 'embedded', actionId: action, byDefault: false};
   const baseUrl = named ?? env[BASE_URL];
   const apiKey = offline ? '' : readKey(env, warn);
-  if (baseUrl === undefined && !apiKey && given === undefined && interactive) {
+  const keyFrom = apiKey ? keyVariable(env) : undefined;
+  if (baseUrl === undefined && !apiKey && given === undefined && interactive)
     return {kind: 'embedded', actionId: action, byDefault: true};
+  if (baseUrl === undefined) {
+    const missing =
+      given === 'live'
+        ? `The endpoint is live, and ${BASE_URL} is not set. Set it${keyFrom === undefined ? ` and ${KEY}` : ''}`
+        : keyFrom === undefined
+          ? `No service is configured. Set ${BASE_URL} and ${KEY}`
+          : `${keyFrom} is set, but the URL is not. Set ${BASE_URL} too`;
+    const sentence = say`${missing}, or use the embedded service: ${set('endpoint', 'embedded')}.`;
+    throw new UsageError('no_endpoint', sentence, {flags: ['--endpoint', 'embedded']});
   }
-  if (baseUrl === undefined) throw missingUrl(given === 'live', apiKey ? keyVariable(env) : undefined);
   if (apiKey === undefined)
     throw new UsageError(
       'no_key',
       `There is a base URL, but no key: set ${KEY_FILE} to a file that holds it, ${KEY_COMMAND} to a command that prints it, or ${KEY}.`,
     );
-  if (offline) return {kind: 'live', baseUrl, apiKey, actionId: action};
-  return {kind: 'live', baseUrl, apiKey, keyFrom: keyVariable(env), actionId: action};
+  return {kind: 'live', baseUrl, apiKey, ...(keyFrom === undefined ? {} : {keyFrom}), actionId: action};
 }
 
 /** @throws {UsageError} if the variable is set to an empty text. */
 export function refuseEmpty(name: string, env: Env): void {
   if (env[name]?.trim() === '')
     throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
-}
-
-/** The error for a missing URL. `keyFrom`: the variable that gives the key; undefined without a key. */
-function missingUrl(isLive: boolean, keyFrom: string | undefined): UsageError {
-  const remedy = {flags: ['--endpoint', 'embedded']};
-  const instead = say`or use the embedded service: ${set('endpoint', 'embedded')}.`;
-  const error = (missing: string) => new UsageError('no_endpoint', `${missing}, ${instead}`, remedy);
-  if (isLive) {
-    const more = keyFrom === undefined ? ` and ${KEY}` : '';
-    return error(`The endpoint is live, and ${BASE_URL} is not set. Set it${more}`);
-  }
-  if (keyFrom === undefined) return error(`No service is configured. Set ${BASE_URL} and ${KEY}`);
-  return error(`${keyFrom} is set, but the URL is not. Set ${BASE_URL} too`);
 }

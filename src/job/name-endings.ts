@@ -1,4 +1,5 @@
 import {type Said, say, set} from '../sentence.ts';
+
 export type Compression = 'gzip' | 'zstd';
 
 /** Compressions by name ending. Each has its decoder in `src/input`. */
@@ -20,33 +21,25 @@ export function compressionOf(path: string): Compression | undefined {
   return compressions.get(COMPRESSED.exec(path)?.[1]?.toLowerCase());
 }
 
-/** Name endings of formats that this program can't write, each with advice for the user. */
-const otherFormats: Readonly<Record<string, Said>> = {
-  ...perEnding(
-    'xlsx xls xlsm ods numbers',
-    say`Write a .csv: spreadsheets open it. Add ${set('outputFormat', 'csv-bom')} if it has letters beyond ASCII.`,
-  ),
-  ...perEnding(
-    'parquet arrow feather avro orc db sqlite sqlite3 duckdb',
-    'Write a .csv or .ndjson and convert it, with duckdb for example.',
-  ),
-  ...perEnding(
-    'html htm md pdf',
-    say`Write the rows as .csv or .ndjson. For a page about the run: ${set('report', 'FILE.html')}.`,
-  ),
-  ...perEnding('json', 'Write .ndjson, one object a line; `jq -s .` makes one list of it.'),
-  ...perEnding('xml yaml yml', 'Write a .csv or .ndjson.'),
-  ...perEnding('zip 7z rar bz2 xz br', 'Write .gz.'),
-};
+const SPREADSHEET = say`Write a .csv: spreadsheets open it. Add ${set('outputFormat', 'csv-bom')} if it has letters beyond ASCII.`;
+const PAGE = say`Write the rows as .csv or .ndjson. For a page about the run: ${set('report', 'FILE.html')}.`;
 
-function perEnding(endings: string, advice: Said): Record<string, Said> {
-  return Object.fromEntries(endings.split(' ').map(ending => [ending, advice]));
-}
+/** Name endings of formats that this program can't write, with advice for the user. */
+const otherFormats: readonly (readonly [endings: string, advice: Said])[] = [
+  ['xlsx xls xlsm ods numbers', SPREADSHEET],
+  ['html htm md pdf', PAGE],
+  ['json', 'Write .ndjson, one object a line; `jq -s .` makes one list of it.'],
+  ['zip 7z rar bz2 xz br', 'Write .gz.'],
+  [
+    'parquet arrow feather avro orc db sqlite sqlite3 duckdb xml yaml yml',
+    'Write a .csv or .ndjson and convert it, with duckdb for example.',
+  ],
+];
 
 /** Advice for an output of this name; undefined if rows can be written under it. */
 export function otherFormat(path: string): Said | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(otherFormats, ending) ? otherFormats[ending] : undefined;
+  return otherFormats.find(([endings]) => endings.split(' ').includes(ending))?.[1];
 }
 
 /** The formats that a setting or a file's name can give. */

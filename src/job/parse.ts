@@ -124,14 +124,8 @@ export function salvageJobFile(path: string): RawSettings {
   }
 }
 
-/** How messages name settings and their places: as flags and keys of a job file, or {@link asProperties}. */
-export interface Manner {
-  readonly placeOf: PlaceOf;
-  spell(name: string): string;
-}
-
 /** How messages to users of the library name a setting: as a property of an object. */
-export const asProperties: Manner = {placeOf: path => path.map(String).join('.'), spell: name => name};
+export const asProperty: PlaceOf = path => path.map(String).join('.');
 
 /**
  * Checks settings from a job file and flags; flags take precedence.
@@ -142,13 +136,12 @@ export const asProperties: Manner = {placeOf: path => path.map(String).join('.')
 export function checkSettings(
   file: RawJob | undefined,
   flags: RawSettings,
-  manner: Manner = {placeOf: placeIn(file, flags), spell: name => spelled(name, '_')},
+  placeOf = placeIn(file, flags),
 ): JobSettings {
   const merged = {...file?.settings, ...flags};
   const result = jobSchema.safeParse({input: [], ...merged});
   if (result.success) return result.data;
-  const issue = firstIssue(result.error);
-  throw new UsageError('settings', describeIssue(issue, manner, merged));
+  throw new UsageError('settings', describeIssue(firstIssue(result.error), merged, placeOf));
 }
 
 /** The first issue of a failed check, which always has one. */
@@ -156,44 +149,40 @@ function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
   return issues[0] as z.core.$ZodIssue;
 }
 
-function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
-  const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
-  if (unknown !== undefined && issue.path.length === 0) {
+function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: PlaceOf): string {
+  const [unknown] = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [];
+  if (unknown !== undefined) {
+    const spell = (name: string) => (placeOf === asProperty ? name : spelled(name, '_'));
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }
   const {path, message} = complaint(issue);
-  const near = meantValue(issue.path, merged);
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
-  const came = path.length > 0 || message.includes('received') ? '' : given(issue.path, merged);
-  return `${placeOf([...issue.path, ...path])}: ${message}${came}.${hint}`;
+  const [name, ...inner] = issue.path;
+  const setting = describeSettings().find(known => known.name === name);
+  const value = inner.reduce<unknown>(
+    (within, key) => (typeof within === 'object' && within !== null ? Reflect.get(within, key) : undefined),
+    merged[String(name)],
+  );
+  const near =
+    typeof value === 'string' && setting !== undefined ? closest(value, setting.choices) : undefined;
+  // Suggests only a word with the same first letter: many short words are similar, and that letter is rarely wrong.
+  const hint =
+    near !== undefined && inner.length === 0 && near[0] === String(value)[0]
+      ? ` Did you mean "${near}"?`
+      : '';
+  // A URL may hold a secret.
+  const isHidden =
+    path.length > 0 || message.includes('received') || setting?.value?.includes('URL') === true;
+  return `${placeOf([...issue.path, ...path])}: ${message}${isHidden ? '' : given(value)}.${hint}`;
 }
 
 const LONGEST_GIVEN = 40;
 
-/** The end of a message: the value that was given. Empty for URLs, which may hold a secret, and for long values. */
-function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
-  const mayBeSecret = describeSettings().some(
-    setting => setting.name === name && setting.value?.includes('URL') === true,
-  );
-  if (mayBeSecret) return '';
-  let value: unknown = merged[String(name)];
-  for (const key of inner)
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-  const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string';
-  const text = String(value).trim();
-  if (!isPlain || text === '' || text.length > LONGEST_GIVEN) return '';
+/** The end of a message: the value that was given, if it is a short text or number. */
+function given(value: unknown): string {
+  const text = typeof value === 'object' ? '' : String(value ?? '').trim();
+  if (text === '' || text.length > LONGEST_GIVEN) return '';
   return `, not ${typeof value === 'string' ? `"${text}"` : text}`;
-}
-
-/** For a setting that takes one of a few words: the word that the user probably meant. */
-function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string | undefined {
-  const given = merged[String(name)];
-  const setting = describeSettings().find(setting => setting.name === name);
-  if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return undefined;
-  const near = closest(given, setting.choices);
-  // Suggests only a word with the same first letter: many short words are similar, and that letter is rarely wrong.
-  return near?.[0] === given[0] ? near : undefined;
 }
 
 /**
@@ -223,51 +212,41 @@ interface Complaint {
 
 /** The message of an issue. If a value may have several forms, the message is about the form that fits best. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return {
-        path: issue.keys.slice(0, 1),
-        // Replaces zod's own message, which does not name the allowed keys.
-        message: issue.message.startsWith('Unrecognized') ? 'this key does not exist' : issue.message,
-      };
-    case 'invalid_union': {
-      const all = issue.errors.flat();
-      const inside =
-        all.find(({code}) => code === 'unrecognized_keys') ??
-        all.find(({code, path}) => path.length > 0 || code !== 'invalid_type');
-      if (inside === undefined || inside.code === 'invalid_value' || inside.code === 'invalid_format')
-        return {path: [], message: issue.message};
-      const found = complaint(inside);
-      return {path: [...inside.path, ...found.path], message: found.message};
-    }
-    case 'invalid_type':
-      return {
-        path: [],
-        message: issue.expected === 'boolean' ? 'expected true or false' : plain(issue.message),
-      };
-    default:
-      return {path: [], message: plain(issue.message)};
-  }
-}
-
-function plain(message: string): string {
-  return message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "');
+  const {code, message} = issue;
+  if (code === 'unrecognized_keys')
+    // Replaces zod's own message, which does not name the allowed keys.
+    return {
+      path: issue.keys.slice(0, 1),
+      message: message.startsWith('Unrecognized') ? 'this key does not exist' : message,
+    };
+  if (code === 'invalid_type' && issue.expected === 'boolean')
+    return {path: [], message: 'expected true or false'};
+  if (code !== 'invalid_union')
+    return {path: [], message: message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "')};
+  const all = issue.errors.flat();
+  const inside =
+    all.find(one => one.code === 'unrecognized_keys') ??
+    all.find(one => one.path.length > 0 || one.code !== 'invalid_type');
+  if (inside === undefined || inside.code === 'invalid_value' || inside.code === 'invalid_format')
+    return {path: [], message};
+  const found = complaint(inside);
+  return {path: [...inside.path, ...found.path], message: found.message};
 }
 
 /** Returns a function that gives the place of a setting: its flag, or file, line and key in the job file. */
 export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   return ([name = '', ...inner]) => {
     const setting = String(name);
-    const within = inner.map(String).join('.');
     if (file === undefined || setting in flags)
       return `--${spelled(setting, '-')}${which(flags[setting], inner)}`;
-    return `${withLine(file, [setting, ...inner])}: ${[spelled(setting, '_'), ...(within === '' ? [] : [within])].join('.')}`;
+    return `${withLine(file, [setting, ...inner])}: ${[spelled(setting, '_'), ...inner.map(String)].join('.')}`;
   };
 }
 
 /** Says which of several values of one flag is meant, such as ` (number 2)`. */
-function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string {
-  if (typeof index === 'number' && more.length === 0)
-    return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';
-  return index === undefined ? '' : ` (${[index, ...more].map(String).join('.')})`;
+function which(given: unknown, path: readonly PropertyKey[]): string {
+  const [index] = path;
+  if (path.length !== 1 || typeof index !== 'number')
+    return path.length === 0 ? '' : ` (${path.map(String).join('.')})`;
+  return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';
 }

@@ -23,34 +23,28 @@ export function readAs<Schema extends z.ZodType, Value>(
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-const SECOND = 1_000;
-const durationUnits = {
-  ms: 1,
-  s: SECOND,
-  m: 60 * SECOND,
-  h: 3_600 * SECOND,
-  d: 86_400 * SECOND,
-} as const;
+/** A value that is text, read by `read` without the blanks around it. */
+const textAs = <Value>(expected: string, read: (text: string) => Value | Error | undefined) =>
+  readAs(z.string(expected), expected, text => read(text.trim()));
 
-const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
+const SECOND = 1_000;
+const durationUnits = {ms: 1, s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND, d: 86_400 * SECOND} as const;
+
+type Duration = `${number}${keyof typeof durationUnits}`;
 
 /** A length of time from `least` to `most`: `90s`, `15m`, `7d`. The result is in milliseconds. */
 export const durationFrom = (least: Duration, most: Duration) =>
-  readAs(z.string(DURATION), DURATION, given => {
-    const ms = millisecondsOf(given.trim());
+  textAs('expected a duration such as 500ms, 30s, 15m, 2h or 7d', text => {
+    const ms = millisecondsOf(text);
     if (ms === undefined) return undefined;
     const isWithin = ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0);
     return isWithin ? ms : new Error(`expected a duration from ${least} to ${most}`);
   });
 
-type Duration = `${number}${keyof typeof durationUnits}`;
-
 /** Milliseconds of a length of time such as `1d`; undefined if the text is not one. */
 export function millisecondsOf(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
-  return match === null
-    ? undefined
-    : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  return unit === undefined ? undefined : Number(number) * durationUnits[unit as keyof typeof durationUnits];
 }
 
 /** At most `count` calls in `perMs` milliseconds. */
@@ -64,8 +58,6 @@ export function windowOf({perMs}: Rate): number {
   return Math.max(SECOND, perMs);
 }
 
-type RateUnit = 's' | 'm' | 'h';
-
 /**
  * Bounds of a rate: at least one call a day, and at most a million calls in the rate's unit (s, m or h). The
  * pacer keeps the time of each of these calls: at most 8 MB.
@@ -73,12 +65,11 @@ type RateUnit = 's' | 'm' | 'h';
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
-function parseRate(text: string): Rate | 'unlimited' | Error | undefined {
-  if (text.trim() === 'unlimited') return 'unlimited';
-  const [, number, unit] = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text.trim()) ?? [];
+function rateIn(text: string): Rate | Error | undefined {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text) ?? [];
   const given = Number(number);
   if (unit === undefined || given <= 0) return undefined;
-  const perMs = durationUnits[unit as RateUnit];
+  const perMs = durationUnits[unit as 's' | 'm' | 'h'];
   if (perMs / given > SLOWEST_MS || given > MOST_IN_A_UNIT)
     return new Error(`expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`);
   // `count` must be whole: 1.9 calls a second are 2 calls in 1,053 ms.
@@ -86,13 +77,8 @@ function parseRate(text: string): Rate | 'unlimited' | Error | undefined {
   return {count, perMs: (perMs * count) / given};
 }
 
-const RATE = 'expected a rate such as 20/s, 300/m or 1000/h';
-
 /** A single rate, not one for each operation. */
-export const rate = readAs(z.string(RATE), RATE, text => {
-  const read = parseRate(text);
-  return read === 'unlimited' ? undefined : read;
-});
+export const rate = textAs('expected a rate such as 20/s, 300/m or 1000/h', rateIn);
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` belongs to `defaultName`. */
 export function pairsOf(text: string, defaultName: string): [string, string][] {
@@ -120,30 +106,25 @@ function perOperation<T, Other extends string = never>(
   expected: string,
   others: readonly Other[] = [],
 ) {
-  const names: readonly string[] = [...operationNames, ...others];
+  const names = [...operationNames, ...others];
   const error = `expected ${expected}, for all operations or as ${names.map(name => `${name}=…`).join()}`;
   const each = z.string({error});
-  const named = z.partialRecord(z.enum([...operationNames, ...others]), each);
-  return readAs(
-    z.union([each, named], {error}),
-    error,
-    (given): PerOperation<T, Other> | Error | undefined => {
-      const pairs = typeof given === 'object' ? Object.entries(given) : pairsOf(String(given), 'all');
-      const values: PerOperation<T, Other> = {};
-      for (const [name, text] of pairs) {
-        if (name !== 'all' && !names.includes(name)) return undefined;
-        const value = read(String(text));
-        if (value === undefined) return undefined;
-        if (value instanceof Error) return value;
-        values[name as Operation | Other] = value;
-      }
-      return values;
-    },
-  );
+  const given = z.union([each, z.partialRecord(z.enum(names), each)], {error});
+  return readAs(given, error, (given): PerOperation<T, Other> | Error | undefined => {
+    const pairs = typeof given === 'object' ? Object.entries(given) : pairsOf(given, 'all');
+    const values: Record<string, T> = {};
+    for (const [name, text] of pairs) {
+      const isKnown = name === 'all' || names.some(known => known === name);
+      const value = isKnown ? read(String(text).trim()) : undefined;
+      if (value === undefined || value instanceof Error) return value as Error | undefined;
+      values[name] = value;
+    }
+    return values as PerOperation<T, Other>;
+  });
 }
 
 export const rates = perOperation<Rate | 'unlimited'>(
-  parseRate,
+  text => (text === 'unlimited' ? text : rateIn(text)),
   'a rate such as 20/s, 300/m, 1000/h or unlimited',
 );
 
@@ -152,7 +133,7 @@ const OLDEST = '36500d';
 /** Maximum ages of answers by operation. `rejected` is the maximum age of rejections. */
 export const ages = perOperation<number, 'rejected'>(
   text => {
-    const ms = millisecondsOf(text.trim());
+    const ms = millisecondsOf(text);
     const isTooOld = ms !== undefined && ms > (millisecondsOf(OLDEST) ?? 0);
     return isTooOld ? new Error(`expected an age up to ${OLDEST}`) : ms;
   },
@@ -189,8 +170,8 @@ export const share = readAs(textOrNumber(SHARE), SHARE, given => shareOf(String(
 
 /** The share, from 0 to 1, that a text such as `10%` or `0.1` gives; undefined for any other text. */
 export function shareOf(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
-  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
+  const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
+  const value = Number(number) / (percent === '%' ? 100 : 1);
   return value <= 1 ? value : undefined;
 }
 
@@ -199,8 +180,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
   return readAs(textOrNumber(error), error, given => {
     const value = Number(given);
-    const isWhole = /^\d+(e\+?\d+)?$/i.test(String(given).trim());
-    if (!isWhole || value < minimum) return undefined;
+    if (!/^\d+(e\+?\d+)?$/i.test(String(given).trim()) || value < minimum) return undefined;
     return value <= maximum ? value : new Error(`expected a whole number, ${maximum} or less`);
   });
 };
@@ -210,7 +190,7 @@ export const list = (separator?: string) =>
   z
     .union([z.string(), z.array(z.string())], {error: 'expected a text or a list of texts'})
     .transform(given => {
-      const texts = Array.isArray(given) ? given : [given];
+      const texts = [given].flat();
       return separator === undefined
         ? texts
         : texts.flatMap(text => text.split(separator).map(part => part.trim()));
@@ -228,6 +208,7 @@ const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
 });
+
 /** The schema of an object that may have only the keys of `shape`. Its error names these keys. */
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
@@ -237,18 +218,14 @@ export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-const columnObject = only({
-  column: z.string(),
-  prefix: z.string().optional(),
-  when: z.string().optional(),
-});
+const columnObject = only({column: z.string(), prefix: z.string().optional(), when: z.string().optional()});
 
 /** `COL`, `COL=PREFIX`, `{column, prefix, when}`, or several of them. */
 export const columns = z
   .union([columnText, columnObject, z.array(z.union([columnText, columnObject], {error: COLUMN}))], {
     error: COLUMN,
   })
-  .transform((given): ColumnChoice[] => (Array.isArray(given) ? given : [given]));
+  .transform((given): ColumnChoice[] => [given].flat());
 
 const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
 

@@ -4,7 +4,7 @@ import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
-import {asProperties, checkSettings} from '../job/parse.ts';
+import {asProperty, checkSettings} from '../job/parse.ts';
 import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
 import type {ProgramRows, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
@@ -105,14 +105,13 @@ export function prepareRun(
   options: RunJobOptions,
   program?: ProgramRows,
 ): {readonly job: Job; readonly io: RunIo} {
-  const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
+  const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperty);
   const {env = process.env, graceMs} = options;
   if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
     throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
-  const {placeOf} = asProperties;
   const givenRows = program !== undefined;
   const job = resolveJob(
-    {name, inputs: input, output, settings, fromFile: false, placeOf, givenRows},
+    {name, inputs: input, output, settings, fromFile: false, placeOf: asProperty, givenRows},
     env,
     false,
     warner(options),

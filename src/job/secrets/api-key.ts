@@ -10,6 +10,7 @@ const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 
 /** Variables for the API key. Only one of them may be set. */
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
+type KeyVariable = (typeof keyVariables)[number];
 
 /**
  * Maximum time of the command that prints the key. A vault on a network may need some seconds. But a command that
@@ -27,46 +28,33 @@ const LONGEST_REMARK = 500;
  * @throws {UsageError} if several variables are set, or the file or the command gives no key.
  */
 export function readKey(env: Environment, warn: (sentence: string) => void = () => {}): string | undefined {
-  const source = keySource(env);
-  if (source === undefined) return undefined;
-  const [variable, given] = source;
-  if (variable === KEY) return keyIn(given, source);
-  try {
-    if (variable === KEY_FILE) return keyIn(readBegin(given), source);
-    return printedNow(given, source, env, warn);
-  } catch (error) {
-    throw unreadable(source, error);
-  }
+  const variable = keyVariable(env);
+  if (variable === undefined) return undefined;
+  const given = env[variable] ?? '';
+  const refuse = (what: string): never => {
+    throw faultyKey(variable, given, what);
+  };
+  const text =
+    variable === KEY
+      ? given
+      : variable === KEY_FILE
+        ? readBegin(given, refuse)
+        : printedBy(given, env, refuse, warn);
+  const fault =
+    text.length > LARGEST_OUTPUT_BYTES ? 'is too large to be a key' : faultOf(text.trim(), variable);
+  return fault === undefined ? text.trim() : refuse(fault);
 }
 
-/** The variable that gives the key, for messages. */
-export function keyVariable(env: Environment): (typeof keyVariables)[number] | undefined {
-  return keySource(env)?.[0];
-}
-
-type KeySource = readonly [variable: (typeof keyVariables)[number], given: string];
-
-function keySource(env: Environment): KeySource | undefined {
-  const set = keyVariables.flatMap((name): KeySource[] => {
-    const given = env[name];
-    return given === undefined ? [] : [[name, given]];
-  });
-  if (set.length > 1)
-    throw new UsageError('two_keys', `${set.map(([name]) => name).join(' and ')} are both set: unset one.`);
+/** The variable that gives the key. */
+export function keyVariable(env: Environment): KeyVariable | undefined {
+  const set = keyVariables.filter(name => env[name] !== undefined);
+  if (set.length > 1) throw new UsageError('two_keys', `${set.join(' and ')} are both set: unset one.`);
   return set[0];
 }
 
-function keyIn(text: string, source: KeySource): string {
-  const key = text.trim();
-  if (text.length > LARGEST_OUTPUT_BYTES) throw sourceError(source, 'is too large to be a key');
-  if (key === '') throw sourceError(source, source[0] === KEY_FILE ? 'is empty' : 'printed nothing');
-  const fault = faultOf(key);
-  if (fault !== undefined) throw sourceError(source, fault);
-  return key;
-}
-
 /** Tells why a text is not a key alone; undefined if it may be one. The service would refuse such a text. */
-function faultOf(text: string): string | undefined {
+function faultOf(text: string, variable: KeyVariable): string | undefined {
+  if (text === '') return variable === KEY_FILE ? 'is empty' : 'printed nothing';
   if (/[\0\uFFFD]/.test(text)) return 'is not UTF-8 text, perhaps UTF-16: save it as UTF-8';
   if (/[\r\n]/.test(text)) return 'has more than one line';
   if (/^(["'`]).*\1$/.test(text)) return 'has quotes around the key: remove them';
@@ -79,23 +67,26 @@ function faultOf(text: string): string | undefined {
 /**
  * The beginning of a file, at most one byte more than a key may have, since a device such as /dev/zero has no end.
  */
-function readBegin(path: string): string {
-  const file = openSync(path, 'r');
+function readBegin(path: string, refuse: (what: string) => never): string {
+  let file: number | undefined;
   try {
+    file = openSync(path, 'r');
     const bytes = Buffer.alloc(LARGEST_OUTPUT_BYTES + 1);
     return bytes.toString('utf8', 0, readSync(file, bytes));
+  } catch (error) {
+    return refuse(`can't be read: ${systemReason(error)}`);
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 
-function printedNow(
+function printedBy(
   command: string,
-  source: KeySource,
   env: Environment,
+  refuse: (what: string) => never,
   warn: (sentence: string) => void,
 ): string {
-  const ended = spawnSync(command, {
+  const {stdout, stderr, error, status, signal} = spawnSync(command, {
     env: {...env},
     encoding: 'utf8',
     timeout: COMMAND_TIMEOUT_MS,
@@ -104,30 +95,23 @@ function printedNow(
     shell: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const printed = ended.stdout?.trim() ?? '';
-  const remark = oneLine(printed === '' ? (ended.stderr ?? '') : ended.stderr.replaceAll(printed, '******'));
+  const printed = stdout?.trim() ?? '';
+  const remark = oneLine(printed === '' ? (stderr ?? '') : stderr.replaceAll(printed, '******'));
   if (remark !== '') warn(`The command in ${KEY_COMMAND} says: ${remark.slice(0, LONGEST_REMARK)}`);
-  if (ended.error !== undefined) throw ended.error;
-  if (ended.status !== 0) throw ended;
-  return keyIn(printed, source);
+  if (error === undefined && status === 0) return printed;
+  const cause = (error as NodeJS.ErrnoException | undefined)?.code ?? signal;
+  return refuse(
+    cause === null ? `failed (exit code ${status})` : `failed (${cause}), or took longer than a minute`,
+  );
 }
 
-/** The error for an unreadable key. Its message has neither the command nor its output, which is the key. */
-function unreadable(source: KeySource, error: unknown): UsageError {
-  if (error instanceof UsageError) return error;
-  if (source[0] === KEY_FILE) return sourceError(source, `can't be read: ${systemReason(error)}`);
-  const {status, code, signal} = error as {status?: number | null; code?: unknown; signal?: string | null};
-  const exit = status ?? (typeof code === 'number' ? code : undefined);
-  if (exit !== undefined) return sourceError(source, `failed (exit code ${exit})`);
-  return sourceError(source, `failed (${signal ?? String(code)}), or took longer than a minute`);
-}
-
-function sourceError([variable, given]: KeySource, what: string): UsageError {
+/** The error for a text that is no key. Its message has neither the command nor its output, which is the key. */
+function faultyKey(variable: KeyVariable, given: string, what: string): UsageError {
   if (variable === KEY) return new UsageError('key_variable', `The text in ${variable} ${what}.`);
-  return variable === KEY_FILE
-    ? new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`)
-    : new UsageError(
-        'key_command',
-        `The command in ${variable} ${what}; it must print the API key and nothing else.`,
-      );
+  if (variable === KEY_FILE)
+    return new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`);
+  return new UsageError(
+    'key_command',
+    `The command in ${variable} ${what}; it must print the API key and nothing else.`,
+  );
 }

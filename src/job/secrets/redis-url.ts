@@ -26,8 +26,8 @@ export function resolveRedisUrl(given: string | undefined, flag: string, env: En
 }
 
 function checkUrl(text: string, name: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return;
+  const {protocol = '', hostname = ''} = URL.canParse(text) ? new URL(text) : {};
+  if (/^rediss?:$/.test(protocol) && hostname !== '') return;
   throw new UsageError(
     'redis_url',
     `${name} is not the URL of a Redis: expected redis://HOST:PORT, or rediss:// with TLS.`,
@@ -37,5 +37,5 @@ function checkUrl(text: string, name: string): void {
 /** The part of a URL that identifies a Redis database, without user and password. The default port is 6379. */
 function databaseOf(url: string): string {
   const {protocol, hostname, port, pathname} = new URL(url);
-  return [protocol, hostname, port === '' ? '6379' : port, pathname === '/' ? '' : pathname].join(' ');
+  return [protocol, hostname, port || '6379', pathname.replace(/^\/$/, '')].join(' ');
 }

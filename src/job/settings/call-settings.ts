@@ -19,7 +19,6 @@ export const callSettings = {
     description:
       'Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. At most 1000000, at least one call a day (0.0417/h).',
     defaultText: '20/s live, unlimited embedded',
-    uses: ['run', 'library'],
   }),
   concurrency: callSetting(whole(1, 10_000).optional(), {
     value: 'N',
@@ -36,12 +35,10 @@ export const callSettings = {
     value: 'N',
     description:
       'How often a value may be sent again after a call that may have been charged, from 0 (never) to 1000.',
-    uses: ['run', 'library'],
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
     description: 'Maximum outage or Retry-After to wait for, from 0s to 30d; see --publish-on.',
-    uses: ['run', 'library'],
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
@@ -61,13 +58,11 @@ export const callSettings = {
   maxCredits: limitSetting(whole(0).optional(), {
     value: 'N',
     description: 'Maximum of credits for this run, all its sessions included.',
-    uses: ['run', 'library'],
   }),
   until: limitSetting(until.optional(), {
     value: 'TIME',
     description:
       'Make no calls after this: a length of time such as 2h (100ms to 365d), or a time of day such as 06:00 or "06:00 Europe/Berlin".',
-    uses: ['run', 'library'],
   }),
   publishOn: limitSetting(
     list(',')
@@ -79,14 +74,12 @@ export const callSettings = {
       description:
         'Limits at which the run writes the whole output anyway (exit 3): budget, outage, deadline, with commas. At any other it stops, and can be resumed (exit 7 or 5).',
       defaultText: 'none',
-      uses: ['run', 'library'],
     },
   ),
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description:
       'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. Unless this is 100%, 100 rejections in a row stop a run, too.',
-    uses: ['run', 'library'],
   }),
   maxRejects: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
@@ -98,6 +91,5 @@ export const callSettings = {
     repeatable: true,
     description:
       'Exit with 4 after writing the output if this is true of the summary, such as risk.high > 500.',
-    uses: ['run', 'library'],
   }),
 };

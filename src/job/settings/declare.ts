@@ -17,7 +17,8 @@ export type Use =
 /** The description of a setting. Its type and its default are in its schema. */
 export interface SettingMeta {
   readonly description: string;
-  readonly uses: readonly Use[];
+  /** Default: `run` and `library`. */
+  readonly uses?: readonly Use[];
   /**
    * False if the setting changes only how a run works and what it shows: a complete run is complete with any value of
    * it. Addresses of a fleet and of a health check may hold secrets, so they have this, too: they are in no digest.
@@ -38,14 +39,20 @@ export interface SettingMeta {
 }
 
 export interface DeclaredSetting extends SettingMeta {
+  readonly uses: readonly Use[];
   readonly schema: z.ZodType;
   readonly group: string;
 }
+
+const USUAL = ['run', 'library'] as const;
+
+type UsesOf<M extends SettingMeta> = M['uses'] extends readonly Use[] ? M['uses'] : typeof USUAL;
 
 /** Declares the settings of one group. Help and docs have a heading for each group. */
 export function settingsIn(group: string) {
   return <T extends z.ZodType, const M extends SettingMeta>(schema: T, meta: M) => ({
     ...meta,
+    uses: (meta.uses ?? USUAL) as UsesOf<M>,
     group,
     schema: schema.meta({description: meta.description, defaultText: meta.defaultText}),
   });

@@ -43,20 +43,17 @@ export const lookupSettings = {
       value: 'COL[=PREFIX]',
       repeatable: true,
       description: `${operations[name].about} PREFIX begins the names of its new columns.`,
-      uses: ['run', 'library'],
     }),
   ),
   verdict: columnsSetting(verdict.optional(), {
     value: 'COL',
     description: operations.verify.about,
-    uses: ['run', 'library'],
   }),
   country: columnsSetting(list().optional(), {
     value: 'COL',
     repeatable: true,
     description:
       'Column with the country of national phone numbers. Of several, each phone column uses its own: shipping_phone uses shipping_country.',
-    uses: ['run', 'library'],
   }),
   defaultCountry: columnsSetting(
     z
@@ -78,19 +75,16 @@ export const lookupSettings = {
     description:
       'Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same).',
     defaultText: 'such cells are invalid',
-    uses: ['run', 'library'],
   }),
   empty: columnsSetting(list().optional(), {
     value: 'TEXT',
     repeatable: true,
     description: 'Treat cells with just this text as empty, as n/a and unknown are anyway.',
-    uses: ['run', 'library'],
   }),
   fields: columnsSetting(list(',').optional(), {
     value: 'FIELDS',
     repeatable: true,
     description: 'Write only these answer fields, such as ip.country,email.trust_score.',
-    uses: ['run', 'library'],
   }),
   header: columnsSetting(z.boolean().default(true), {
     negated: true,

@@ -29,14 +29,12 @@ export const resultSettings = {
     {
       value: 'RULES',
       description: 'Rules of the risk score: default, none, or a YAML file.',
-      uses: ['run', 'library'],
     },
   ),
   summary: resultSetting(z.string().optional(), {
     value: 'FILE',
     description: 'File for the summary.',
     defaultText: 'OUT.summary.json',
-    uses: ['run', 'library'],
   }),
   rejects: resultSetting(z.string().optional(), {
     value: 'FILE',
@@ -52,7 +50,6 @@ export const resultSettings = {
     {
       value: 'FILE',
       description: 'File for a report: an HTML page, or Markdown (.md).',
-      uses: ['run', 'library'],
     },
   ),
   metrics: resultSetting(
@@ -63,7 +60,6 @@ export const resultSettings = {
     {
       value: 'FILE',
       description: "File for Prometheus metrics, for the node exporter's textfile collector (.prom).",
-      uses: ['run', 'library'],
     },
   ),
   pingUrl: resultSetting(
@@ -71,7 +67,6 @@ export const resultSettings = {
     {
       value: 'URL',
       description: 'Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE).',
-      uses: ['run', 'library'],
       changesResult: false,
     },
   ),
@@ -79,7 +74,6 @@ export const resultSettings = {
     value: 'WHAT',
     description:
       "How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also exits with 4, after writing the output. off compares nothing.",
-    uses: ['run', 'library'],
   }),
   log: resultSetting(log.optional(), {
     value: 'WORDS',

@@ -6,52 +6,22 @@ import {settingsIn} from './declare.ts';
 const rowsSetting = settingsIn('Rows');
 const formatSetting = settingsIn('Format');
 
-/** Encodings that can be read: Unicode, and those of old programs, which iconv-lite decodes. */
-export const encodings = [
-  ...(['utf-8', 'utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'] as const),
-  ...([
-    'windows-1250',
-    'windows-1251',
-    'windows-1252',
-    'windows-1253',
-    'windows-1254',
-    'windows-1255',
-    'windows-1256',
-    'windows-1257',
-    'windows-1258',
-    'windows-874',
-  ] as const),
-  ...([
-    'iso-8859-1',
-    'iso-8859-2',
-    'iso-8859-5',
-    'iso-8859-7',
-    'iso-8859-9',
-    'iso-8859-15',
-    'koi8-r',
-    'koi8-u',
-    'macintosh',
-    'cp437',
-    'cp850',
-    'cp852',
-    'cp866',
-  ] as const),
-  ...(['shift_jis', 'euc-jp', 'gbk', 'gb18030', 'big5', 'euc-kr'] as const),
-] as const;
+const words = (text: string) => text.split(' ');
 
+/** Encodings that can be read: Unicode, and those of old programs, which iconv-lite decodes. */
+export const encodings: readonly string[] = [
+  ...words('utf-8 utf-16le utf-16be utf-32le utf-32be'),
+  ...words('windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256'),
+  ...words('windows-1257 windows-1258 windows-874'),
+  ...words('iso-8859-1 iso-8859-2 iso-8859-5 iso-8859-7 iso-8859-9 iso-8859-15 koi8-r koi8-u macintosh'),
+  ...words('cp437 cp850 cp852 cp866 shift_jis euc-jp gbk gb18030 big5 euc-kr'),
+];
+
+/** Other names. The byte order mark decides between utf-16le and utf-16be. */
 const sameEncoding: Readonly<Record<string, string>> = {
-  ansi: 'windows-1252',
-  latin1: 'iso-8859-1',
-  latin2: 'iso-8859-2',
-  sjis: 'shift_jis',
-  cp932: 'shift_jis',
-  cp936: 'gbk',
-  gb2312: 'gbk',
-  cp949: 'euc-kr',
-  macroman: 'macintosh',
-  // The byte order mark decides between utf-16le and utf-16be.
-  utf16: 'auto',
-  unicode: 'auto',
+  ...{ansi: 'windows-1252', latin1: 'iso-8859-1', latin2: 'iso-8859-2', macroman: 'macintosh'},
+  ...{sjis: 'shift_jis', cp932: 'shift_jis', cp936: 'gbk', gb2312: 'gbk', cp949: 'euc-kr'},
+  ...{utf16: 'auto', unicode: 'auto'},
 };
 
 /** The name in {@link encodings} for a spelling such as `cp1252` or `latin1`. Other texts stay unchanged. */
@@ -65,12 +35,10 @@ export const rowSettings = {
   where: rowsSetting(z.string().min(1).optional(), {
     value: 'EXPR',
     description: 'Look up only rows where this is true, such as row.country == "US".',
-    uses: ['run', 'library'],
   }),
   limit: rowsSetting(whole(1).optional(), {
     value: 'N',
     description: 'Read only the first N records.',
-    uses: ['run', 'library'],
   }),
   inputFormat: formatSetting(z.enum(namedFormats).optional(), {
     value: 'FORMAT',

@@ -22,17 +22,14 @@ export const storeSettings = {
   maxAge: storeSetting(ages.prefault(defaultAges), {
     value: 'AGE',
     description: 'Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
-    uses: ['run', 'library'],
   }),
   stale: storeSetting(durationFrom('0s', '36500d').optional(), {
     value: 'TIME',
     description:
       'If no call is possible (outage, deadline, budget), use answers up to this long past their age.',
-    uses: ['run', 'library'],
   }),
   offline: storeSetting(z.boolean().default(false), {
     description: 'Make no calls: use stored answers, and skip all other values. Needs no key.',
-    uses: ['run', 'library'],
   }),
   account: storeSetting(
     readAs(textOrNumber(LABEL), LABEL, given =>
@@ -47,7 +44,6 @@ export const storeSettings = {
   ),
   requireStore: storeSetting(z.boolean().default(false), {
     description: "Stop before the first call (exit 9) if the answer store can't be used.",
-    uses: ['run', 'library'],
   }),
 
   state: stateSetting(z.string().optional(), {
@@ -61,7 +57,6 @@ export const storeSettings = {
     value: 'DAY',
     description: 'The day for {date} in paths.',
     defaultText: 'today, UTC',
-    uses: ['run', 'library'],
     changesResult: false,
   }),
   restart: stateSetting(z.boolean().default(false), {

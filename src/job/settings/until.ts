@@ -54,22 +54,12 @@ function nextTime({minutes, zone}: TimeOfDay, now: number): number {
 
 /**
  * The first moment at which clocks in the zone show `wall` or later. `wall` is a local time, given as the
- * milliseconds at which clocks in UTC would show it. Clocks change at most once in two days, so only the offsets
- * one day before and one day after are possible.
+ * milliseconds at which clocks in UTC would show it. Clocks change at most once in two days, and at a full minute.
  */
 function shownAt(wall: number, zone: string | undefined): number {
-  const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));
-  const moments = offsets.map(offset => wall - offset);
-  const shown = moments.filter(at => at + offsetAt(at, zone) === wall);
-  if (shown.length > 0) return Math.min(...shown);
-  let before = Math.min(...moments);
-  let after = Math.max(...moments);
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (middle + offsetAt(middle, zone) < wall) before = middle;
-    else after = middle;
-  }
-  return after;
+  let at = wall - Math.max(offsetAt(wall - DAY_MS, zone), offsetAt(wall + DAY_MS, zone));
+  while (at + offsetAt(at, zone) < wall) at += 60_000;
+  return at;
 }
 
 const DAY_MS = 86_400_000;
