@@ -29,7 +29,10 @@ export function createRowFilter(
   {vocabulary, facts}: Background,
   placeOf: PlaceOf,
 ): RowFilter {
-  const check = conditionChecker({...vocabulary, ...rowVocabulary(knownColumns(format))});
+  const check = conditionChecker(
+    {...vocabulary, ...rowVocabulary(knownColumns(format))},
+    {constant: facts.constant},
+  );
   const condition = compile(check(where, placeOf(['where'])));
   const read = rowReader(condition.references, format.columns);
   return row => condition.decide({...facts, row: read?.(row)}) === true;

@@ -89,19 +89,21 @@ function linesOf(path: string, place: string): string[] {
  */
 export function backgroundOf(given: Given | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
-  const constant = Object.entries(constants).map(([name, value]) => [name, constantType(value)] as const);
-  const list = Object.keys(lists).map(name => [name, {kind: 'set'}] as const);
+  const typesOf = (values: object, typeOf: (value: unknown) => Type): RuleVocabulary[string] => ({
+    kind: 'object',
+    fields: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeOf(value)])),
+  });
   return {
     vocabulary: {
       now: {kind: 'timestamp'},
-      ...(constant.length === 0 ? {} : {constant: {kind: 'object', fields: Object.fromEntries(constant)}}),
-      ...(list.length === 0 ? {} : {list: {kind: 'object', fields: Object.fromEntries(list)}}),
+      ...(Object.keys(constants).length > 0 && {constant: typesOf(constants, constantType)}),
+      ...(Object.keys(lists).length > 0 && {list: typesOf(lists, () => ({kind: 'set'}))}),
     },
     facts: {now: new Date(startedAt), constant: constants, [LIST]: lists},
   };
 }
 
-function constantType(value: number | string | boolean): Type {
-  if (typeof value === 'string') return {kind: 'string', value};
-  return {kind: typeof value === 'number' ? 'double' : 'bool', value};
+function constantType(value: unknown): Type {
+  if (typeof value === 'string') return {kind: 'string'};
+  return {kind: typeof value === 'number' ? 'double' : 'bool'};
 }

@@ -88,12 +88,12 @@ export interface Alternative {
 export function conditionCompiler(
   subjects: Subjects,
   format: InputFormat,
-  {vocabulary}: Background,
+  {vocabulary, facts: {constant}}: Background,
   more: RuleVocabulary = {},
 ): (text: string, place: string) => RowCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
   const answers = answerVocabulary(operations, knownColumns(format));
-  const check = conditionChecker({...vocabulary, ...answers, ...more});
+  const check = conditionChecker({...vocabulary, ...answers, ...more}, {constant});
   return (text, place) => {
     const expression = check(text, place);
     const {references} = expression;

@@ -34,7 +34,13 @@ export function condition(
 ): Condition {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
   const {vocabulary} = backgroundOf({constants, lists: {}}, 0);
-  return compile(conditionChecker({...vocabulary, ...answerVocabulary(operations, columns)})(text, place));
+  const check = conditionChecker(
+    {...vocabulary, ...answerVocabulary(operations, columns)},
+    {
+      constant: constants,
+    },
+  );
+  return compile(check(text, place));
 }
 
 export function scorer(

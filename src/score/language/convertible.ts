@@ -6,7 +6,9 @@
 export const convertible = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
   uint: texts(/^\+?\d+$/, 'uint() takes a whole number from 0 on, such as "7"'),
-  double: numbers(),
+  double: texts(/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i, 'double() takes a number, such as "7.5"', text =>
+    Number.isFinite(Number(text)),
+  ),
   timestamp: dates(),
   duration: texts(
     /^[+-]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/,
@@ -20,20 +22,10 @@ type Read = (value: unknown) => unknown;
  * Makes a check that a text has this shape. Its error, with the message `otherwise`, is made once, since
  * making one for each row would be slow.
  */
-function texts(shape: RegExp, otherwise: string): Read {
+function texts(shape: RegExp, otherwise: string, isRight = (_: string) => true): Read {
   const error = new Error(otherwise);
   return value => {
-    if (typeof value === 'string' && !shape.test(value)) throw error;
-    return value;
-  };
-}
-
-function numbers(): Read {
-  const otherwise = 'double() takes a number, such as "7.5"';
-  const error = new Error(otherwise);
-  const isNumber = texts(/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i, otherwise);
-  return value => {
-    if (!Number.isFinite(typeof value === 'string' ? Number(isNumber(value)) : 0)) throw error;
+    if (typeof value === 'string' && !(shape.test(value) && isRight(value))) throw error;
     return value;
   };
 }

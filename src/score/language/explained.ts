@@ -14,106 +14,59 @@ const WORDS: readonly (readonly [other: RegExp, here: string])[] = [
   [/(?<![=!<>])===?=|(?<![=!<>])=(?!=)/, '== compares'],
 ];
 
-const FUNCTIONS: Readonly<Record<string, string>> = {
-  lower: 'a.lowerAscii()',
-  tolower: 'a.lowerAscii()',
-  tolowercase: 'a.lowerAscii()',
-  lowercase: 'a.lowerAscii()',
-  upper: 'a.upperAscii()',
-  toupper: 'a.upperAscii()',
-  touppercase: 'a.upperAscii()',
-  uppercase: 'a.upperAscii()',
-  strip: 'a.trim()',
-  len: 'size(a)',
-  length: 'size(a)',
-  count: 'size(a)',
-  includes: 'a.contains("b")',
-  contains: 'a.contains("b")',
-  startswith: 'a.startsWith("b")',
-  endswith: 'a.endsWith("b")',
-  starts_with: 'a.startsWith("b")',
-  ends_with: 'a.endsWith("b")',
-  regex: 'a.matches("^b.*c$")',
-  matches: 'a.matches("^b.*c$")',
-  match: 'a.matches("^b.*c$")',
-  like: 'a.contains("b")',
-  number: 'double(a)',
-  float: 'double(a)',
-  date: 'timestamp("2026-01-31T00:00:00Z")',
-  any: 'a.exists(x, x == "b")',
-};
-
-/** Names of the parser's tokens, for users. */
-const TOKENS: Readonly<Record<string, string>> = {
-  NUMBER: 'a number',
-  STRING: 'a text in quotes',
-  BOOLEAN: 'true or false',
-  NULL: 'null',
-  IDENTIFIER: 'a name',
-  PLUS: '"+"',
-  MINUS: '"-"',
-  MULTIPLY: '"*"',
-  DIVIDE: '"/"',
-  MODULO: '"%"',
-  EQ: '"=="',
-  NE: '"!="',
-  LT: '"<"',
-  LE: '"<="',
-  GT: '">"',
-  GE: '">="',
-  AND: '"&&"',
-  OR: '"||"',
-  NOT: '"!"',
-  IN: '"in"',
-  LPAREN: '"("',
-  RPAREN: '")"',
-  LBRACKET: '"["',
-  RBRACKET: '"]"',
-  LBRACE: '"{"',
-  RBRACE: '"}"',
-  DOT: '"."',
-  COMMA: '","',
-  COLON: '":"',
-  QUESTION: '"?"',
-  BYTES: 'bytes',
-};
-const TOKEN = Object.keys(TOKENS).join('|');
-
-/** The parser's messages about tokens, each with the sentence that users get. */
-const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) => string])[] = [
-  [/^Unexpected token: EOF$/, () => 'the expression ends too early'],
-  [new RegExp(`^Unexpected token: (${TOKEN})$`), at => `${TOKENS[at]} can't stand where it is`],
-  [
-    new RegExp(`^Expected (${TOKEN}), got EOF$`),
-    expected => `the expression ends where ${TOKENS[expected]} must follow`,
-  ],
-  [/^Expected EOF, got (\w+)$/, at => `the expression should end before ${TOKENS[at]}`],
-  [
-    new RegExp(`^Expected (${TOKEN}), got (${TOKEN})$`),
-    (expected, at) => `${TOKENS[expected]} must stand where ${TOKENS[at]} is`,
-  ],
+/** Functions of other languages, by their spelling in CEL. */
+const FUNCTIONS: readonly (readonly [here: string, others: readonly string[]])[] = [
+  ['a.lowerAscii()', ['lower', 'tolower', 'tolowercase', 'lowercase']],
+  ['a.upperAscii()', ['upper', 'toupper', 'touppercase', 'uppercase']],
+  ['a.trim()', ['strip']],
+  ['size(a)', ['len', 'length', 'count']],
+  ['a.contains("b")', ['includes', 'contains', 'like']],
+  ['a.startsWith("b")', ['startswith', 'starts_with']],
+  ['a.endsWith("b")', ['endswith', 'ends_with']],
+  ['a.matches("^b.*c$")', ['regex', 'matches', 'match']],
+  ['double(a)', ['number', 'float']],
+  ['timestamp("2026-01-31T00:00:00Z")', ['date']],
+  ['a.exists(x, x == "b")', ['any']],
 ];
 
+/** What the parser can expect at a place. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  IDENTIFIER: 'a name',
+  RPAREN: '")"',
+  RBRACKET: '"]"',
+  RBRACE: '"}"',
+  COLON: '":"',
+};
+
+/** The library's errors: `summary` is the message without the place in the expression. */
+type Fault = Error & {
+  readonly summary?: string;
+  readonly range?: {readonly start: number; readonly end: number};
+};
+
 /** Rewords the library's message on an expression for people who do not know the language. */
-export function explained(reason: string, text: string): string {
-  const named = reason.replaceAll(`${LIST}.`, 'list.');
-  const said = inWords(named);
-  const hint = hintFor(named, text);
+export function explained({summary, message, range}: Fault, text: string): string {
+  const reason = (summary ?? message).replaceAll(`${LIST}.`, 'list.');
+  const said = inWords(reason, `"${text.slice(range?.start, range?.end)}"`);
+  const hint = hintFor(reason, text);
   return hint === undefined ? said : `${said} (${hint})`;
 }
 
-function inWords(reason: string): string {
-  for (const [said, meant] of SENTENCES) {
-    const tokens = said.exec(reason);
-    if (tokens !== null) return meant(...tokens.slice(1));
-  }
-  return reason;
+function inWords(reason: string, at: string): string {
+  if (reason === 'Unexpected token: EOF') return 'the expression ends too early';
+  if (reason.startsWith('Unexpected token: ')) return `${at} can't stand where it is`;
+  const [, token = '', found] = /^Expected (\w+), got (\w+)$/.exec(reason) ?? [];
+  const expected = EXPECTED[token];
+  if (expected === undefined) return reason;
+  return found === 'EOF'
+    ? `the expression ends where ${expected} must follow`
+    : `${expected} must stand where ${at} is`;
 }
 
 function hintFor(reason: string, text: string): string | undefined {
   const name = /^found no matching overload for '(?:.*\.)?(\w+)\(/.exec(reason)?.[1];
-  const near = FUNCTIONS[name?.toLowerCase() ?? ''];
-  if (near !== undefined) return `it is written ${near}`;
+  const near = FUNCTIONS.find(([, others]) => others.includes(name?.toLowerCase() ?? ''));
+  if (near !== undefined) return `it is written ${near[0]}`;
   if (reason.startsWith('no such overload:')) return 'a double is a number, a bool true or false';
   if (/list ?elements/i.test(reason))
     return 'put a longer list into a file: lists: {allowed: {file: allowed.txt}}';

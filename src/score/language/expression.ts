@@ -3,7 +3,7 @@ import {UsageError} from '../../errors.ts';
 import {closest} from '../../job/closest.ts';
 import {childrenIn, literalText, pathOf, pathsIn} from './ast.ts';
 import type {Codes} from './codes.ts';
-import {Engine, LIST} from './engine.ts';
+import {type Constants, Engine, LIST} from './engine.ts';
 import {explained, shown} from './explained.ts';
 import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
 
@@ -33,34 +33,22 @@ export interface Expression {
 export type CheckCondition = (text: string, place: string) => Expression;
 
 /** Makes a checker of conditions over these names. Making one takes a few milliseconds. */
-export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
-  const engine = new Engine(environment => declare(vocabulary, environment), {
-    constant: constantsIn(vocabulary),
-  });
+export function conditionChecker(vocabulary: RuleVocabulary, constants: Constants = {}): CheckCondition {
+  const engine = new Engine(environment => declare(vocabulary, environment), constants);
   return (text, place) => {
-    const wrong = (reason: string) =>
-      new UsageError(
-        'expression',
-        `${place}: ${explained(reason, text).replace(/(?<![.?])$/, '.')} The expression: ${shown(text)}`,
-      );
     try {
       const {ast} = engine.parse(text);
       const references = referencesOf(ast, vocabulary);
       const type = engine.typeOf(text);
-      if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
+      if (type !== 'bool' && type !== 'dyn') throw new UnknownName(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
       return {text, references, vocabulary, engine};
     } catch (error) {
-      if (error instanceof UsageError) throw error;
-      if (error instanceof UnknownName) throw wrong(error.message);
-      throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
+      const reason = error instanceof UnknownName ? error.message : explained(error as Error, text);
+      const sentence = reason.replace(/(?<![.?])$/, '.');
+      throw new UsageError('expression', `${place}: ${sentence} The expression: ${shown(text)}`);
     }
   };
-}
-
-function constantsIn({constant}: RuleVocabulary): Readonly<Record<string, unknown>> {
-  const fields = constant?.kind === 'object' ? Object.entries(constant.fields) : [];
-  return Object.fromEntries(fields.map(([name, type]) => [name, 'value' in type ? type.value : undefined]));
 }
 
 /**

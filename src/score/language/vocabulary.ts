@@ -6,13 +6,10 @@ import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
 export type Type =
-  | {readonly kind: 'dyn' | 'timestamp'}
-  /** With `value` if it is a constant. */
-  | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
-  /** A text: with `value` if it is a constant, with `codes` if it can only be one of these codes. */
-  | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
-  /** A set of texts. `in` finds a text by its hash, and does not go through a list. */
-  | {readonly kind: 'set'}
+  /** A `set` is one of texts: `in` finds a text by its hash, and does not go through a list. */
+  | {readonly kind: 'dyn' | 'timestamp' | 'bool' | 'double' | 'set'}
+  /** With `codes` if the text can only be one of these. */
+  | {readonly kind: 'string'; readonly codes?: Codes}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
   /** A row's columns. All are texts, and have these `names`. */
@@ -77,16 +74,12 @@ export function answerVocabulary(
   columns: readonly string[] | undefined,
 ): RuleVocabulary {
   const names = Object.entries(subjects);
-  const perSubject = (codesOf: (operation: Operation) => Codes): Type => {
-    const fields = names.map(
-      ([name, operation]) => [name, {kind: 'string', codes: codesOf(operation)}] as const,
-    );
-    return {kind: 'object', fields: Object.fromEntries(fields)};
-  };
+  const each = (typeFor: (operation: Operation) => Type) =>
+    Object.fromEntries(names.map(([name, operation]) => [name, typeFor(operation)]));
   return {
-    ...Object.fromEntries(names.map(([name, operation]) => [name, typeOf(operations[operation].data)])),
-    status: perSubject(() => statusCodes),
-    error: perSubject(errorCodesOf),
+    ...each(operation => typeOf(operations[operation].data)),
+    status: {kind: 'object', fields: each(() => ({kind: 'string', codes: statusCodes}))},
+    error: {kind: 'object', fields: each(operation => ({kind: 'string', codes: errorCodesOf(operation)}))},
     shared: sharedType(names),
     ...rowVocabulary(columns),
   };
@@ -116,38 +109,33 @@ export class UnknownName extends Error {}
 export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
   let type: Type | undefined = {kind: 'object', fields: vocabulary};
   for (const [index, name] of path.entries()) {
+    const prefix = path
+      .slice(0, index)
+      .map(part => `${part}.`)
+      .join('');
     if (type?.kind === 'columns') {
       if (!type.names.includes(name)) throw unknown(`column "${name}"`, name, type.names, '');
       type = text;
     } else if (type?.kind === 'counts') {
-      const {names} = type;
-      const of = path.slice(0, index).join('.');
-      if (names?.includes(name) === false) throw unknown(`count "${of}.${name}"`, name, names, `${of}.`);
+      if (type.names?.includes(name) === false)
+        throw unknown(`count "${prefix}${name}"`, name, type.names, prefix);
       type = {kind: 'double'};
     } else if (type?.kind === 'object') {
-      const fields: Readonly<Record<string, Type>> = type.fields;
-      const owner = path.slice(0, index).join('.');
+      const {fields}: {fields: RuleVocabulary} = type;
       if (!Object.hasOwn(fields, name))
-        throw owner === ''
-          ? unknownRoot(name, vocabulary)
-          : unknown(
-              `field "${owner}.${name}"`,
-              name,
-              Object.keys(fields),
-              `${owner}.`,
-              partsWith(name, fields),
-            );
+        throw prefix === '' ? unknownRoot(name, fields) : unknownField(name, fields, prefix);
       type = fields[name];
     } else return undefined;
   }
   return type;
 }
 
-/** Advice for an unknown single name, which is mostly a column, or a field without its lookup's name. */
+/** The error for an unknown single name, which is mostly a column, or a field without its lookup's name. */
 function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   const paths = Object.entries(vocabulary).flatMap(([root, type]) => {
-    if (type.kind === 'columns') return type.names.includes(name) ? [`row.${name}`] : [];
-    return type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${root}.${name}`] : [];
+    const names =
+      type.kind === 'columns' ? type.names : type.kind === 'object' ? Object.keys(type.fields) : [];
+    return names.includes(name) ? [`${root}.${name}`] : [];
   });
   const known = Object.keys(vocabulary);
   if (paths.length === 0 && vocabulary['row']?.kind === 'dyn' && closest(name, known) === undefined)
@@ -158,24 +146,24 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
 }
 
 /**
- * Paths to fields of this name inside the given fields: `verdict.can_pass` for `can_pass`. Users try the
- * short name, since the output's column has it.
+ * The error for an unknown field. Suggests a field of this name inside the others, such as `verdict.can_pass` for
+ * `can_pass`: users try the short name, since the output's column has it.
  */
-function partsWith(name: string, fields: Readonly<Record<string, Type>>): string[] {
-  return Object.entries(fields).flatMap(([part, type]) =>
+function unknownField(name: string, fields: RuleVocabulary, prefix: string): UnknownName {
+  const deeper = Object.entries(fields).flatMap(([part, type]) =>
     type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
   );
+  return unknown(`field "${prefix}${name}"`, name, Object.keys(fields), prefix, deeper[0]);
 }
 
-/** The error for an unknown name. Suggests a path that ends in this name (`deeper`), else a similar name. */
+/** The error for an unknown name. Suggests the path `near`, else a similar name. */
 function unknown(
   what: string,
   name: string,
   known: readonly string[],
   prefix: string,
-  deeper: readonly string[] = [],
+  near = closest(name, known),
 ): UnknownName {
-  const near = deeper[0] ?? closest(name, known);
   const hint =
     near === undefined
       ? `Known: ${known.map(other => prefix + other).join(', ') || 'none'}.`

@@ -45,7 +45,6 @@ function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean
     engine.prepare(run);
     return facts => run(facts) === true;
   } catch (error) {
-    const [reason] = explained((error as Error).message, when).split('\n');
-    throw new ServiceSetupError(`${where}: the condition of ${id}: ${reason}`);
+    throw new ServiceSetupError(`${where}: the condition of ${id}: ${explained(error as Error, when)}`);
   }
 }
