@@ -29,7 +29,7 @@ const FUNCTIONS: readonly (readonly [here: string, others: readonly string[]])[]
   ['a.exists(x, x == "b")', ['any']],
 ];
 
-/** What the parser can expect at a place. */
+/** Tokens that the parser can expect. */
 const EXPECTED: Readonly<Record<string, string>> = {
   IDENTIFIER: 'a name',
   RPAREN: '")"',
@@ -39,13 +39,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
 };
 
 /** The library's errors: `summary` is the message without the place in the expression. */
-type Fault = Error & {
+type EngineError = Error & {
   readonly summary?: string;
   readonly range?: {readonly start: number; readonly end: number};
 };
 
 /** Rewords the library's message on an expression for people who do not know the language. */
-export function explained({summary, message, range}: Fault, text: string): string {
+export function explained({summary, message, range}: EngineError, text: string): string {
   const reason = (summary ?? message).replaceAll(`${LIST}.`, 'list.');
   const said = inWords(reason, `"${text.slice(range?.start, range?.end)}"`);
   const hint = hintFor(reason, text);
