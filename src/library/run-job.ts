@@ -5,7 +5,7 @@ import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
 import {asProperty, checkSettings} from '../job/parse.ts';
-import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
+import {deliverUnresolved} from '../run/end/deliver.ts';
 import type {ProgramRows, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';

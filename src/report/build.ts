@@ -2,12 +2,12 @@ import {basename} from 'node:path';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
 import {moneyOf} from './money.ts';
-import {streaksSentence} from './refused.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {RISK, riskSection} from './sections/risk-section.ts';
 import {fieldsSection, originsSection, rowsSection, troubleSection} from './sections/rows-section.ts';
 import {paceSection, runSection} from './sections/run-section.ts';
+import {streaksSentence} from './sentences.ts';
 import type {Summary} from './summary.ts';
 
 /** Makes the report of a run from its summary alone: it reads no other file, and no clock. */

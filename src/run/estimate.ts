@@ -18,7 +18,7 @@ import {type Operation, operationNames, operations, perOperation} from '../opera
 import {exact, recordOf} from '../report/run-record.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
 import {destinationOf} from './destination/destination.ts';
-import {checkReportPaths} from './end/deliver-reports.ts';
+import {checkReportPaths} from './end/deliver.ts';
 import {lastOfJob} from './end/history.ts';
 import {answersKey, scopeOf} from './identity.ts';
 import type {RunIo, World} from './io.ts';

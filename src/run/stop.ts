@@ -10,7 +10,7 @@ import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
-import {PERHAPS_ACCOUNT} from '../report/refused.ts';
+import {PERHAPS_ACCOUNT} from '../report/sentences.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type Counters, failures, hasAnswers} from './counts/counters.ts';
 import type {Counted, End} from './exit.ts';

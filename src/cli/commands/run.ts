@@ -53,7 +53,7 @@ async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
   const {said, isPart} = unchecked(flags);
   if (said.metrics === undefined) return;
-  const {deliverUnresolved} = await import('../../run/end/deliver-metrics.ts');
+  const {deliverUnresolved} = await import('../../run/end/deliver.ts');
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
   await deliverUnresolved(said, isPart, error, {env: process.env, now: Date.now, warn});
 }

@@ -3,8 +3,8 @@ import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
+import {storeSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
-import {storeSentence} from '../../run/end/finish.ts';
 import {isComplete} from '../../run/exit.ts';
 import {lackedSentence} from '../../run/open/budgets.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';

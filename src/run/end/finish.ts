@@ -1,15 +1,13 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
-import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/policy.ts';
-import {count, many, ranked} from '../../report/format.ts';
-import {streaksSentence} from '../../report/refused.ts';
+import {count, many} from '../../report/format.ts';
 import {summaryText} from '../../report/safe-text.ts';
+import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {refuseOthersFile} from '../destination/own-files.ts';
 import {digestRejects, stateToken} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
 import {during, type RunIo} from '../io.ts';
@@ -21,29 +19,16 @@ import {hasEarlierRejects} from '../state/complete.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor, unansweredStop, unansweredWarning} from '../stop.ts';
 import {type Published, summarize, summarizeFailure} from './build-summary.ts';
-import {deliverEnd} from './deliver-metrics.ts';
-import {deliver} from './deliver-reports.ts';
+import {deliver, deliverEnd, deliverFile} from './deliver.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {spaceSentence} from './space.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finish(session: Session): Promise<RunOutcome<Said>> {
   const outcome = await ended(session);
-  const wrongTypes = wrongTypesSentence(outcome.summary.calls.wrong_types);
-  if (wrongTypes !== undefined) session.io.warn(wrongTypes);
+  const wrongTypes = wrongTypesSentence(outcome.summary).trimStart();
+  if (wrongTypes !== '') session.io.warn(wrongTypes);
   return outcome;
-}
-
-/** Maximum number of fields that the sentence on wrong types names. */
-const MOST_NAMED = 8;
-
-/** A sentence on the answer fields whose type differs from the API's, with counts; undefined if there are none. */
-function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | undefined {
-  const fields = ranked(counts);
-  if (fields.length === 0) return undefined;
-  const named = fields.slice(0, MOST_NAMED).map(([name, times]) => `${name} (${count(times)})`);
-  const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
-  return `Fields of answers came with another type than the interface's: ${named.join(', ')}${more}. NDJSON output and the answer store keep them as they came. CSV leaves them empty, and rules don't read them.`;
 }
 
 async function ended(session: Session): Promise<RunOutcome<Said>> {
@@ -100,16 +85,20 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   };
 }
 
-async function readyToPublish(session: Session): Promise<Published> {
-  const {state, io} = session;
+function readyToPublish({state, io}: Session): Promise<Published> {
   let share = () => 0;
-  const work = async () => ({
-    output: await state.destination.digest(state, watched => {
-      share = watched;
+  const watch = (watched: () => number) => {
+    share = watched;
+  };
+  return during(
+    io.phase,
+    'putting the output in place',
+    () => ({share: share()}),
+    async () => ({
+      output: await state.destination.digest(state, watch),
+      rejects: await digestRejects(state),
     }),
-    rejects: await digestRejects(state),
-  });
-  return during(io.phase, 'putting the output in place', () => ({share: share()}), work);
+  );
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
@@ -159,20 +148,6 @@ function unansweredSentence(summary: Summary): string {
   return ` No row has an answer (${summary.reason}).`;
 }
 
-/** A sentence on what trouble with the answer store cost; empty if it cost nothing. */
-export function storeSentence({store}: {readonly store?: Summary['store']}): string {
-  if (!store) return '';
-  const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
-  const costs = [
-    unread === 0
-      ? ''
-      : `${many(unread, 'value')} could not be looked up in it, so up to ${many(credits, 'credit')} may have been paid again`,
-    unwritten === 0 ? '' : `${many(unwritten, 'answer')} could not be kept for the next run`,
-  ].filter(cost => cost !== '');
-  if (costs.length === 0) return '';
-  return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
-}
-
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
 async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcome<Said>> {
   const {job, state, io, asking} = session;
@@ -218,15 +193,10 @@ function closeLedger({asking: {ledger}}: Session): void {
 
 function writeStopped(job: Job, io: RunIo, state: RunState | undefined, summary: Summary): void {
   const path = job.paths.summary;
-  try {
-    // If the directory is missing, the run has already stopped for that reason. No summary is written then.
-    if (path === undefined || !existsSync(dirname(path))) return;
-    refuseOthersFile('summary', path);
-    const {output, rejects} = state?.replaced ?? summary;
-    writeAtomically(path, summaryText({...summary, output, rejects}), stateToken(job));
-  } catch (error) {
-    io.warn(stopFor(error).message);
-  }
+  // If the directory is missing, the run has already stopped for that reason. No summary is written then.
+  if (path === undefined || !existsSync(dirname(path))) return;
+  const {output, rejects} = state?.replaced ?? summary;
+  deliverFile('summary', path, () => summaryText({...summary, output, rejects}), io, stateToken(job));
 }
 
 /**

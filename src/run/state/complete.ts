@@ -10,7 +10,7 @@ import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
 import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
-import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
+import {checkReportPaths, deliver} from '../end/deliver.ts';
 import {completeHistory, rememberRun} from '../end/history.ts';
 import {failureSentence, isComplete} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';

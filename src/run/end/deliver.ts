@@ -1,0 +1,119 @@
+import {existsSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {checkWritable} from '../../disk/directory.ts';
+import {isStream, textOf, writePath} from '../../disk/path.ts';
+import {writeAtomically} from '../../disk/replace.ts';
+import {
+  BulkEnrichError,
+  type ExitCode,
+  exitCodes,
+  OutputError,
+  systemReason,
+  UsageError,
+} from '../../errors.ts';
+import type {Job} from '../../job/job.ts';
+import {dated, isAddress, utcDate} from '../../job/paths.ts';
+import {buildReport} from '../../report/build.ts';
+import {renderHtml} from '../../report/render/html.ts';
+import {renderMarkdown} from '../../report/render/markdown.ts';
+import {renderEnd, renderMetrics} from '../../report/render/metrics.ts';
+import type {Summary} from '../../report/summary.ts';
+import {say, set} from '../../sentence.ts';
+import {mayWrite, type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
+import {stateToken} from '../destination/partial.ts';
+import type {World} from '../io.ts';
+import {stopFor} from '../stop.ts';
+
+/**
+ * Checks, before anything is paid for, that the files beside the output have a directory.
+ *
+ * @throws {UsageError} if a directory is missing; {@link OutputError} if a file that is published with the output
+ * can't be written.
+ */
+export function checkReportPaths({settings}: Job): void {
+  const {summary, rejects, report, metrics} = settings;
+  for (const [name, path] of Object.entries({summary, rejects, report, metrics})) {
+    if (path === undefined) continue;
+    if (!existsSync(dirname(path)))
+      throw new UsageError(
+        'no_directory',
+        say`${set(name)}: the directory of ${path} does not exist. Make it, or use another path.`,
+      );
+    // The output is published only together with these files, so they must be writable.
+    if ((name === 'summary' || name === 'rejects') && !isStream(path)) demandWritable(name, path);
+  }
+}
+
+function demandWritable(name: OwnFile, path: string): void {
+  try {
+    checkWritable(dirname(writePath(path)));
+  } catch (error) {
+    throw new OutputError(
+      'output_unwritable',
+      say`${set(name)}: ${path} can't be written (${systemReason(error)}). Nothing was sent. Name another.`,
+      {cause: error},
+    );
+  }
+}
+
+/** Writes a file beside the output. The rows are safe by then, so a failure is a warning. */
+export function deliverFile(
+  kind: OwnFile,
+  path: string,
+  textFor: (path: string) => string,
+  {warn}: Pick<World, 'warn'>,
+  token?: string,
+): void {
+  try {
+    refuseOthersFile(kind, path);
+    writeAtomically(path, textFor(path), token);
+  } catch (error) {
+    warn(stopFor(error).message);
+  }
+}
+
+/** Writes the report and the metrics. */
+export function deliver(job: Job, summary: Summary, io: World): void {
+  const {report, metrics} = job.settings;
+  const reportFor = (path: string) => {
+    const built = buildReport(summary);
+    const isMarkdown = /\.(md|markdown)$/i.test(path);
+    return isMarkdown ? `<!-- bulk-enrich report -->\n${renderMarkdown(built)}` : renderHtml(built);
+  };
+  const metricsFor = (path: string) => renderMetrics(summary, textOf(path));
+  if (report !== undefined) deliverFile('report', report, reportFor, io, stateToken(job));
+  if (metrics !== undefined) deliverFile('metrics', metrics, metricsFor, io, stateToken(job));
+}
+
+/**
+ * Writes metrics for a run that could not begin, and so has no summary. The file may be another program's, so it is
+ * replaced only if it contains metrics. `job` is null for a job without a name, undefined if unknown.
+ */
+export function deliverEnd(
+  to: string | undefined,
+  job: string | null | undefined,
+  exitCode: ExitCode,
+  io: World,
+): void {
+  if (to === undefined || to === '' || to === '-' || !mayWrite('metrics', to)) return;
+  const end = {job, finished_at: new Date(io.now()).toISOString(), exit_code: exitCode};
+  deliverFile('metrics', to, path => renderEnd(end, textOf(path)), io);
+}
+
+/**
+ * Calls {@link deliverEnd} for a job that could not be parsed, so `metrics` and `name` may be of any type.
+ * `isPart`: true if the job file was not read to its end. A missing name then counts as unknown: it may be in
+ * the unread part.
+ */
+export function deliverUnresolved(
+  {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
+  isPart: boolean,
+  error: unknown,
+  io: World,
+): void {
+  if (typeof metrics !== 'string' || isAddress(metrics)) return;
+  const day = typeof date === 'string' ? date : utcDate(Date.now());
+  const exitCode = error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal;
+  const job = typeof name === 'string' ? name : isPart ? undefined : null;
+  deliverEnd(dated(metrics, day), job, exitCode, io);
+}
