@@ -25,9 +25,9 @@ const READ_AT_ONCE = 500;
  */
 export class Pairs {
   readonly #most: number;
-  #waiting = noneWaiting();
-  /** Rows that must wait until both files are read: `#file` may have earlier rows with their keys. */
-  #late = noneWaiting();
+  readonly #waiting: WaitingRows = {old: new Map(), new: new Map()};
+  /** Rows that must wait until both files are read. */
+  readonly #late: WaitingRows = {old: new Map(), new: new Map()};
   #count = 0;
   #file: WaitingFile | undefined;
 
@@ -41,13 +41,12 @@ export class Pairs {
    */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    // An earlier row with this key may be in `#file`, and must be matched first. So this row is matched only
-    // at the end, like the rows there.
+    // An earlier row with this key may be in the file, and must be matched first.
     const isLate = isRepeat && this.#file !== undefined;
-    const partners = isLate ? undefined : this.#waiting[other].get(key);
-    const partner = partners?.shift();
+    const partners = (isLate ? undefined : this.#waiting[other].get(key)) ?? [];
+    const partner = partners.shift();
     if (partner !== undefined) {
-      if (partners?.length === 0) this.#waiting[other].delete(key);
+      if (partners.length === 0) this.#waiting[other].delete(key);
       this.#count -= 1;
       return {[side]: row, [other]: partner};
     }
@@ -56,42 +55,34 @@ export class Pairs {
     if (others === undefined) waiting[side].set(key, [row]);
     else others.push(row);
     this.#count += 1;
-    if (this.#count > this.#most) this.#spill();
+    if (this.#count > this.#most) inTemporary(() => this.#spill());
     return undefined;
   }
 
-  /** Yields the rest once both files are read: late pairs from the file on disk, and rows without a partner. */
+  /** Yields the rest once both files are read: pairs of which a row is in the file, and rows without a partner. */
   *rest(): Generator<Pair> {
-    if (this.#file === undefined) {
-      for (const side of ['old', 'new'] as const)
-        for (const rows of this.#waiting[side].values()) for (const row of rows) yield {[side]: row};
-      return;
-    }
-    this.#spill();
-    yield* this.#file.pairs();
+    if (this.#file !== undefined) yield* inTemporary(() => this.#spill()).pairs();
+    for (const side of ['old', 'new'] as const)
+      for (const rows of this.#waiting[side].values()) for (const row of rows) yield {[side]: row};
   }
 
   close(): void {
     this.#file?.close();
   }
 
-  #spill(): void {
-    inTemporary(() => {
-      this.#file ??= new WaitingFile();
-      this.#file.add(this.#waiting);
-      this.#file.add(this.#late);
-    });
-    this.#waiting = noneWaiting();
-    this.#late = noneWaiting();
+  #spill(): WaitingFile {
+    this.#file ??= new WaitingFile();
+    this.#file.add([this.#waiting, this.#late]);
+    for (const {old, new: fresh} of [this.#waiting, this.#late]) {
+      old.clear();
+      fresh.clear();
+    }
     this.#count = 0;
+    return this.#file;
   }
 }
 
-type WaitingRows = Record<Side, Map<string, KeyedRow[]>>;
-
-function noneWaiting(): WaitingRows {
-  return {old: new Map(), new: new Map()};
-}
+type WaitingRows = Readonly<Record<Side, Map<string, KeyedRow[]>>>;
 
 /** Waiting rows on disk. */
 class WaitingFile {
@@ -99,50 +90,41 @@ class WaitingFile {
     'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
   );
 
-  add(waiting: WaitingRows): void {
+  add(all: readonly WaitingRows[]): void {
     const insert = this.#db.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
     this.#db.transaction(() => {
-      for (const side of ['old', 'new'] as const)
-        for (const [key, rows] of waiting[side])
-          for (const {number, cells} of rows)
-            insert.run(key, side === 'new' ? 1 : 0, number, JSON.stringify(cells));
+      for (const waiting of all)
+        for (const side of ['old', 'new'] as const)
+          for (const [key, rows] of waiting[side])
+            for (const {number, cells} of rows)
+              insert.run(key, Number(side === 'new'), number, JSON.stringify(cells));
     });
   }
 
+  /** The rows by key: of one key, first the old ones, then the new ones, each in their file's order. */
   *pairs(): Generator<Pair> {
-    let key: unknown;
-    let old: KeyedRow[] = [];
-    for (const {key: next, isNew, ...row} of this.#inOrder()) {
-      if (next !== key) for (const one of old) yield {old: one};
-      if (next !== key) [key, old] = [next, []];
-      if (!isNew) old.push(row);
-      else yield {old: old.shift(), new: row};
-    }
-    for (const one of old) yield {old: one};
-  }
-
-  /**
-   * The rows by key. Among rows of one key the old ones come first, then the new ones, each in their file's order.
-   */
-  *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
     this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
     const page = this.#db.query(
       ['key', 'is_new', 'number', 'cells'],
       `FROM waiting WHERE (key, is_new, number) > (?, ?, ?) ORDER BY key, is_new, number LIMIT ${READ_AT_ONCE}`,
     );
-    for (let last: [string, number, number] = ['', -1, 0]; ; ) {
+    let old: KeyedRow[] = [];
+    let last: [key: string, isNew: number, number: number] = ['', -1, 0];
+    for (let isLast = false; !isLast; ) {
       const rows = page.all(...last);
+      isLast = rows.length < READ_AT_ONCE;
       for (const {key, is_new: isNew, number, cells} of rows) {
+        if (key !== last[0]) {
+          for (const one of old) yield {old: one};
+          old = [];
+        }
         last = [String(key), Number(isNew), Number(number)];
-        yield {
-          key: last[0],
-          isNew: last[1] === 1,
-          number: last[2],
-          cells: JSON.parse(String(cells)) as string[],
-        };
+        const row = {number: last[2], cells: JSON.parse(String(cells)) as string[]};
+        if (last[1] === 0) old.push(row);
+        else yield {old: old.shift(), new: row};
       }
-      if (rows.length < READ_AT_ONCE) return;
     }
+    for (const one of old) yield {old: one};
   }
 
   close(): void {
