@@ -3,11 +3,9 @@ import {
   chownSync,
   createWriteStream,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import {createServer} from 'node:net';
@@ -33,33 +31,6 @@ function pipe(name: string): string {
   return stage.path(name);
 }
 
-test.each([
-  ['output', 'the output'],
-  ['summary', '--summary'],
-  ['rejects', '--rejects'],
-  ['report', '--report'],
-  ['metrics', '--metrics'],
-])('a named pipe as the %s is refused before the first call, and is still there', async (name, setting) => {
-  const file = name === 'output' ? 'pipe.csv' : 'pipe.html';
-  const path = pipe(file);
-  const ended = await stage.run({...settings, [name]: name === 'output' ? file : path, force: true});
-  expect(ended).toMatchObject({code: 2, message: expect.stringContaining(`${setting}: `)});
-  expect(ended.message).toContain('is a named pipe');
-  expect([stage.api.ledger.requests, statSync(path).isFIFO()]).toEqual([0, true]);
-});
-
-test.each(['out.summary.json', 'out.rejects.ndjson'])(
-  'a named pipe at the default name %s is refused, and not waited for',
-  async name => {
-    const path = pipe(name);
-    expect(await stage.run(settings)).toMatchObject({
-      code: 2,
-      message: expect.stringContaining('(by default)'),
-    });
-    expect([stage.api.ledger.requests, statSync(path).isFIFO()]).toEqual([0, true]);
-  },
-);
-
 test('neither a socket nor a path that changed during the run is replaced', async () => {
   const server = createServer().listen(stage.path('s.html'));
   await until(() => existsSync(stage.path('s.html')));
@@ -73,20 +44,6 @@ test('neither a socket nor a path that changed during the run is replaced', asyn
   const ended = await stage.run({...settings, metrics}, {watch: () => pipe('metrics.prom')});
   expect(ended.warnings.join()).toContain('metrics.prom');
   expect([ended.code, statSync(metrics).isFIFO()]).toEqual([3, true]);
-});
-
-test.each([
-  ['a file of score rules', {score: 'pipe'}, 'score_file'],
-  [
-    'a list of the rules',
-    {score: {lists: {own: {file: 'pipe'}}, rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}]}},
-    'score_list',
-  ],
-])('%s that is a named pipe is refused: it is read more than once', async (_, {score}, errorCode) => {
-  const path = pipe('pipe');
-  const given = JSON.parse(JSON.stringify(score).replace('"pipe"', JSON.stringify(path)));
-  const ended = await stage.run({...settings, score: given});
-  expect(ended).toMatchObject({code: 2, errorCode});
 });
 
 test('a named pipe as ledger of the state is damage, and not waited for', async () => {
@@ -152,12 +109,6 @@ test('a run that waits for stdin ends at a signal too', async () => {
   expect(existsSync(stage.path('out.csv.run'))).toBe(false);
 });
 
-test('a directory does not count as one of them', async () => {
-  mkdirSync(stage.path('d'));
-  const ended = await stage.run({...settings, report: stage.path('d')});
-  expect([ended.code, lstatSync(stage.path('d')).isDirectory()]).toEqual([2, true]);
-});
-
 test('a stop explains only that the input ended: no other error is hidden behind it', () => {
   const stopper = new Stopper();
   const noInput = new InputError('input_empty', 'stdin is empty.');
@@ -165,44 +116,6 @@ test('a stop explains only that the input ended: no other error is hidden behind
   interrupt(stopper);
   expect(stoppedBefore(stopper, noInput)).toMatchObject({code: 'signal', message: 'Stop. Nothing was sent.'});
   expect(stoppedBefore(stopper, new TypeError('a fault'))).toBeUndefined();
-});
-
-test.each(['/dev/zero', '/dev/null'])(
-  '%s as a file of rules or a list of one is refused, and not read',
-  async path => {
-    expect(await stage.run({...settings, score: path})).toMatchObject({code: 2, errorCode: 'score_file'});
-    const score = {lists: {own: {file: path}}, rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}]};
-    const ended = await stage.run({...settings, score});
-    expect(ended).toMatchObject({code: 2, errorCode: 'score_list'});
-    expect(ended.message).toContain('it is a device, not a file');
-  },
-);
-
-test('a list of rules that is larger than 256 MiB is refused, and not read', async () => {
-  stage.write('large.txt', '');
-  truncateSync(stage.path('large.txt'), 2 ** 28 + 1);
-  const lists = {own: {file: stage.path('large.txt')}};
-  const score = {lists, rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}]};
-  const ended = await stage.run({...settings, score});
-  expect([ended.errorCode, ended.message]).toEqual([
-    'score_list',
-    expect.stringContaining('larger than 256 MiB'),
-  ]);
-});
-
-test.each([
-  'secret-key\n',
-  '!secret-key {a: b}\n',
-  'a: *secret-key\n',
-  '"secret-key',
-  'password=secret-key user: jo\n',
-  'secret-key: [jo\n"a": b: c\n',
-  '- a\nsecret-key\n',
-])('no error quotes a file that has no rules: %j', async text => {
-  stage.write('other', text);
-  const ended = await stage.run({...settings, score: stage.path('other')});
-  expect(ended.code).toBe(2);
-  expect(ended.message).not.toContain('secret-key');
 });
 
 test.runIf(process.geteuid?.() === 0)(

@@ -10,27 +10,6 @@ import {until} from '../support/until.ts';
 const settings = {ip: 'ip'};
 const isRoot = process.geteuid?.() === 0;
 
-test.each([
-  ['output', 'the output'],
-  ['summary', '--summary'],
-  ['rejects', '--rejects'],
-  ['metrics', '--metrics'],
-])('a directory, or an empty name, as the %s is refused before the first call', async (name, setting) => {
-  await using stage = await openStage();
-  stage.write('list.csv', `${ips(3)}192.0.2.1,one too many\n`);
-  mkdirSync(stage.path('d'));
-  for (const path of [name === 'output' ? 'd' : stage.path('d'), ...(name === 'output' ? [] : [''])]) {
-    const ended = await stage.run({...settings, [name]: path, force: true});
-    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('is a directory')});
-    expect(ended.message).toContain(setting);
-  }
-  if (name !== 'output') {
-    const ended = await stage.run({...settings, [name]: '-'});
-    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('- is not a file')});
-  }
-  expect(stage.api.ledger.requests).toBe(0);
-});
-
 test.skipIf(lacks('mounts'))(
   'what the output waits for, where nothing can be written, is refused first',
   async () => {

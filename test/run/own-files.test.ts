@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync} from 'node:fs';
+import {chmodSync, chownSync, mkdirSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
@@ -24,18 +24,6 @@ async function refused(stage: Stage, raw: Record<string, unknown>, errorCode: st
   expect([ended.errorCode, ended.code, ended.message]).toEqual([errorCode, 2, expect.any(String)]);
   expect(stage.api.ledger.requests).toBe(0);
 }
-
-test.each(beside)('a file that no run wrote is not replaced as the %s, nor with --force', async name => {
-  await using stage = await openStage();
-  list(stage);
-  for (const text of ['mine\n', 'ip,ip_status\n192.0.2.1,ok\n', '{"file":"a","note":1}\n', '{"a":1}\n']) {
-    stage.write('notes.html', text);
-    for (const force of [false, true])
-      await refused(stage, {[name]: stage.path('notes.html'), force}, 'file_exists');
-    expect(stage.read('notes.html')).toBe(text);
-  }
-  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'notes.html']);
-});
 
 test.each(['run.html', 'run.md'])(
   'what a run wrote is replaced by the next, and so is an empty file: %s',
@@ -106,24 +94,6 @@ test('an output replaces no file that the run reads: rules, their lists, account
   }
   expect(stage.api.ledger.requests).toBe(0);
 });
-
-test.each([...beside, 'output'] as const)(
-  'a link as the %s is followed only in a directory that no other user may write to',
-  async name => {
-    await using stage = await openStage();
-    list(stage);
-    mkdirSync(stage.path('open'));
-    const link = name === 'output' ? 'open/out.csv' : stage.path('open/link.html');
-    symlinkSync(stage.path('target'), stage.path('open/link.html'));
-    if (name === 'output') symlinkSync(stage.path('target'), stage.path(link));
-    chmodSync(stage.path('open'), 0o777);
-    await refused(stage, {[name]: link, force: true}, 'foreign_link');
-    expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'open']);
-    chmodSync(stage.path('open'), 0o755);
-    expect((await stage.run({...settings, [name]: link, force: true})).code).toBe(3);
-    expect(statSync(stage.path('target')).size).toBeGreaterThan(0);
-  },
-);
 
 test.runIf(isRoot)('a link of another user is not followed, nor a link that it leads to', async () => {
   await using stage = await openStage();

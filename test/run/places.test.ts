@@ -1,9 +1,7 @@
-import {execFileSync} from 'node:child_process';
 import {
   chmodSync,
   chownSync,
   existsSync,
-  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,7 +9,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import {expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
@@ -32,87 +29,6 @@ async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void>
   expect((await stage.run({...settings, concurrency: 2, ...raw}, {stopper})).code).toBe(130);
   stage.api.setScript(undefined);
 }
-
-test.each([
-  ['the rejects, in another spelling', {rejects: 'sub/../list.csv'}, '--rejects and the input'],
-  ['the summary, through a link', {summary: 'link.csv'}, '--summary and the input'],
-  ['the metrics, through a linked directory', {metrics: 'here/list.csv'}, '--metrics and the input'],
-  ['the metrics, by another name of it', {metrics: 'hard.csv'}, '--metrics and the input'],
-  ['the output', {output: 'list.csv'}, 'the output and the input'],
-  ['the output, through a link', {output: 'link.csv'}, 'the output and the input'],
-])('the input is never %s: refused before the first call', async (_, raw, sentence) => {
-  await using stage = await openStage();
-  const text = `${ips(3)}1.2.3.4,one too many\n`;
-  stage.write('list.csv', text);
-  mkdirSync(stage.path('sub'));
-  symlinkSync('list.csv', stage.path('link.csv'));
-  symlinkSync('.', stage.path('here'));
-  linkSync(stage.path('list.csv'), stage.path('hard.csv'));
-  const paths = Object.fromEntries(
-    Object.entries(raw).map(([name, path]) => [
-      name,
-      name === 'output' ? path : `${stage.directory}/${path}`,
-    ]),
-  );
-  const ended = await stage.run({...settings, ...paths, force: true});
-  expect([ended.code, ended.message]).toEqual([2, expect.stringContaining(sentence)]);
-  expect(stage.api.ledger.requests).toBe(0);
-  expect(stage.read('list.csv')).toBe(text);
-});
-
-test('two results of one file are refused, also where they differ in case only and are not there yet', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  for (const [report, metrics] of [
-    ['r.html', 'r.html'],
-    ['Run.md', 'run.md'],
-  ] as const) {
-    const paths = {report: stage.path(report), metrics: stage.path(metrics)};
-    const ended = await stage.run({...settings, ...paths});
-    expect(ended).toMatchObject({code: 2, errorCode: 'same_file'});
-  }
-  const kept = stage.path('out.csv.run/output.partial');
-  mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
-  writeFileSync(kept, ips(3));
-  stage.write('rules.yaml', RULES);
-  const rules = stage.path('rules.yaml');
-  for (const raw of [
-    {input: 'out.csv.run/output.partial'},
-    {summary: kept},
-    {summary: kept, state: stage.path('st')},
-    {score: rules, metrics: rules},
-  ]) {
-    const ended = await stage.run({...settings, ...raw, restart: true});
-    expect(ended).toMatchObject({code: 2, errorCode: 'same_file'});
-  }
-  expect([readFileSync(kept, 'utf8'), readFileSync(rules, 'utf8')]).toEqual([ips(3), RULES]);
-});
-
-test.each(['list.csv/out.csv', 'circle/out.csv', 'circle'])(
-  '%s can not be an output: a sentence, and no call',
-  async output => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
-    symlinkSync('circle', stage.path('circle'));
-    const ended = await stage.run({...settings, output});
-    expect(ended).toMatchObject({code: 9, errorCode: 'output_unwritable'});
-    expect(stage.api.ledger.requests).toBe(0);
-  },
-);
-
-test('files that this program did not write are neither replaced nor removed', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  stage.write('notes.txt', 'mine');
-  const ended = await stage.run({...settings, rejects: stage.path('notes.txt'), force: true});
-  expect(ended).toMatchObject({code: 2, errorCode: 'file_exists'});
-  expect([stage.read('notes.txt'), stage.api.ledger.requests]).toEqual(['mine', 0]);
-  // Rejects of another job, under a name that was given: this one has none, and leaves them.
-  const theirs = '{"file":"other.csv","line":2,"row":1,"reason":"fields"}\n';
-  stage.write('their.ndjson', theirs);
-  expect((await stage.run({...settings, rejects: stage.path('their.ndjson')})).code).toBe(0);
-  expect(stage.read('their.ndjson')).toBe(theirs);
-});
 
 test('outputs that differ by their extension keep summaries and rejects apart', async () => {
   await using stage = await openStage();
@@ -271,25 +187,6 @@ test('a volume whose group was given write permission between two sessions is cl
   chmodSync(stage.path('out.csv.run'), 0o2770);
   expect(await stage.run(settings)).toMatchObject({code: 0, summary: {resumed: {times: 1}}});
 });
-
-test.runIf(isRoot)(
-  "another user's link in a directory that everybody writes to is not followed",
-  async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
-    stage.write('precious', 'mine');
-    mkdirSync(stage.path('tmp'));
-    chmodSync(stage.path('tmp'), 0o1777);
-    symlinkSync(stage.path('precious'), stage.path('tmp/out.csv'));
-    execFileSync('chown', ['-h', '1234', stage.path('tmp/out.csv')]);
-    const ended = await stage.run({...settings, output: 'tmp/out.csv', force: true});
-    expect(ended).toMatchObject({
-      code: 2,
-      errorCode: 'foreign_link',
-    });
-    expect(stage.read('precious')).toBe('mine');
-  },
-);
 
 test('the same command after its end: the exit code that it had, and nothing to do', async () => {
   await using stage = await openStage();

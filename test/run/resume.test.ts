@@ -1,8 +1,6 @@
 import {
   appendFileSync,
-  chmodSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -17,7 +15,6 @@ import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
-import {withFs} from '../support/with-fs.ts';
 
 const ROWS = 100;
 const settings = {ip: 'ip', concurrency: 4};
@@ -230,18 +227,6 @@ test.each([
   }
 });
 
-test('usage errors leave nothing behind', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  expect((await stage.run({ip: 'no such column'})).code).toBe(2);
-  expect((await stage.run({ip: 'ip', state: stage.path('a/b/c'), fields: 'ip.nonsense'})).code).toBe(2);
-  stage.write('out.csv', 'somebody else’s');
-  expect((await stage.run(settings)).code).toBe(2);
-  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv']);
-  expect(stage.read('out.csv')).toBe('somebody else’s');
-  expect(stage.api.ledger.requests).toBe(0);
-});
-
 test('an input that can not be read is exit 8, says so in a summary, and leaves no state', async () => {
   await using stage = await openStage();
   // A name that is mistyped leaves nothing.
@@ -256,57 +241,6 @@ test('an input that can not be read is exit 8, says so in a summary, and leaves 
     code: 8,
     summary: {exit_code: 8, reason: 'input_missing'},
   });
-});
-
-test('an output directory that does not exist is exit 9 in a sentence', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  const ended = await stage.run({...settings, output: 'missing/out.csv'});
-  expect(ended).toMatchObject({code: 9});
-  expect(ended.message).toContain('does not exist');
-  expect(readdirSync(stage.directory)).toEqual(['list.csv']);
-});
-
-test.each([
-  ['report', 'no/r.html'],
-  ['metrics', 'no/m.prom'],
-  ['summary', 'no/s.json'],
-  ['rejects', 'no/r.ndjson'],
-])('--%s in a directory that does not exist is refused before the first call', async (name, path) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  const refused = await stage.run({...settings, [name]: stage.path(path)});
-  expect(refused).toMatchObject({code: 2, errorCode: 'no_directory'});
-  expect(stage.api.ledger.requests).toBe(0);
-});
-
-test.each(['summary', 'rejects'])(
-  '--%s in a directory that can not be written is refused before the first call',
-  async name => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
-    mkdirSync(stage.path('closed'));
-    const refused = await withFs(
-      real => ({
-        accessSync(path, mode) {
-          if (path === stage.path('closed')) throw Object.assign(new Error('EACCES'), {code: 'EACCES'});
-          real.accessSync(path, mode);
-        },
-      }),
-      () => stage.run({...settings, [name]: stage.path('closed/file.csv')}),
-    );
-    expect(refused).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
-    expect(stage.api.ledger.requests).toBe(0);
-  },
-);
-
-test('the output takes the mode of the file it replaces', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  stage.write('out.csv', 'old');
-  chmodSync(stage.path('out.csv'), 0o640);
-  expect((await stage.run({...settings, force: true})).code).toBe(0);
-  expect(statSync(stage.path('out.csv')).mode & 0o777).toBe(0o640);
 });
 
 const DAY_MS = 86_400_000;
