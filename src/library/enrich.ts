@@ -2,7 +2,7 @@ import {Duplex} from 'node:stream';
 import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
-import {type EnrichedObject, type ProgramRows, RowsError} from '../run/io.ts';
+import {type ProgramRows, RowsError} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
@@ -94,25 +94,29 @@ async function* enrichAll(
   demandObjects(settings, options);
   const given = new GivenRows(rows);
   const release = stopOnAbort(stopper, options.signal);
-  const results = new Results(stopper);
+  const results = new Results();
+  let running: Promise<RunOutcome<Said>> | undefined;
   try {
     // If no setting names columns, they are searched for in the first rows.
     await given.readAhead(namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
     if (stopper.reason === NOT_WANTED) return;
     if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
-    results.from(runGiven(settings, options, given, results, stopper));
+    running = runGiven(settings, options, given, results, stopper).finally(() => results.end());
+    running.catch(() => {});
     for (let group = await results.take(); group !== undefined; group = await results.take())
       for (const row of group) {
         if (given.turns.isOver) await given.turns.next();
         if (isLeft(stopper)) break;
-        yield results.attach(row);
+        yield row();
       }
-    if (stopper.reason !== NOT_WANTED) throwIfFailed(await results.outcome);
+    if (stopper.reason !== NOT_WANTED) throwIfFailed(await running);
   } catch (error) {
     throw toldInCode(error);
   } finally {
     given.close();
-    await results.leave();
+    // Calls in flight have `graceMs` to finish.
+    if (!results.isOver) stopper.stop(NOT_WANTED);
+    await running?.catch(() => {});
     release();
   }
 }
@@ -126,53 +130,43 @@ async function runGiven(
   stopper: Stopper,
 ): Promise<RunOutcome<Said>> {
   refuseOthers(settings);
+  let layout: Layout;
   const {source, list} = given;
   const program: ProgramRows = {
     source,
     list,
-    give: group => results.give(group),
+    give(group) {
+      if (isLeft(stopper)) throw new Error('the program has left its rows');
+      results.give(group.map(row => () => attachResults(row, layout)));
+    },
     used: () => results.used(),
     end: () => given.demandColumns(),
   };
   const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, program);
-  return run(job, io, stopper, ({input: {layout}}) => {
+  return run(job, io, stopper, ({input}) => {
+    layout = input.layout;
     given.expect(layout.mapping, io.warn);
-    results.layout = layout;
     return () => {};
   });
 }
 
-/** The results of a run that the program has not taken yet, in input order. */
+/** Rows that the program has not taken yet, in input order. Each gets its results when it is taken. */
 class Results {
-  layout: Layout | undefined;
-  outcome: Promise<RunOutcome<Said>> | undefined;
-  readonly #stopper: Stopper;
-  readonly #groups: (readonly EnrichedObject[])[] = [];
-  #isOver = true;
+  isOver = false;
+  readonly #groups: (readonly (() => object)[])[] = [];
   /** True while the program waits for more rows. */
   #isWaiting = false;
   #wake = () => {};
   #notify = () => {};
 
-  constructor(stopper: Stopper) {
-    this.#stopper = stopper;
-  }
-
-  from(outcome: Promise<RunOutcome<Said>>): void {
-    this.outcome = outcome;
-    this.#isOver = false;
-    const end = () => {
-      this.#isOver = true;
-      this.#wake();
-    };
-    outcome.then(end, end);
-  }
-
-  /** @throws an error if the program left the rows. */
-  give(group: readonly EnrichedObject[]): void {
-    if (isLeft(this.#stopper)) throw new Error('the program has left its rows');
+  give(group: readonly (() => object)[]): void {
     this.#groups.push(group);
     this.#isWaiting = false;
+    this.#wake();
+  }
+
+  end(): void {
+    this.isOver = true;
     this.#wake();
   }
 
@@ -184,27 +178,16 @@ class Results {
       });
   }
 
-  /** Resolves with the next rows; with undefined once the run is over, or if the program left. */
-  async take(): Promise<readonly EnrichedObject[] | undefined> {
-    while (this.#groups.length === 0 && !this.#isOver) {
+  /** Resolves with the next rows; with undefined after the end. */
+  async take(): Promise<readonly (() => object)[] | undefined> {
+    while (this.#groups.length === 0 && !this.isOver) {
       this.#isWaiting = true;
       this.#notify();
       await new Promise<void>(resolve => {
         this.#wake = resolve;
       });
     }
-    return isLeft(this.#stopper) ? undefined : this.#groups.shift();
-  }
-
-  attach(row: EnrichedObject): object {
-    if (this.layout === undefined) throw new Error('the run has not begun');
-    return attachResults(row, this.layout);
-  }
-
-  /** Ends the run if it is not over. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
-  async leave(): Promise<void> {
-    if (!this.#isOver) this.#stopper.stop(NOT_WANTED);
-    await this.outcome?.catch(() => {});
+    return this.#groups.shift();
   }
 }
 
@@ -214,15 +197,14 @@ function isLeft({reason}: Stopper): boolean {
 }
 
 /** Throws what a program is told of a run that stopped, or whose results exceed a limit. */
-function throwIfFailed(outcome: RunOutcome<Said> | undefined): void {
-  const {stop, exitCode, summary, message} = outcome ?? {};
+function throwIfFailed({stop, exitCode, summary, message}: RunOutcome<Said>): void {
   if (stop !== undefined) {
     if (stop.error instanceof RowsError) throw stop.error.cause;
     if (stop.error instanceof AbortError) throw stop.error;
     throw new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error});
   }
   if (exitCode === exitCodes.limit)
-    throw new BulkEnrichError(summary?.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message ?? '');
+    throw new BulkEnrichError(summary.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
 }
 
 /** True if settings name a column to look up. If not, the run searches for columns in the rows. */

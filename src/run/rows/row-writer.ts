@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs';
 import {CodedError, placeInCode} from '../../errors.ts';
-import type {ObjectRow, Reject, Row} from '../../input/row.ts';
+import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
 import {broken} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
@@ -10,7 +10,7 @@ import type {Risk} from '../../score/risk.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
 import {partialPath} from '../destination/partial.ts';
-import type {EnrichedObject, ProgramRows, RunIo} from '../io.ts';
+import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunState} from '../state/run-state.ts';
 import type {ReadyRecord} from './in-order.ts';
@@ -25,26 +25,24 @@ export class RowWriter {
   /** Counts of the written rows. */
   readonly counters = emptyCounters();
   readonly #layout: Layout;
+  readonly #io: Pick<RunIo, 'program' | 'warn'>;
   readonly #parse = sharedAnswers();
   readonly #output: Sink;
   /** Path of the partial rejects; undefined if none are kept. */
   readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
-  readonly #program: ProgramRows | undefined;
-  readonly #warn: (sentence: string) => void;
   #hasTold = false;
 
   private constructor(
     layout: Layout,
+    io: Pick<RunIo, 'program' | 'warn'>,
     output: Sink,
     rejectsPath: string | undefined,
-    {program, warn}: Pick<RunIo, 'program' | 'warn'>,
   ) {
     this.#layout = layout;
+    this.#io = io;
     this.#output = output;
     this.#rejectsPath = rejectsPath;
-    this.#program = program;
-    this.#warn = warn;
   }
 
   /**
@@ -57,12 +55,36 @@ export class RowWriter {
     layout: Layout,
     io: Pick<RunIo, 'stdout' | 'warn' | 'program'>,
   ): Promise<RowWriter> {
-    const {rejects} = state.written;
-    const rejectsPath = rejects && partialPath(state, 'rejects');
+    const rejectsPath = state.written.rejects && partialPath(state, 'rejects');
     if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
     const sink = await state.destination.open(state, io.stdout);
     await sink.write(layout.encoder.head);
-    return new RowWriter(layout, sink, rejectsPath, io);
+    return new RowWriter(layout, io, sink, rejectsPath);
+  }
+
+  async write(entries: readonly ReadyRecord[]): Promise<void> {
+    const {program} = this.#io;
+    const rows: EnrichedRow[] = [];
+    const rejects: Reject[] = [];
+    const objects: EnrichedObject[] = [];
+    for (const entry of entries) {
+      const {record} = entry;
+      if (record.type === 'reject') {
+        countReject(this.counters, record);
+        (program === undefined ? rejects : objects).push(record);
+      } else if (record.type !== 'object') rows.push(this.#judged(record, entry, this.#parse));
+      else {
+        // A program may change what it gets: its rows share no answer.
+        const judged = this.#judged(record, entry, parsedAnswer);
+        countRow(this.counters, judged, this.#layout.columns);
+        objects.push(judged);
+      }
+    }
+    program?.give(objects);
+    const {text, written} = this.#encoded(rows);
+    for (const row of written) countRow(this.counters, row, this.#layout.columns);
+    if (rows.length > 0) await this.#output.write(text);
+    if (rejects.length > 0) await this.#writeRejects(rejects);
   }
 
   #judged<Kind extends Row>(
@@ -103,7 +125,7 @@ export class RowWriter {
   #tell({record}: Row, thrown: unknown): void {
     if (this.#hasTold) return;
     this.#hasTold = true;
-    this.#warn(
+    this.#io.warn(
       `Row ${record}: this program failed at a cell, which is \`failed\` with \`internal_error\`; so is every other such cell. Please report this sentence (version ${packageVersion()}: ${placeInCode(thrown)}).`,
     );
   }
@@ -125,40 +147,17 @@ export class RowWriter {
     }
   }
 
-  async write(entries: readonly ReadyRecord[]): Promise<void> {
-    const rows: EnrichedRow[] = [];
-    const rejects: Reject[] = [];
-    const objects: EnrichedObject[] = [];
-    for (const entry of entries) {
-      const {record} = entry;
-      if (record.type === 'reject') countReject(this.counters, record);
-      if (record.type === 'object') objects.push(this.#judgedObject(record, entry));
-      else if (record.type !== 'reject') rows.push(this.#judged(record, entry, this.#parse));
-      else if (this.#program === undefined) rejects.push(record);
-      else objects.push(record);
-    }
-    this.#program?.give(objects);
-    const {text, written} = this.#encoded(rows);
-    for (const row of written) countRow(this.counters, row, this.#layout.columns);
-    if (rows.length > 0) await this.#output.write(text);
-    if (rejects.length > 0) {
-      const header = this.#rejects === undefined ? this.#layout.header : undefined;
-      const sink = await this.#openRejects();
-      const lines = rejects.map((reject, index) => rejectLine(reject, index === 0 ? header : undefined));
-      await sink?.write(lines.join(''));
-    }
-  }
-
-  /** A row of a program, which may change what it gets: it shares no answer with other rows. */
-  #judgedObject(row: ObjectRow, entry: ReadyRecord): EnrichedRow<ObjectRow> {
-    const judged = this.#judged(row, entry, parsedAnswer);
-    countRow(this.counters, judged, this.#layout.columns);
-    return judged;
+  async #writeRejects(rejects: readonly Reject[]): Promise<void> {
+    if (this.#rejectsPath === undefined) return;
+    const header = this.#rejects === undefined ? this.#layout.header : undefined;
+    this.#rejects ??= await FileSink.create(this.#rejectsPath);
+    const lines = rejects.map((reject, index) => rejectLine(reject, index === 0 ? header : undefined));
+    await this.#rejects.write(lines.join(''));
   }
 
   /** Makes all written rows durable. @throws {RowsError} if a program's rows lacked a column. */
   async flush(): Promise<void> {
-    this.#program?.end();
+    this.#io.program?.end();
     await this.#output.flush();
     await this.#rejects?.flush();
   }
@@ -166,11 +165,5 @@ export class RowWriter {
   async close(): Promise<void> {
     await this.#output.close();
     await this.#rejects?.close();
-  }
-
-  async #openRejects(): Promise<Sink | undefined> {
-    if (this.#rejectsPath === undefined) return undefined;
-    this.#rejects ??= await FileSink.create(this.#rejectsPath);
-    return this.#rejects;
   }
 }
