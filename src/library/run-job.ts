@@ -11,6 +11,7 @@ import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {onAbort, Stopper} from '../run/stop.ts';
 import {inCode} from '../sentence.ts';
+import type {Service, ServiceOptions} from '../service/start.ts';
 import type {JobInput} from './job-input.ts';
 
 /**
@@ -137,3 +138,12 @@ function warner({onWarning}: RunJobOptions): RunIo['warn'] {
 }
 
 const LONGEST_GRACE_MS = 3_600_000;
+
+/**
+ * Starts the embedded service and loads its data.
+ *
+ * @throws {BulkEnrichError} if an option is not valid.
+ */
+export async function startService(options?: ServiceOptions): Promise<Service> {
+  return (await import('../service/start.ts')).startService(options);
+}

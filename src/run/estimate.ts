@@ -25,9 +25,8 @@ import type {RunIo, World} from './io.ts';
 import {type Layout, layOut, operationsOf} from './layout/layout.ts';
 import type {Mapping} from './layout/mapping.ts';
 import {type Account, findAccount} from './open/account.ts';
-import {openAnswerStore, termsOf} from './open/answer-store.ts';
+import {openAnswerStore, termsOf, withoutUnusable} from './open/answer-store.ts';
 import {lanesOf} from './open/lanes.ts';
-import {withoutUnusable} from './open/unusable-directories.ts';
 import {readFirst} from './rows/first-pass.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */

@@ -16,7 +16,7 @@ import {withPlace} from './end/space.ts';
 import {exceeds, isForbidden} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
-import {withoutUnusable} from './open/unusable-directories.ts';
+import {withoutUnusable} from './open/answer-store.ts';
 import {Admission} from './rows/admission.ts';
 import {limited} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';

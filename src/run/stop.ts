@@ -15,7 +15,7 @@ import {type Said, say, set} from '../sentence.ts';
 import {type Counters, failures, hasAnswers} from './counts/counters.ts';
 import type {Counted, End} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
-import {exhaustedMessage} from './open/budgets.ts';
+import {exhaustedMessage} from './open/account.ts';
 import type {RunIdentity} from './state/count.ts';
 
 /** Why a run ends before its input does. */

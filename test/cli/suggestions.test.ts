@@ -157,7 +157,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/lookup/codes.ts': ['codes', 'codes'],
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/log.ts': ['doctor'],
-  'src/run/destination/pack.ts': ['compression'],
+  'src/run/destination/destination.ts': ['compression'],
   'src/columns/judged-rows.ts': ['rows of another encoding'],
   'src/columns/guessed.ts': [
     'national',

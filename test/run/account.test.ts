@@ -2,7 +2,7 @@ import {cpSync, renameSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {checkSettings} from '../../src/job/parse.ts';
-import {callWithinAccount, type SingleCall} from '../../src/run/open/budgets.ts';
+import {callWithinAccount, type SingleCall} from '../../src/run/open/account.ts';
 import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';

@@ -12,7 +12,7 @@ import {
   isOperation,
   type Operation,
 } from '../../operations/table.ts';
-import {callWithinAccount} from '../../run/open/budgets.ts';
+import {callWithinAccount} from '../../run/open/account.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';

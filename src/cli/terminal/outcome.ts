@@ -6,7 +6,7 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import {storeSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isComplete} from '../../run/exit.ts';
-import {lackedSentence} from '../../run/open/budgets.ts';
+import {lackedSentence} from '../../run/open/account.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Said} from '../../sentence.ts';

@@ -1,24 +1,29 @@
-import {existsSync, statSync} from 'node:fs';
+import {createReadStream, createWriteStream, existsSync, rmSync, statSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
+import type {Transform} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import zlib from 'node:zlib';
 import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {openStream} from '../../disk/pipe.ts';
 import {moveAtomically, orUnwritable, syncPath, writeAtomically} from '../../disk/replace.ts';
-import {OutputError, StateError, UsageError} from '../../errors.ts';
+import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
 import {missingFile} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job, OutputOf} from '../../job/job.ts';
+import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
 import {summaryText} from '../../report/safe-text.ts';
 import {say, set} from '../../sentence.ts';
-import {engineOf, pack} from './pack.ts';
-import {partialPath, type RunFiles, writablePath} from './partial.ts';
 import {
   completePublishing,
   type PublishFacts,
   type PublishRecord,
+  partialPath,
   publish,
+  type RunFiles,
   removeObsolete,
   unfinishedPublishing,
+  writablePath,
 } from './publish.ts';
 
 /** The place that a run's rows go to. It is checked before anything is paid for, then written, then published. */
@@ -148,4 +153,51 @@ function refuseNowhere({inputs, output}: Job): void {
   const input = inputs.find(path => dirname(path) === directory);
   if (input !== undefined) throw missingFile(input);
   throw new OutputError('no_directory', `The output's directory, ${directory}, does not exist.`);
+}
+
+/** Functions that create a compressor. Undefined for a compression that this version of Node lacks. */
+const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
+  gzip: zlib.createGzip,
+  zstd: Reflect.get(zlib, 'createZstdCompress') as (() => Transform) | undefined,
+};
+
+/** @throws {UsageError} if this version of Node can't write this compression. */
+function engineOf(compression: Compression, path: string): () => Transform {
+  const engine = engines[compression];
+  if (engine !== undefined) return engine;
+  const gzipped = `${withoutCompression(path)}.gz`;
+  throw new UsageError(
+    'output_compressed',
+    say`${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (${set('output', '-')} | ${compression}); such a run can't be resumed.`,
+    {flags: ['-o', gzipped]},
+  );
+}
+
+/**
+ * Compresses the finished output as a whole. Equal rows give equal bytes, however often the run was interrupted.
+ *
+ * @throws {OutputError} if the compressed file can't be written.
+ */
+async function pack(
+  from: string,
+  to: string,
+  engine: Transform,
+  watched: (share: () => number) => void = () => {},
+): Promise<void> {
+  rmSync(to, {force: true});
+  try {
+    const {size} = statSync(from);
+    const source = createReadStream(from);
+    watched(() => source.bytesRead / Math.max(1, size));
+    await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
+    // After a power cut, the record of the publishing may still exist, and it needs this file. So the file's
+    // name must be durable.
+    syncPath(dirname(to));
+  } catch (error) {
+    throw new OutputError(
+      'output_unwritable',
+      `${to} can't be written (${systemReason(error)}). Fix the cause (disk space, permissions), then run the same command again: it makes no calls.`,
+      {cause: error},
+    );
+  }
 }

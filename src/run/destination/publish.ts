@@ -1,15 +1,62 @@
+import {createHash} from 'node:crypto';
 import {existsSync, rmSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import {z} from 'zod';
-import {type FileDigest, hasDigest} from '../../disk/digest.ts';
-import {fileText, isStream} from '../../disk/path.ts';
-import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
+import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
+import {fileText, isStream, writePath} from '../../disk/path.ts';
+import {besideOf, makeReady, moveFile, orUnwritable, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
+import type {Job} from '../../job/job.ts';
 import {summaryText} from '../../report/safe-text.ts';
 import {type Summary, summarySchema} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {isOwnFile} from './own-files.ts';
-import {type PartialName, partialPath, type RunFiles, tokenOf, type WrittenPaths} from './partial.ts';
+
+/** Places of a run's files until they are published. */
+export interface RunFiles {
+  /** Directory of the ledger and of the record of the publishing. */
+  readonly directory: string;
+  /** Directory of the unpublished files: beside the output, so that each can be renamed; else the state's. */
+  readonly partials: string;
+  readonly written: WrittenPaths;
+}
+
+/** The real paths of a run's files, found from the job's paths and never from saved data. */
+export interface WrittenPaths {
+  readonly rejects: string | undefined;
+  readonly summary: string | undefined;
+}
+
+/** The unpublished files. `packed` is the compressed output. */
+export type PartialName = 'output' | 'packed' | 'rejects';
+
+export const partialFiles = ['output.partial', 'packed.partial', 'rejects.partial'];
+
+/** Path of a file until it is published. */
+export function partialPath({partials}: Pick<RunFiles, 'partials'>, name: PartialName): string {
+  return join(partials, `${name}.partial`);
+}
+
+/** Part of the names of temporary files outside of the state's directory, unique to it: see `besideOf`. */
+function tokenOf(directory: string): string {
+  return createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
+}
+
+/** The same for the job's state; undefined for a job without one. */
+export function stateToken({paths: {state}}: Job): string | undefined {
+  return state === undefined ? undefined : tokenOf(state);
+}
+
+/** Digest of the rejects; null if there are none. */
+export async function digestRejects(files: RunFiles): Promise<FileDigest | null> {
+  const path = partialPath(files, 'rejects');
+  return files.written.rejects !== undefined && existsSync(path) ? await digestFiles([path]) : null;
+}
+
+/** @throws {OutputError | UsageError} like {@link writePath}. */
+export function writablePath(path: string): string {
+  return orUnwritable(path, () => writePath(path));
+}
 
 /**
  * The plan of a publishing, written before the first rename. Its file can't be trusted, so nothing is written
@@ -35,28 +82,19 @@ type OutputPart = Exclude<PartialName, 'rejects'>;
 
 export const RECORD = 'publish.json';
 
-interface UnpublishedFile {
-  readonly name: PartialName;
-  readonly to: string;
-  readonly digest: FileDigest;
-}
-
 /** The files to put in place, in order. The output is last: once it is visible, the others must be in place. */
-function placed(
-  {written: {rejects}}: RunFiles,
-  output: string,
-  {summary}: PublishFacts,
-  written: OutputPart,
-): UnpublishedFile[] {
+function placed({written: {rejects}}: RunFiles, output: string, {summary}: PublishFacts, part: OutputPart) {
   const all = [
     {name: 'rejects', to: rejects, digest: summary.rejects} as const,
-    {name: written, to: output, digest: summary.output} as const,
+    {name: part, to: output, digest: summary.output} as const,
   ];
   return all.flatMap(({name, to, digest}) => {
     const {bytes = null, sha256 = null} = digest ?? {};
     return bytes === null || sha256 === null || to === undefined ? [] : [{name, to, digest: {bytes, sha256}}];
   });
 }
+
+type UnpublishedFile = ReturnType<typeof placed>[number];
 
 /**
  * Puts the files in place: records the plan, then renames in order, the output last. The next run completes a
@@ -143,14 +181,10 @@ function orFailed(work: () => void): void {
   }
 }
 
-/** True if a crash interrupted a publishing. */
-export function isUnpublished(directory: string): boolean {
-  return existsSync(join(directory, RECORD));
-}
-
-/** Removes the record of an interrupted publishing, so that no run completes it. */
+/** Removes the record of an interrupted publishing if there is one, so that no run completes it. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
+  if (!existsSync(path)) return;
   // The output may be in place, but not synced. Once the record is gone, no later run would sync it.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);

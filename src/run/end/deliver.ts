@@ -20,7 +20,7 @@ import {renderEnd, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {mayWrite, type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
-import {stateToken} from '../destination/partial.ts';
+import {stateToken} from '../destination/publish.ts';
 import type {World} from '../io.ts';
 import {stopFor} from '../stop.ts';
 

@@ -1,16 +1,17 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
+import {codeOf} from '../../client/attempt.ts';
 import {costOf} from '../../columns/prices.ts';
 import {UsageError} from '../../errors.ts';
 import type {AskedOf} from '../../fleet/chunk-queue.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
-import {logEvent} from '../../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {isKept, lookupOf} from '../../ledger/lookup.ts';
 import {totalSpending} from '../../ledger/run/books.ts';
-import type {LedgerEntry} from '../../ledger/run/entry.ts';
+import type {BookedAttempt, LedgerEntry} from '../../ledger/run/entry.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {nextKey} from '../../ledger/run/occurrences.ts';
 import {withoutInterrupted} from '../../ledger/run/value-history.ts';
@@ -22,7 +23,6 @@ import type {Running} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
 import type {Calling} from './connection.ts';
 import {sharedRate} from './lanes.ts';
-import {logAttempt} from './log-attempt.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
@@ -134,4 +134,22 @@ function rateText(job: Job, account: Account | undefined): string {
     .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)
     .sort()
     .join();
+}
+
+/** Logs one attempt: what it brought, and what it cost. `rows`: numbers of the rows that wait for it. */
+export function logAttempt(log: EventLog, booked: BookedAttempt, row: number | undefined): void {
+  if (!log.isLevelEnabled('debug')) return;
+  const {operation, attempt, charge, cost} = booked;
+  const fields = {
+    row,
+    operation,
+    outcome: attempt.kind,
+    status: 'status' in attempt ? attempt.status : undefined,
+    code: codeOf(attempt),
+    booked: charge,
+    credits: charge === 'free' ? 0 : inCredits(cost),
+    ms: Math.round(attempt.latencyMs),
+    request_id: 'pace' in attempt ? attempt.pace?.requestId : undefined,
+  };
+  logEvent(log, 'call', fields, 'call');
 }

@@ -8,8 +8,7 @@ import {Gate} from '../../lookup/gate.ts';
 import {Lookups} from '../../lookup/lookups.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import type {Calling} from './connection.ts';
-import {bookCollected, joinFleet} from './join-fleet.ts';
-import {logAttempt} from './log-attempt.ts';
+import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
 /** Everything that lookups need, on this machine or in a fleet. */
 export interface Means extends Calling {

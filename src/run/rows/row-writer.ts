@@ -9,7 +9,7 @@ import {FileSink, type Sink} from '../../output/sink.ts';
 import type {Risk} from '../../score/risk.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
-import {partialPath} from '../destination/partial.ts';
+import {partialPath} from '../destination/publish.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunState} from '../state/run-state.ts';

@@ -9,7 +9,7 @@ import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
-import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
+import {forgetPublishing} from '../destination/publish.ts';
 import {checkReportPaths, deliver} from '../end/deliver.ts';
 import {completeHistory, rememberRun} from '../end/history.ts';
 import {failureSentence, isComplete} from '../exit.ts';
@@ -38,11 +38,11 @@ export async function completeBefore(
   removeLeft(job, destination);
   const {force, restart} = job.settings;
   const pipes = pipesOf(io, stopper);
-  const record = restart ? undefined : await destination.complete(state);
-  if (record !== undefined) {
-    const outcome = completedNow(job, record);
-    if (!(force && (await isOther(job, record.summary, pipes)))) return end(job, io, state, outcome);
-    await tellEnd(job, io, state, outcome.summary);
+  const completed = restart ? undefined : (await destination.complete(state))?.summary;
+  if (completed !== undefined) {
+    if (!force || (await isMadeOf(completed, job, pipes)))
+      return end(job, io, state, completedNow(job, completed));
+    await tellEnd(job, io, state, completed);
     forgetLedger(directory);
   } else if (destination.file !== undefined && existsSync(destination.file) && !force) {
     const compare = () => finishedBefore(job, state, pipes);
@@ -58,7 +58,7 @@ export async function completeBefore(
     state.replaced = summary;
   }
   // An interrupted publishing that was not completed: this run makes its files again.
-  if (isUnpublished(directory)) forgetPublishing(directory, job.output.name);
+  forgetPublishing(directory, job.output.name);
   return undefined;
 }
 
@@ -93,44 +93,48 @@ async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary): 
  * settings or files differ from that run's.
  */
 async function finishedBefore(job: Job, {destination}: RunState, pipes: Pipes): Promise<Summary | undefined> {
-  const {paths} = job;
+  const {paths, inputs} = job;
   const summary = earlierSummary(job);
   if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
-  const {output, rejects} = summary;
+  const {output, rejects, status} = summary;
   const {bytes, sha256} = output;
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return undefined;
-  const isStopped = summary.status !== 'completed' && summary.status !== 'partial';
   // To compare a list that can be read only once would use it up, and its values are still to be looked up.
-  if (!isComplete(summary) && job.inputs.some(isReadOnce)) return undefined;
-  return isStopped || (await isMadeOf(summary, job, pipes)) ? summary : undefined;
+  if (!isComplete(summary) && inputs.some(isReadOnce)) return undefined;
+  if (status !== 'completed' && status !== 'partial') return summary;
+  return (await digestInputs(summary, job, pipes)) === summary.input.sha256 ? summary : undefined;
 }
 
-/** True if the job as it is now, with its inputs as they are now, makes this result. */
-async function isMadeOf({settings_sha256, input}: Summary, job: Job, pipes: Pipes): Promise<boolean> {
-  if (settings_sha256 !== settingsDigest(job)) return false;
-  const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
-  const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : (input.bytes ?? 0));
-  return read.sha256 === input.sha256;
+/** SHA-256 of the job's inputs as they are now, as far as the run of this summary read them. */
+async function digestInputs({input}: Summary, {inputs, settings}: Job, pipes: Pipes): Promise<string> {
+  const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
+  return (await digestFiles(sources, settings.limit === undefined ? undefined : (input.bytes ?? 0))).sha256;
 }
 
-/** True if the summary is of another result, such as last night's. That result must not pass for this job's. */
-async function isOther(job: Job, summary: Summary, pipes: Pipes): Promise<boolean> {
+/**
+ * True if the job as it is now, with its inputs as they are now, makes this result. Another result, such as last
+ * night's, must not pass for this job's.
+ */
+async function isMadeOf(summary: Summary, job: Job, pipes: Pipes): Promise<boolean> {
   // An input that can be read only once counts as another: to compare it would use it up.
-  if (job.inputs.some(isReadOnce)) return true;
-  try {
-    return !(await isMadeOf(summary, job, pipes));
-  } catch {
-    // An input can't be read. The run reports that when it reads the input itself.
-    return true;
-  }
+  if (summary.settings_sha256 !== settingsDigest(job) || job.inputs.some(isReadOnce)) return false;
+  // If an input can't be read, the run reports that when it reads the input itself.
+  return (await digestInputs(summary, job, pipes).catch(() => undefined)) === summary.input.sha256;
 }
 
-function completedNow({output}: Job, {summary}: PublishRecord): RunOutcome<Said> {
+function completedNow({output}: Job, summary: Summary): RunOutcome<Said> {
   const message = `The last run wrote its ${many(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
-  const exitCode = summary.exit_code as ExitCode;
-  return {exitCode, summary, stop: undefined, message, found: 'unpublished'};
+  return foundOutcome('unpublished', summary, message);
+}
+
+function foundOutcome(
+  found: RunOutcome['found'] & string,
+  summary: Summary,
+  message: Said,
+): RunOutcome<Said> {
+  return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found};
 }
 
 /** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
@@ -141,7 +145,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
     ? say`A later run of it was interrupted. To resume that one: ${set('force', true)}.`
     : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${set('force', true)}.`;
   const message = say`${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
-  return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found: 'complete'};
+  return foundOutcome('complete', summary, message);
 }
 
 /**

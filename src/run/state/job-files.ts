@@ -11,8 +11,7 @@ import {filesOfRules} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
-import {partialFiles, stateToken, type WrittenPaths, writablePath} from '../destination/partial.ts';
-import {RECORD} from '../destination/publish.ts';
+import {partialFiles, RECORD, stateToken, type WrittenPaths, writablePath} from '../destination/publish.ts';
 import {accountFiles} from '../open/account.ts';
 
 export const LEDGER = 'ledger.db';
