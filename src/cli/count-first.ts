@@ -31,8 +31,10 @@ export async function countFirst(
   warn: (sentence: Said) => void,
   counted: NonNullable<PlanIo['counted']>,
 ): Promise<number | undefined> {
-  const asks = !isAgreed && isQuestion(job);
-  if (job.settings.offline || !(asks || hasBar(console))) return undefined;
+  const {endpoint, settings} = job;
+  // Only a person who pays, and has set no limit, has to agree.
+  const asks = !isAgreed && isInteractive() && endpoint.kind === 'live' && settings.maxCredits === undefined;
+  if (settings.offline || !(asks || hasBar(console))) return undefined;
   // The plan's warnings are shown only before a question. Without a question, the run itself shows
   // warnings and errors.
   const doubts: Said[] = [];
@@ -60,17 +62,9 @@ async function planOf(
   return makePlan(job, {...io, ...caller}).catch(() => undefined);
 }
 
-/** True if the user has to agree to the cost: at a terminal, for a live service, without a credit limit. */
-function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
-  return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
-}
-
 /** Shows the columns to look up and the cost of the run, and asks the user to agree. */
 async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
-  const isCountry = ({operation}: PlanReport['columns'][number]) => operation === 'country';
-  const countries = plan.columns.filter(isCountry).map(({column}) => column);
-  const targets = plan.columns.filter(one => !isCountry(one));
-  console.say(broken(`Looking up ${lookedUp(targets, countries, settings.defaultCountry)}.`));
+  console.say(broken(`Looking up ${lookedUp(plan.columns, settings.defaultCountry)}.`));
   if (await agrees(`${forecast(plan, 'live')}. Continue?`)) return;
   throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }

@@ -44,6 +44,15 @@ export async function main(
   }
 }
 
+/** The flag that also shows the settings that `--help` leaves out. */
+const HELP_ALL = '--help-all';
+
+/** Words after "help" that ask for the program's own help. */
+const HELPS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
+
+/** Width of the help without a terminal: each flag gets one line, for `grep`. */
+const ONE_LINE_EACH = 250;
+
 /**
  * True if the command line gets `Starting …`: for `run` and `plan`, which load slowly. False if a flag such
  * as --quiet or --json asks for other output.
@@ -82,25 +91,10 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
   // With an unknown command, Commander's `help` would show the general help instead of an error.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
     throw unknownCommand(topic, program);
-  addExamples(program);
+  const all = program.commands.flatMap(command => [command, ...command.commands]);
+  for (const command of all) command.addHelpText('after', () => examplesOf(command));
   return program;
 }
-
-function addExamples(parent: Command): void {
-  for (const command of parent.commands) {
-    command.addHelpText('after', () => examplesOf(command));
-    addExamples(command);
-  }
-}
-
-/** The flag that also shows the settings that `--help` leaves out. */
-const HELP_ALL = '--help-all';
-
-/** Words after "help" that ask for the program's own help. */
-const HELPS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
-
-/** Width of the help without a terminal: each flag gets one line, for `grep`. */
-const ONE_LINE_EACH = 250;
 
 function termOf(command: Command): string {
   const names = command.registeredArguments.map(argument => {
@@ -116,10 +110,9 @@ function unknownCommand(name: string, program: Command): UsageError {
       'unknown_command',
       `${name} is a file, not a command. To enrich it: bulk-enrich run ${shellWord(name)}`,
     );
-  const names =
-    name === '-v' ? ['-V'] : [...program.commands.map(command => command.name()), '--version', '--help'];
+  const names = ['--version', '--help', ...program.commands.map(command => command.name())];
   const what = name.startsWith('-') ? 'option' : 'command';
-  const hint = didYouMean(name, names, 'bulk-enrich --help lists them all.');
+  const hint = didYouMean(name, name === '-v' ? ['-V'] : names, 'bulk-enrich --help lists them all.');
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`);
 }
 

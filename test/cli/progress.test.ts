@@ -131,16 +131,13 @@ test('the speed is that of the last ten seconds', () => {
   expect(speed.read(200, 22_000)).toBe(10);
 });
 
-test('the time left is that of the calls left, at the current speed', () => {
-  const some = {callsLeft: 500, callsPerSecond: 20, rowsLeft: 1_000, rowsPerSecond: 400};
-  expect(timeLeft(some)).toBe(25_000);
-  // Throttled since: what was quick before does not count.
-  expect(timeLeft({...some, callsPerSecond: 2})).toBe(250_000);
-  // All known.
-  expect(timeLeft({...some, callsLeft: 0, callsPerSecond: 0})).toBe(2_500);
-  const unknown = {...some, callsLeft: undefined, rowsLeft: undefined};
-  expect(timeLeft(unknown)).toBeUndefined();
-  expect(timeLeft({...some, callsLeft: 0, callsPerSecond: 0, rowsPerSecond: 0})).toBeUndefined();
+test.each<[string, Parameters<typeof timeLeft>[0], number | undefined, number | undefined]>([
+  ['calls', {left: 500, perSecond: 20}, 1_000, 25_000],
+  ['calls, throttled since: what was quick before does not count', {left: 500, perSecond: 2}, 1_000, 250_000],
+  ['rows, if all values are known', {left: 0, perSecond: 0}, 1_000, 2_500],
+  ['nobody knows what', {left: undefined, perSecond: 20}, undefined, undefined],
+])('the time left is that of the %s left, at the current speed', (_, calls, rows, ms) => {
+  expect(timeLeft(calls, {left: rows, perSecond: 400})).toBe(ms);
 });
 
 test.each([

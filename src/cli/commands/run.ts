@@ -25,6 +25,16 @@ export async function runCommand(
   }
 }
 
+/** Makes the job. If that fails, the metrics say that the job did not run. */
+async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
+  try {
+    return jobFrom(inputs, flags);
+  } catch (error) {
+    await deliverWithoutJob(error, flags);
+    throw error;
+  }
+}
+
 /** Reports a wrong command line as a failed run. Returns the exit code; undefined if the caller shows the error. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
@@ -38,16 +48,6 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   const {quiet, log} = unchecked(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
   return isForMachine(log) ? logFailure(error) : undefined;
-}
-
-/** Makes the job. If that fails, the metrics say that the job did not run. */
-async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
-  try {
-    return jobFrom(inputs, flags);
-  } catch (error) {
-    await deliverWithoutJob(error, flags);
-    throw error;
-  }
 }
 
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {

@@ -2,7 +2,7 @@ import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/settings/expected-country.ts';
-import {ages, rejectionTerm} from '../../job/values.ts';
+import {ages, ofOperation, rejectionTerm} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/answers/store.ts';
 import {StoreAdmin} from '../../ledger/answers/store-admin.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
@@ -29,53 +29,45 @@ interface StoreReport {
 }
 
 /** `bulk-enrich store stats`: shows how many answers are stored, and how old they are. */
-export async function storeStats({
-  json = false,
-  ...flags
-}: StoreFlags & {readonly json?: boolean}): Promise<number> {
-  const show = (stats: StoreReport) => (json ? printJson(stats) : print('stdout', renderStats(stats)));
-  const none = (directory: string) => (json ? show({directory, bytes: 0, answers: []}) : sayNone(directory));
-  const work = (store: StoreAdmin, directory: string) => {
-    const bytes = statSync(join(directory, STORE_FILE)).size;
-    const time = (at: number) => new Date(at).toISOString();
-    const answers = store
-      .stats()
-      .map(({oldest, newest, ...counted}) => ({...counted, oldest: time(oldest), newest: time(newest)}));
-    show({directory, bytes, answers});
-  };
-  return withStore(flags, work, none);
+export async function storeStats(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
+  const show = (stats: StoreReport) => (flags.json ? printJson(stats) : print('stdout', renderStats(stats)));
+  const time = (at: number) => new Date(at).toISOString();
+  const work = (store: StoreAdmin, directory: string) =>
+    show({
+      directory,
+      bytes: statSync(join(directory, STORE_FILE)).size,
+      answers: store
+        .stats()
+        .map(({oldest, newest, ...counted}) => ({...counted, oldest: time(oldest), newest: time(newest)})),
+    });
+  return withStore(flags, work, flags.json ? directory => show({directory, bytes: 0, answers: []}) : sayNone);
 }
 
 function renderStats({directory, bytes, answers}: StoreReport): string {
   const rows = answers.map(({operation, answers, oldest, newest}) => [
-    operation,
-    count(answers),
-    oldest.slice(0, 10),
-    newest.slice(0, 10),
+    ...[operation, count(answers), oldest.slice(0, 10), newest.slice(0, 10)],
   ]);
-  return `${directory}: ${sized(bytes)}\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
+  const shown = rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows]);
+  return `${directory}: ${sized(bytes)}\n${shown}\n`;
 }
 
 /** `bulk-enrich store prune`: removes answers that are older than --max-age. */
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('maxAge', ages, flags) ?? {};
   return withStore(flags, async store => {
-    const today = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
-      const answers = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
-      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, today);
+      const answers = ofOperation(maxAge, operation, Number.POSITIVE_INFINITY);
+      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, Date.now());
     }
     await store.giveBack();
     print('stdout', `${many(removed, 'answer')} removed.\n`);
   });
 }
 
-const KEPT_ELSEWHERE =
-  'Unfinished runs keep answers in OUT.run and bring them back when they resume. Finish them first, or delete OUT.run.';
-
-const IN_HISTORY =
-  'The history of runs (the folder runs) is not searched. It has counts, codes, e-mail domains that occur in at least five rows, and the names of jobs and lists.';
+const KEPT_ELSEWHERE = `Unfinished runs keep answers in OUT.run and bring them back when they resume. Finish them first, or delete OUT.run.
+The history of runs (the folder runs) is not searched. It has counts, codes, e-mail domains that occur in at least five rows, and the names of jobs and lists.
+`;
 
 /** `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. */
 export async function storePurge(
@@ -88,7 +80,11 @@ export async function storePurge(
       'unknown_country',
       `--default-country: expected a country, by ${expectedCountry(country)}, not "${country}".`,
     );
-  const keys = keysOf(value, country);
+  // The keys of all operations that the value fits, so that the user need not name one.
+  const keys = intelligenceNames.flatMap(operation => {
+    const canonical = operations[operation].canonical(value, country);
+    return canonical.state === 'value' ? [intelligenceLookup(operation, canonical.value).key] : [];
+  });
   if (keys.length === 0)
     throw new UsageError(
       'not_a_value',
@@ -97,23 +93,11 @@ export async function storePurge(
   const code = await withStore(flags, async store => {
     const removed = store.purge(keys);
     await store.giveBack();
-    print(
-      'stdout',
-      removed === 0
-        ? 'The store has nothing about that value.\n'
-        : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
-    );
+    const done = `${many(removed, 'answer')} removed, and overwritten in the file.\n`;
+    print('stdout', removed === 0 ? 'The store has nothing about that value.\n' : done);
   });
-  print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);
+  print('stdout', KEPT_ELSEWHERE);
   return code;
-}
-
-/** Keys of a value under all operations that it fits, so that the user need not name an operation. */
-function keysOf(value: string, country: string | undefined): string[] {
-  return intelligenceNames.flatMap(operation => {
-    const canonical = operations[operation].canonical(value, country);
-    return canonical.state === 'value' ? [intelligenceLookup(operation, canonical.value).key] : [];
-  });
 }
 
 function sayNone(directory: string): void {
@@ -135,9 +119,10 @@ async function withStore(
     return 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;
+    const which = directory === undefined ? '' : ` in ${directory}`;
     throw new OutputError(
       'store_unusable',
-      `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${systemReason(error)}).`,
+      `The answer store${which} can't be used (${systemReason(error)}).`,
       {cause: error},
     );
   } finally {

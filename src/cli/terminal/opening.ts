@@ -8,19 +8,20 @@ const NOT_CONFIGURED =
 
 /** The first sentences of a run: its columns, its pace, and earlier calls. */
 export function opening({job, input: {layout}, asking: {gate, ledger}}: Session): string[] {
+  const {endpoint, settings} = job;
   const {targets, countries} = layout.mapping;
-  const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
+  const all = [...targets, ...[...countries.values()].map(column => ({operation: 'country', column}))];
+  const columns = lookedUp(all, settings.defaultCountry);
   const {limit} = gate.pace();
   const pace = limit === undefined ? 'without a rate limit' : `at most ${many(limit, 'call')} a second`;
-  const paced = job.endpoint.kind === 'embedded' ? `. The embedded service answers, ${pace}.` : `, ${pace}.`;
-  const first =
-    columns === '' ? 'No column is looked up, so no calls are made.' : `Looking up ${columns}${paced}`;
-  const sentences = [
-    ...(job.endpoint.kind === 'embedded' && job.endpoint.byDefault ? [NOT_CONFIGURED] : []),
-    first,
+  const isEmbedded = endpoint.kind === 'embedded';
+  return [
+    ...(isEmbedded && endpoint.byDefault ? [NOT_CONFIGURED] : []),
+    columns === ''
+      ? 'No column is looked up, so no calls are made.'
+      : `Looking up ${columns}${isEmbedded ? '. The embedded service answers' : ''}, ${pace}.`,
     ...(ledger.isResumed ? [resuming(ledger)] : []),
-  ];
-  return sentences.map(sentence => broken(sentence));
+  ].map(sentence => broken(sentence));
 }
 
 function resuming({spending, interrupted}: Session['asking']['ledger']): string {
@@ -37,21 +38,25 @@ function resuming({spending, interrupted}: Session['asking']['ledger']): string 
   return `${kept}${lost}`;
 }
 
-/** Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. */
+/**
+ * Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. Those of
+ * the operation `country` have the countries of phone numbers.
+ */
 export function lookedUp(
-  targets: readonly {readonly operation: string; readonly column: string}[],
-  countries: readonly string[],
+  columns: readonly {readonly operation: string; readonly column: string}[],
   defaultCountry: string | undefined,
 ): string {
+  const named = (wanted: string) => [
+    ...new Set(columns.filter(({operation}) => operation === wanted).map(({column}) => column)),
+  ];
   const groups = operationNames.flatMap(operation => {
-    const names = targets.filter(target => target.operation === operation).map(({column}) => column);
+    const names = named(operation);
     if (names.length === 0) return [];
     const told = names.every(name => name.toLowerCase() === operation) ? [] : [operations[operation].label];
-    const from = new Set(countries);
-    if (operation === 'phone' && from.size > 0)
-      told.push(`country from ${[...from].map(name => `"${name}"`).join(' and ')}`);
+    const from = operation === 'phone' ? named('country') : [];
+    if (from.length > 0) told.push(`country from ${from.map(name => `"${name}"`).join(' and ')}`);
     if (operation === 'phone' && defaultCountry !== undefined)
-      told.push(`${from.size === 0 ? 'country' : 'else'} ${defaultCountry}`);
+      told.push(`${from.length === 0 ? 'country' : 'else'} ${defaultCountry}`);
     return [`${listed(names.map(quoted))}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
   });
   return groups.join(', ');

@@ -1,4 +1,3 @@
-import type {Source} from '../../input/source.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {totalOf} from '../../ledger/run/tally.ts';
@@ -22,19 +21,18 @@ export function hasBar({quiet, forMachine}: Console): boolean {
 
 /** Shows slow steps before and after the calls on a redrawn line. A step of less than 0.25 s is not shown. */
 export function phasesOn(console: Console): Phase {
-  return (what, reached) => {
-    if (!hasBar(console)) return () => {};
-    const draw = () => console.draw(phaseLine(what, reached(), console.width));
-    return repeating(draw, BAR_EVERY_MS, () => console.draw(''));
-  };
+  return (what, reached) =>
+    hasBar(console)
+      ? repeat(() => console.draw(phaseLine(what, reached(), console.width)), BAR_EVERY_MS, console)
+      : () => {};
 }
 
-function repeating(work: () => void, everyMs: number, atEnd: () => void): () => void {
+function repeat(work: () => void, everyMs: number, console: Console): () => void {
   const timer = setInterval(work, everyMs);
   timer.unref();
   return () => {
     clearInterval(timer);
-    atEnd();
+    console.draw('');
   };
 }
 
@@ -61,19 +59,13 @@ export function startProgress(session: Session, console: Console, counted?: numb
     else console.say(statusLine(status));
   };
   if (bar) draw();
-  return repeating(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, () => console.draw(''));
+  return repeat(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, console);
 }
 
 /** True while a resumed run writes rows of which it knows all answers. */
 function isCatchingUp({asking: {gate, ledger}}: Session): boolean {
   const {inFlight, waiting} = gate.pace();
   return ledger.isResumed && totalOf(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
-}
-
-/** Calls that this session has made so far, and the number of values that these calls looked up. */
-function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
-  const calls = totalOf(ledger.tally, 'calls');
-  return {calls, values: calls - totalOf(ledger.tally, 'retries')};
 }
 
 function logProgress(status: Status, {log}: Console): void {
@@ -91,41 +83,43 @@ function logProgress(status: Status, {log}: Console): void {
 function statusOf(session: Session, speed: Speedometer, counted: number | undefined): Status {
   const {startedAt, job, input, asking, output} = session;
   const now = session.clock();
-  const {source} = input;
-  const {ledger, gate} = asking;
-  const {writer, window} = output;
-  const {written, rejected} = writer.counters.rows;
+  const {tally, budget} = asking.ledger;
+  const {written, rejected} = output.writer.counters.rows;
   const rows = written + rejected;
-  const total = rowsIn(source, job.settings.limit);
-  const {pause, current, limit, inFlight} = gate.pace();
-  const made = madeIn(session);
-  const calls = counted === undefined ? undefined : {made: made.values, total: counted};
-  const callsPerSecond = speed.read(made.calls, now);
+  const total = totalRows(input.source, job.settings.limit);
+  const {pause, current, limit, inFlight} = asking.gate.pace();
+  const made = totalOf(tally, 'calls');
+  // Each value is counted once, however often it was sent.
+  const calls = counted === undefined ? undefined : {made: made - totalOf(tally, 'retries'), total: counted};
+  const callsPerSecond = speed.read(made, now);
   const rowsLeft = total === undefined ? undefined : total - rows;
-  const perRow = rows === 0 ? 0 : made.calls / rows;
+  const perRow = rows === 0 ? 0 : made / rows;
+  const callsLeft = calls === undefined ? rowsLeft && rowsLeft * perRow : calls.total - calls.made;
+  const rowsPerSecond = now === startedAt ? 0 : (rows * 1_000) / (now - startedAt);
   return {
     now,
     rows,
     total,
     calls,
     callsPerSecond,
-    leftMs: timeLeft({
-      callsLeft: calls === undefined ? rowsLeft && rowsLeft * perRow : calls.total - calls.made,
-      callsPerSecond,
-      rowsLeft,
-      rowsPerSecond: now === startedAt ? 0 : (rows * 1_000) / (now - startedAt),
-    }),
-    credits: inCredits(ledger.budget.committed),
+    leftMs: timeLeft(
+      {left: callsLeft, perSecond: callsPerSecond},
+      {left: rowsLeft, perSecond: rowsPerSecond},
+    ),
+    credits: inCredits(budget.committed),
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,
-    idle: made.calls > 0 && inFlight === 0 && callsPerSecond < IDLE_BELOW,
-    windowFull: window.full,
+    idle: made > 0 && inFlight === 0 && callsPerSecond < IDLE_BELOW,
+    windowFull: output.window.full,
   };
 }
 
 /** Estimated number of records, at most `limit`, if unread records are as long on average as those read. */
-function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
+function totalRows(
+  {recordsRead, position, bytesTotal}: Session['input']['source'],
+  limit: number | undefined,
+): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));
   return Math.min(total, limit ?? total);

@@ -15,9 +15,8 @@ export class Speedometer {
     this.#readings.push({at: now, value});
     while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
       this.#readings.shift();
-    const [oldest] = this.#readings;
-    if (oldest === undefined || oldest.at === now) return 0;
-    return ((value - oldest.value) / (now - oldest.at)) * 1_000;
+    const {at = now, value: before = value} = this.#readings[0] ?? {};
+    return at === now ? 0 : ((value - before) / (now - at)) * 1_000;
   }
 }
 
@@ -43,47 +42,37 @@ export interface Status {
   readonly windowFull: boolean;
 }
 
+/** A number that is left to do, and how much of it is done in a second. */
+interface Left {
+  readonly left: number | undefined;
+  readonly perSecond: number;
+}
+
 /**
  * Estimated milliseconds to the end, from the calls left and their speed. If no calls are left (the store knows
  * all values) or no calls are being made, the rows left and their speed count instead.
  */
-export function timeLeft({
-  callsLeft,
-  callsPerSecond,
-  rowsLeft,
-  rowsPerSecond,
-}: {
-  readonly callsLeft: number | undefined;
-  readonly callsPerSecond: number;
-  readonly rowsLeft: number | undefined;
-  readonly rowsPerSecond: number;
-}): number | undefined {
-  if (callsLeft !== undefined && callsLeft > 0 && callsPerSecond > 0)
-    return (callsLeft / callsPerSecond) * 1_000;
-  return rowsLeft === undefined || rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
-}
-
-/**
- * Finished share of all calls if they were counted, else of all rows. Below 1 as long as rows are known to remain.
- */
-function progressOf({calls, rows, total}: Status): {of: string; share: number} | undefined {
-  const isEnd = total === undefined || rows >= total;
-  if (calls !== undefined && calls.total > 0)
-    return {of: 'calls', share: Math.min(isEnd ? 1 : 0.99, calls.made / calls.total)};
-  return total === undefined || total === 0 ? undefined : {of: 'rows', share: Math.min(1, rows / total)};
+export function timeLeft(calls: Left, rows: Left): number | undefined {
+  const {left, perSecond} = (calls.left ?? 0) > 0 && calls.perSecond > 0 ? calls : rows;
+  return left === undefined || perSecond === 0 ? undefined : (left / perSecond) * 1_000;
 }
 
 /** One line: progress, cost, speed and time left, or the reason why no calls are made. */
 export function statusLine(status: Status, width?: number): string {
-  const {rows, credits, maxCredits, pause} = status;
-  const far = progressOf(status);
+  const {calls, rows, total, credits, maxCredits, pause} = status;
+  // Below 1 as long as rows are known to remain.
+  const most = total === undefined || rows >= total ? 1 : 0.99;
+  const [share, of] =
+    calls !== undefined && calls.total > 0
+      ? [Math.min(most, calls.made / calls.total), 'calls']
+      : [total ? Math.min(1, rows / total) : undefined, 'rows'];
   const parts = [
-    ...(far === undefined ? [] : [`${Math.floor(far.share * 100)}% of ${far.of}`]),
+    ...(share === undefined ? [] : [`${Math.floor(share * 100)}% of ${of}`]),
     `${count(rows)} rows`,
     `${count(credits)}${maxCredits === undefined ? '' : ` of ${count(maxCredits)}`} credits`,
     ...(pause === undefined ? moving(status) : [waiting(pause, status.now)]),
   ];
-  return barLine(far?.share, parts, width);
+  return barLine(share, parts, width);
 }
 
 /**
@@ -104,27 +93,27 @@ function barLine(share: number | undefined, parts: string[], width = Number.POSI
   const bar = () => CELLS.find(count => count < room());
   if (bar() === undefined && share !== undefined) parts[0] = parts[0]?.split(' ')[0] ?? '';
   const cells = bar();
-  if (share !== undefined && cells !== undefined) return `${barOf(share, cells)} ${parts.join(' · ')}`;
+  if (share !== undefined && cells !== undefined) {
+    const full = '█'.repeat(Math.floor(Math.min(1, share) * cells));
+    return `${full.padEnd(cells, '░')} ${parts.join(' · ')}`;
+  }
   while (room() < 0 && parts.length > 2) parts.splice(1, 1);
   return parts.join(' · ').slice(0, width);
 }
 
-function barOf(share: number, cells: number): string {
-  return '█'.repeat(Math.floor(Math.min(1, share) * cells)).padEnd(cells, '░');
-}
-
-function moving({callsPerSecond, leftMs, slowedTo, idle, windowFull}: Status): string[] {
+function moving({callsPerSecond, leftMs = 0, slowedTo, idle, windowFull}: Status): string[] {
   if (idle) return ['waiting to retry values that got no answer'];
   return [
     `${count(Math.round(callsPerSecond))} calls/s`,
-    ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(Math.max(1_000, leftMs))} left`]),
+    ...(leftMs > 0 ? [`about ${duration(Math.max(1_000, leftMs))} left`] : []),
     ...(slowedTo === undefined ? [] : [`slowed down to ${count(Math.round(slowedTo * 10) / 10)}/s`]),
     ...(windowFull ? ['all rows read wait for one value'] : []),
   ];
 }
 
+const PAUSES = {throttled: 'throttled', quota: 'quota used up', outage: 'service down'};
+
 function waiting({reason, detail, untilMs}: Pause, now: number): string {
   if (reason === 'fleet') return `waiting: ${detail}`;
-  const what = {throttled: 'throttled', quota: 'quota used up', outage: 'service down'}[reason];
-  return `waiting: ${what} (${detail}), next try in ${duration(Math.max(0, untilMs - now))}`;
+  return `waiting: ${PAUSES[reason]} (${detail}), next try in ${duration(Math.max(0, untilMs - now))}`;
 }
