@@ -26,9 +26,13 @@ const errorRows = errorCodes.map(
 );
 const errorList = `\n${errorRows.join('')}\n`;
 
+/** The advice on most calls without an answer, which the section gives once. */
+const USUAL = 'look up again with --force';
+
 function section(title: string, about: string, codes: readonly string[]): string {
   const rows = codes.map(code => {
-    const advice = (adviceOf(code) ?? '').replace(/(--[a-z-]+)/g, '`$1`');
+    const given = adviceOf(code) ?? '';
+    const advice = given === USUAL ? '' : given.replace(/(--[a-z-]+)/g, '`$1`');
     return `- \`${code}\`: ${sentencesOf(meaningOf(code), advice)}`;
   });
   return `\n## ${title}\n\n${about}\n\n${rows.join('\n')}\n`;
@@ -50,7 +54,7 @@ const sections = [
   section('Values that were not looked up', 'Status `skipped`.', Object.keys(skipCodes)),
   section(
     'Calls without a usable answer',
-    'Status `failed`, or `unknown` if the call may have been carried out. `http_404`, `http_503` and the like are HTTP statuses. Other codes are the system’s (`ehostunreach`) or the service’s own.',
+    'Status `failed`, or `unknown` if the call may have been carried out. `http_404`, `http_503` and the like are HTTP statuses. Other codes are the system’s (`ehostunreach`) or the service’s own. Without other advice, look up again with `--force`.',
     Object.keys(callCodes),
   ),
 ].join('');
@@ -64,9 +68,8 @@ test('docs/errors.md has every code of errors, values, rows and lookups (UPDATE=
 });
 
 test('docs/formats.md has every repair, with an example', () => {
-  const [, table = ''] =
-    /\| code \| what is repaired \|\n\|---\|---\|\n(.*?)\n\n/s.exec(textOf('docs/formats.md')) ?? [];
-  const codes = [...table.matchAll(/^\| `(\w+)` \| .+ \|$/gm)].map(([, code]) => code);
+  const [, section = ''] = textOf('docs/formats.md').split(/^## /m).slice(0, 2);
+  const codes = [...section.matchAll(/^- `(\w+)`: .+$/gm)].map(([, code]) => code);
   expect(codes).toEqual(Object.keys(repairCodes));
 });
 

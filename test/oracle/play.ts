@@ -97,7 +97,7 @@ export function totalsOf(played: Record<KnownList['kind'], Played>) {
   };
 }
 
-/** The table in docs/formats.md. */
+/** The table in README.md. */
 export function tableOf(played: Record<KnownList['kind'], Played>): string {
   const row = (name: string, {right, notBought, undecidable, wrong}: Played) =>
     `| ${[name, right, notBought, wrong.length, undecidable].map(cell => cell.toLocaleString('en')).join(' | ')} |`;

@@ -6,9 +6,9 @@ import {followKnown} from './advice.ts';
 import {undecidableCases} from './known-list.ts';
 import {play, tableOf, totalsOf} from './play.ts';
 
-const path = new URL('../../docs/formats.md', import.meta.url);
+const path = new URL('README.md', import.meta.url);
 
-test('all lists: nothing is bought as another value; docs/formats.md has the figures (UPDATE=1 writes them)', () => {
+test('all lists: nothing is bought as another value; README.md has the figures (UPDATE=1 writes them)', () => {
   const played = play(() => true);
   const {wrong, unnamed} = totalsOf(played);
   expect([...wrong, ...unnamed]).toEqual([]);
