@@ -1,7 +1,7 @@
 import {basename} from 'node:path';
 import {z} from 'zod';
 import {priceSchema} from './money.ts';
-import type {Summary} from './summary.ts';
+import {type Summary, summarySchema} from './summary.ts';
 
 const time = z.iso.datetime();
 const whole = z.int().min(0);
@@ -11,54 +11,53 @@ const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.numbe
 export const UNFINISHED = 'unfinished';
 
 /** A run, as `runs` shows it: made of its summary in the history. */
-export const runRecordSchema = z.object({
-  run_id: z.string(),
-  started_at: time,
-  ended_at: time.describe('For a run that is under way, or was killed: the time of its last minute.'),
-  job: z.string().nullable(),
-  list: z.string().nullable().describe('Name of the first input, without its directory.'),
-  account: z.object({endpoint: z.string(), label: z.string()}),
-  price: priceSchema.optional().describe('Price of a credit at that time, if the account has one.'),
-  status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
-  reason: z
-    .string()
-    .describe(`Reason as in the summary; ${UNFINISHED} for a run that is under way, or was killed.`),
-  exit_code: whole.nullable().describe(`Null if the reason is ${UNFINISHED}.`),
-  rows: whole,
-  calls: whole,
-  credits: z.object({
-    spent: z.number(),
-    maybe_spent: z.number(),
-    by_operation: z.record(z.string(), spending),
-  }),
-  saved: z.number().min(0),
-  hit_rate: z.number().min(0).max(1).nullable().describe('Share of distinct values with a stored answer.'),
-  store_trouble: z.boolean().describe('True if the answer store could not be used.'),
-  drift: z.array(z.string()).describe('Names of the figures that jumped against the last runs.'),
-});
+export const runRecordSchema = summarySchema
+  .pick({run_id: true, started_at: true, job: true, status: true})
+  .extend({
+    ended_at: time.describe('For a run that is under way, or was killed: the time of its last minute.'),
+    list: z.string().nullable().describe('Name of the first input, without its directory.'),
+    account: z.object({endpoint: z.string(), label: z.string()}),
+    price: priceSchema.optional().describe('Price of a credit at that time, if the account has one.'),
+    reason: z
+      .string()
+      .describe(`Reason as in the summary; ${UNFINISHED} for a run that is under way, or was killed.`),
+    exit_code: whole.nullable().describe(`Null if the reason is ${UNFINISHED}.`),
+    rows: whole,
+    calls: whole,
+    credits: z.object({
+      spent: z.number(),
+      maybe_spent: z.number(),
+      by_operation: z.record(z.string(), spending),
+    }),
+    saved: z.number().min(0),
+    hit_rate: z.number().min(0).max(1).nullable().describe('Share of distinct values with a stored answer.'),
+    store_trouble: z.boolean().describe('True if the answer store could not be used.'),
+    drift: z.array(z.string()).describe('Names of the figures that jumped against the last runs.'),
+  });
 
 export type RunRecord = z.output<typeof runRecordSchema>;
 
 export function recordOf(summary: Summary): RunRecord {
-  const {rows, lookups, calls, credits, store} = summary;
+  const {run_id, started_at, job, status, reason, rows, lookups, calls, credits, store} = summary;
   const values = Object.values(lookups);
   const distinct = values.reduce((total, each) => total + each.distinct, 0);
   const known = values.reduce((total, each) => total + each.from_store, 0);
-  const {spent, maybe_spent, saved} = credits;
+  const {spent, maybe_spent, saved, account} = credits;
   const byOperation = Object.entries(credits.by_operation).map(
     ([name, own]) => [name, {calls: lookups[name]?.calls ?? 0, ...own}] as const,
   );
+  const [list = ''] = summary.input.paths;
   return {
-    run_id: summary.run_id,
-    started_at: summary.started_at,
+    run_id,
+    started_at,
     ended_at: summary.finished_at,
-    job: summary.job,
-    list: summary.input.paths[0] === '-' ? null : basename(summary.input.paths[0] ?? '') || null,
+    job,
+    list: list === '-' ? null : basename(list) || null,
     account: accountIn(summary),
-    ...(credits.account.price && {price: credits.account.price}),
-    status: summary.status,
-    reason: summary.reason,
-    exit_code: summary.reason === UNFINISHED ? null : summary.exit_code,
+    ...(account.price && {price: account.price}),
+    status,
+    reason,
+    exit_code: reason === UNFINISHED ? null : summary.exit_code,
     rows: rows.written,
     calls: calls.total,
     credits: {spent, maybe_spent, by_operation: Object.fromEntries(byOperation)},

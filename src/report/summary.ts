@@ -24,17 +24,16 @@ const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);
 
+/** Counts whose names say what they are. */
+function counted<Name extends string>(...names: Name[]) {
+  return Object.fromEntries(names.map(name => [name, whole])) as Record<Name, typeof whole>;
+}
+
 const lookup = z
   .object({
-    values: whole,
-    empty: whole,
-    invalid: whole,
+    ...counted('values', 'empty', 'invalid', 'answered', 'failed', 'unknown', 'skipped', 'calls', 'retries'),
     repaired: whole.describe('Cells that were repaired before the lookup. They are among the other counts.'),
     distinct: whole.describe('Different values. All other counts are cells, except calls and retries.'),
-    answered: whole,
-    failed: whole,
-    unknown: whole,
-    skipped: whole,
     from_store: whole.describe('Different values with a stored answer.'),
     stale: whole.describe('Cells with an answer past its age, because no call was possible (--stale).'),
     rejected: whole.describe('Cells whose value the service rejects. They are part of failed.'),
@@ -44,8 +43,6 @@ const lookup = z
     deduplicated: whole.describe(
       'Cells with the same value as an earlier cell, which made no call of their own.',
     ),
-    calls: whole,
-    retries: whole,
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
@@ -98,14 +95,11 @@ const about = {
 };
 
 const rows = z.object({
-  read: whole,
-  written: whole,
-  rejected: whole,
-  ok: whole,
-  with_errors: whole,
-  blank_lines: whole,
+  ...counted('read', 'written', 'rejected', 'ok', 'with_errors', 'blank_lines'),
   padded: whole.describe('Written rows that got empty fields at their end (pad_short_rows).'),
 });
+
+const milliseconds = z.number().nullable();
 
 const calls = z.object({
   total: whole.describe(
@@ -115,15 +109,10 @@ const calls = z.object({
     'Calls in flight when a session or a worker ended, which may have been sent. Not in total.',
   ),
   unsent: whole.describe('Attempts that never reached the service.'),
+  retries: whole,
+  latency_ms: z.object({p50: milliseconds, p95: milliseconds, p99: milliseconds, max: milliseconds}),
   by_status: counts,
   by_error: counts,
-  retries: whole,
-  latency_ms: z.object({
-    p50: z.number().nullable(),
-    p95: z.number().nullable(),
-    p99: z.number().nullable(),
-    max: z.number().nullable(),
-  }),
   unknown_fields: counts,
   wrong_types: counts,
 });
@@ -176,11 +165,8 @@ const rule = z.object({
 });
 
 const risk = z.object({
-  scored: whole,
+  ...counted('scored', 'low', 'medium', 'high'),
   unknown: whole.describe('Rows without a score, because too much was missing.'),
-  low: whole,
-  medium: whole,
-  high: whole,
   high_rows: z.array(whole).describe('The first hundred rows of high risk, by number.'),
   mean: z.number().nullable(),
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
@@ -206,8 +192,8 @@ const timeline = z
     ms: z.array(z.number()),
     calls: z.array(whole),
     rows: z.array(whole),
-    latency_p50_ms: z.array(z.number().nullable()),
-    latency_p95_ms: z.array(z.number().nullable()),
+    latency_p50_ms: z.array(milliseconds),
+    latency_p95_ms: z.array(milliseconds),
     in_flight: z.array(whole).describe('Calls in flight, on average.'),
   })
   .describe('Lists of equal length: the n-th entries belong together.');

@@ -46,50 +46,30 @@ function ofJob(job: string | null, metrics: readonly Metric[]): string {
 function endMetrics({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Metric[] {
   const finished = secondsOf(finished_at);
   const success = isSuccess(exit_code);
+  const lastSuccess = success ? finished : lastSuccessIn(before, job ?? '');
+  const complete = exit_code === exitCodes.ok ? 1 : 0;
+  const drifts = drift?.length ?? null;
   return [
     ['last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished],
-    [
-      'last_run_success',
-      '1 if the last run ended with exit code 0 or 3, which have an output, else 0.',
-      success ? 1 : 0,
-    ],
-    [
-      'last_run_complete',
-      '1 if the last run ended with exit code 0, an output without gaps, else 0.',
-      exit_code === exitCodes.ok ? 1 : 0,
-    ],
-    [
-      LAST_SUCCESS,
-      'When a run last ended with exit code 0 or 3, in seconds since the epoch.',
-      success ? finished : lastSuccessIn(before, job ?? ''),
-    ],
+    ['last_run_success', '1 if the last run ended with exit code 0 or 3, else 0.', success ? 1 : 0],
+    ['last_run_complete', '1 if the last run ended with exit code 0, else 0.', complete],
+    [LAST_SUCCESS, 'When a run last ended with exit code 0 or 3, in seconds since the epoch.', lastSuccess],
     ['last_run_exit_code', 'Exit code of the last run.', exit_code],
-    [
-      'last_run_duration_seconds',
-      'How long the last run took, from its first start.',
-      inSeconds(duration_ms ?? null),
-    ],
-    [
-      'last_run_drifts',
-      "Figures of the last run that jumped against the job's earlier ones.",
-      drift?.length ?? null,
-    ],
+    ['last_run_duration_seconds', 'Duration of the last run, from its first start.', inSeconds(duration_ms)],
+    ['last_run_drifts', "Figures of the last run that jumped against the job's earlier ones.", drifts],
   ];
 }
 
 function rowMetrics({started_at, rows, input, pace, lookups}: Summary): Metric[] {
   const started = secondsOf(started_at);
+  const {ok, with_errors, rejected} = rows;
   return [
     ['run_started_timestamp_seconds', 'When the run first started, in seconds since the epoch.', started],
     ['run_rows_read', 'Rows of the input that the run has read.', rows.read],
     ['run_input_bytes', 'Bytes of the input that the run has read.', input.bytes],
     ['run_rate_limit', 'Calls a second that the run may make.', pace.rate_limit],
     ['run_paused_seconds', 'How long the run has made no calls, in all.', inSeconds(pace.paused_ms)],
-    [
-      'run_rows',
-      'Rows of the run, by what became of them.',
-      by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
-    ],
+    ['run_rows', 'Rows of the run, by what became of them.', by('outcome', {ok, with_errors, rejected})],
     [
       'run_lookups',
       'Values of the run, by operation and outcome.',
@@ -103,22 +83,15 @@ function rowMetrics({started_at, rows, input, pace, lookups}: Summary): Metric[]
 
 function callMetrics({lookups, calls}: Summary): Metric[] {
   const {p50, p95, p99, max} = calls.latency_ms;
+  const quantiles = {'0.5': inSeconds(p50), '0.95': inSeconds(p95), '0.99': inSeconds(p99)};
   const each = (of: (counts: LookupCounts) => number) =>
     Object.entries(lookups).map(([operation, counts]): Sample => [{operation}, of(counts)]);
   return [
-    [
-      'run_distinct_values',
-      'Distinct values of the run that were looked up.',
-      each(({distinct}) => distinct),
-    ],
+    ['run_distinct_values', 'Distinct values of the run that were looked up.', each(own => own.distinct)],
     ['run_values_from_store', 'Values of the run that the answer store knew.', each(own => own.from_store)],
     ['run_calls', 'Calls of the run, by operation.', each(own => own.calls)],
     ['run_retries', 'Calls of the run beyond the first for their value.', calls.retries],
-    [
-      'run_call_latency_seconds',
-      'Latency of the calls of the run.',
-      by('quantile', {'0.5': inSeconds(p50), '0.95': inSeconds(p95), '0.99': inSeconds(p99)}),
-    ],
+    ['run_call_latency_seconds', 'Latency of the calls of the run.', by('quantile', quantiles)],
     ['run_call_latency_max_seconds', 'Latency of the slowest call of the run.', inSeconds(max)],
     [
       'run_hit_ratio',
@@ -129,19 +102,19 @@ function callMetrics({lookups, calls}: Summary): Metric[] {
 }
 
 function creditMetrics({credits, store, risk}: Summary): Metric[] {
-  const {saved, account, by_operation} = credits;
+  const {spent, maybe_spent, saved, account, by_operation} = credits;
+  const kinds = {
+    spent,
+    maybe_spent,
+    saved_by_dedupe: saved.dedupe,
+    saved_by_store: saved.store,
+    saved_by_prefilter: saved.prefilter,
+  };
+  const usable = store && (store.trouble === null ? 1 : 0);
+  const levels =
+    risk && by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown});
   return [
-    [
-      'run_credits',
-      'Credits of the run: spent, perhaps spent, and saved.',
-      by('kind', {
-        spent: credits.spent,
-        maybe_spent: credits.maybe_spent,
-        saved_by_dedupe: saved.dedupe,
-        saved_by_store: saved.store,
-        saved_by_prefilter: saved.prefilter,
-      }),
-    ],
+    ['run_credits', 'Credits of the run: spent, perhaps spent, and saved.', by('kind', kinds)],
     [
       'run_operation_credits',
       'Credits of the run, by operation: spent, and perhaps spent.',
@@ -156,21 +129,13 @@ function creditMetrics({credits, store, risk}: Summary): Metric[] {
         return by('kind', {used, limit}, {period});
       }),
     ],
-    [
-      'run_store_usable',
-      '1 if the answer store can be used, else 0.',
-      store && (store.trouble === null ? 1 : 0),
-    ],
+    ['run_store_usable', '1 if the answer store can be used, else 0.', usable],
     [
       'run_store_missed',
       'Values that the run could not look up in the answer store, and answers that it could not keep there.',
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ],
-    [
-      'run_risk_rows',
-      'Rows of the run, by risk level.',
-      risk && by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}),
-    ],
+    ['run_risk_rows', 'Rows of the run, by risk level.', levels],
     ['run_risk_score_mean', 'Mean risk score of the run, from 0 to 100.', risk?.mean ?? null],
   ];
 }
@@ -179,8 +144,8 @@ function secondsOf(time: string): number {
   return Date.parse(time) / 1_000;
 }
 
-function inSeconds(ms: number | null): number | null {
-  return ms === null ? null : ms / 1_000;
+function inSeconds(ms: number | null = null): number | null {
+  return ms && ms / 1_000;
 }
 
 function lastSuccessIn(before: string, job: string): number | null {

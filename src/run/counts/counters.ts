@@ -1,6 +1,5 @@
 import type {Reject, Row} from '../../input/row.ts';
 import {isUnasked, type Result, type UnaskedCode} from '../../ledger/lookup.ts';
-import type {RepairCode} from '../../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type AnswerField, type TargetColumns, valueAt} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
@@ -102,20 +101,23 @@ export function countRow(
   counters.rows.written += 1;
   let trouble = false;
   for (const [index, {target, answerFields}] of columns.entries()) {
+    const {operation} = target;
     const result = results[index] as Result;
-    counters.lookups[target.operation][result.status] += 1;
-    countRepairs(counters, target.operation, repairs?.[index] ?? [], row.record);
+    counters.lookups[operation][result.status] += 1;
+    const repaired = repairs?.[index] ?? [];
+    if (repaired.length > 0) counters.repaired[operation] += 1;
+    for (const code of repaired) countError(counters.repairs, `${operation}.${code}`, row.record);
     if (result.status === 'ok') {
-      countAnswer(counters.top, target.operation, answers[index], target.cell(row));
-      countFields(counters.fields[target.operation], answers[index], answerFields);
+      countAnswer(counters.top, operation, answers[index], target.cell(row));
+      countFields(counters.fields[operation], answers[index], answerFields);
     }
-    if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
-    if ('stale' in result) countName(counters.stale[target.operation], result.stale);
-    if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if (result.status === 'skipped') countName(counters.skipped[operation], result.error);
+    if ('stale' in result) countName(counters.stale[operation], result.stale);
+    if ('rejected' in result) counters.rejected[operation] += 1;
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     if (result.status === 'failed' || result.status === 'unknown')
-      countFailure(counters, target.operation, result.error, row.record);
-    else countError(counters.errors, `${target.operation}.${result.error}`, row.record);
+      countFailure(counters, operation, result.error, row.record);
+    else countError(counters.errors, `${operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
   if (trouble) counters.rows.with_errors += 1;
@@ -162,17 +164,6 @@ function countFields(
   }
 }
 
-/** Counts a repaired cell under each of its repairs. */
-function countRepairs(
-  counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
-  operation: Operation,
-  repairs: readonly RepairCode[],
-  row: number,
-): void {
-  if (repairs.length > 0) counters.repaired[operation] += 1;
-  for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
-}
-
 /**
  * Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`.
  */
@@ -198,10 +189,13 @@ export function listErrors(errors: Counters['errors']) {
     .sort((a, b) => b.count - a.count);
 }
 
+function sumOver(of: (name: Operation) => number): number {
+  return operationNames.reduce((sum, name) => sum + of(name), 0);
+}
+
 /** Number of cells that were skipped, or got an expired answer, because of `code`. */
 export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
-  const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
-  return cells.reduce((sum, count) => sum + count);
+  return sumOver(name => (skipped[name][code] ?? 0) + (stale[name][code] ?? 0));
 }
 
 /** Adds up the numbers of cells in `counts`: of all codes, or only of `codes`. */
@@ -213,19 +207,16 @@ export function cellsWith(
 }
 
 /** Number of cells whose lookup failed or has an unknown outcome, over all operations. */
-export function failures(counters: Counters): number {
-  return operationNames.reduce(
-    (sum, name) => sum + counters.lookups[name].failed + counters.lookups[name].unknown,
-    0,
-  );
+export function failures({lookups}: Counters): number {
+  return sumOver(name => lookups[name].failed + lookups[name].unknown);
+}
+
+/** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
+export function asked(counters: Counters): number {
+  return sumOver(name => counters.lookups[name].ok) + failures(counters);
 }
 
 /** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */
 export function hasAnswers({lookups, rejected}: Counters): boolean {
   return operationNames.some(name => lookups[name].ok > 0 || rejected[name] > 0);
-}
-
-/** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
-export function asked(counters: Counters): number {
-  return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
 }

@@ -32,24 +32,19 @@ function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number):
   const idle: string[] = [];
   const warnings = ownRules(rules).flatMap(({rule, index}) => {
     const {held, undecided, wrong} = counts[index] ?? NEVER;
-    const said = `The rule ${rule.reason} (${rule.place})`;
-    if (wrong === rows)
-      return [
-        `${said} could not use the values it reads ${inNone}, such as a text instead of a number: ${shown(rule.when)}`,
-      ];
+    const fault =
+      wrong === rows
+        ? `could not use the values it reads ${inNone}, such as a text instead of a number`
+        : `could not be decided ${inNone}, because something that it reads was always missing`;
     if (undecided + wrong === rows)
-      return [
-        `${said} could not be decided ${inNone}, because something that it reads was always missing: ${shown(rule.when)}`,
-      ];
+      return [`The rule ${rule.reason} (${rule.place}) ${fault}: ${shown(rule.when)}`];
     if (held === 0) idle.push(rule.reason);
     return [];
   });
   if (idle.length === 0) return warnings;
   const named = `${idle.slice(0, MOST_NAMED).join(', ')}${idle.length > MOST_NAMED ? ', …' : ''}`;
-  return [
-    ...warnings,
-    `${idle.length === 1 ? 'A rule' : `${idle.length} rules`} never held ${inNone}: ${named}`,
-  ];
+  const some = idle.length === 1 ? 'A rule' : `${idle.length} rules`;
+  return [...warnings, `${some} never held ${inNone}: ${named}`];
 }
 
 const MOST_NAMED = 20;
