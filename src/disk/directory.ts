@@ -26,22 +26,21 @@ import {syncPath} from './replace.ts';
  * ENOENT, as /proc does, and reports a read-only file system as ENOENT.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
-  let isMade = true;
+  let made: string | undefined;
   try {
     mkdirSync(path, {mode: 0o700});
+    made = path;
   } catch (error) {
-    isMade = false;
     if (!statSync(path, {throwIfNoEntry: false})?.isDirectory()) {
       if (systemCode(error) !== 'ENOENT' || tries === 0 || dirname(path) === path) throw error;
       const above = makeDirectory(dirname(path), tries);
-      const here = makeDirectory(path, tries - 1);
-      return above ?? here;
+      return [above, makeDirectory(path, tries - 1)].find(one => one !== undefined);
     }
   }
   // The parent may be new too, and its name not durable yet.
-  if (isMade) syncPath(dirname(dirname(path)));
+  if (made !== undefined) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
-  return isMade ? path : undefined;
+  return made;
 }
 
 /** Number of attempts to create a directory. An attempt fails if another run removes a parent at the same time. */
@@ -59,31 +58,37 @@ const MAKING_TRIES = 3;
  */
 export function makePrivateDirectory(path: string, ours: boolean): string | undefined {
   const made = makeDirectory(path);
+  const refuse = (why: string, ifOurs: Said, ifNamed: Said): never => {
+    throw new OutputError(
+      'state_not_private',
+      say`The state directory ${path} ${why}, so its content can't be trusted. ${ours ? ifOurs : ifNamed}`,
+    );
+  };
+  const other = say`or name another output with ${set('output')}.`;
   const found = lstatSync(resolve(path));
   if (found.isSymbolicLink())
-    throw notPrivate(
-      path,
+    refuse(
       'is a symbolic link',
-      ours
-        ? say`Remove it, or name another output with ${set('output')}.`
-        : say`Name the directory itself with ${set('state')}.`,
+      say`Remove it, ${other}`,
+      say`Name the directory itself with ${set('state')}.`,
     );
   const user = process.geteuid?.();
   if (user === undefined || (found.uid === user && !isShared(found))) return made;
   const plain = madeIn(path);
-  if (found.uid !== plain.uid) {
-    const other = ours
-      ? say`Have its owner finish or remove it, or name another output with ${set('output')}.`
-      : say`Name a directory of this user: ${set('state', join(path, 'bulk-enrich'))}, or anywhere else.`;
-    throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
-  }
+  if (found.uid !== plain.uid)
+    refuse(
+      `belongs to another user (uid ${found.uid})`,
+      say`Have its owner finish or remove it, ${other}`,
+      say`Name a directory of this user: ${set('state', join(path, 'bulk-enrich'))}, or anywhere else.`,
+    );
   // If even a new directory is open to others, the file system ignores modes, so this directory can't
   // be closed either.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
+    const close = `Check its content and close it to others (chmod 700 ${shellWord(path)}),`;
     const mode = (found.mode & 0o7777).toString(8);
-    const close = say`Check its content and close it to others (chmod 700 ${shellWord(path)}), or name another ${ours ? say`output with ${set('output')}` : say`with ${set('state')}`}.`;
-    throw notPrivate(path, `can be written by other users (mode ${mode})`, close);
+    const named = say`${close} or name another with ${set('state')}.`;
+    refuse(`can be written by other users (mode ${mode})`, say`${close} ${other}`, named);
   }
   chmodSync(path, 0o700);
   return made;
@@ -105,13 +110,6 @@ function holdsOnly(path: string, user: number): boolean {
     const file = lstatSync(join(path, name));
     return file.isFile() && file.uid === user && file.nlink === 1;
   });
-}
-
-function notPrivate(path: string, why: string, whatToDo: Said): OutputError {
-  return new OutputError(
-    'state_not_private',
-    say`The state directory ${path} ${why}, so its content can't be trusted. ${whatToDo}`,
-  );
 }
 
 /** Throws the system's error if the path, or its nearest existing parent, can't be written. Creates nothing. */

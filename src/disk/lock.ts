@@ -22,12 +22,6 @@ export interface LockOptions {
   readonly busy: (who: string) => Said;
 }
 
-interface Holder {
-  readonly pid: number;
-  readonly host: string;
-  readonly since: string;
-}
-
 export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
@@ -45,34 +39,49 @@ const TRIES = 20;
  * to the directory.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
-  const path = join(directory, LOCK);
   let made: string | undefined;
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    made = makePrivateDirectory(directory, ours) ?? made;
-    const inode = makeFile(path);
-    if (inode === undefined) continue;
-    const db = new Database(path);
-    try {
-      db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    } catch (error) {
-      db.close();
-      if (isBusy(error)) throw new LockedError(busy(holderOf(directory)), {cause: error});
-      throw error;
-    }
-    if (inodeOf(path) === inode) {
+  try {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      made = makePrivateDirectory(directory, ours) ?? made;
+      const db = lockFile(join(directory, LOCK));
+      if (db === undefined) continue;
       try {
         writeHolder(directory);
+        return {made, release: () => db.close()};
       } catch (error) {
         // The disk is full. It keeps no directory that was made for this lock.
         if (made !== undefined) removeDirectory(directory);
         db.close();
         throw error;
       }
-      return {made, release: () => db.close()};
     }
-    db.close();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    throw new LockedError(busy(holderOf(directory)), {cause: error});
   }
   throw new LockedError(busy(holderOf(directory)));
+}
+
+/** Creates the lock's file if missing, and locks it. Undefined if a process has removed it meanwhile. */
+function lockFile(path: string): Database.Database | undefined {
+  try {
+    closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600));
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+  const inode = () => statSync(path, {throwIfNoEntry: false})?.ino;
+  const before = inode();
+  if (before === undefined) return undefined;
+  const db = new Database(path);
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    if (inode() === before) return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  db.close();
+  return undefined;
 }
 
 /** The process that holds the lock in `directory`; undefined if none does, or no lock can be there. Changes nothing. */
@@ -91,22 +100,8 @@ export function holderIn(directory: string): string | undefined {
   }
 }
 
-/** Creates the lock's file if missing. Returns its inode; undefined if a process has just removed the directory. */
-function makeFile(path: string): number | undefined {
-  try {
-    closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600));
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-  }
-  return inodeOf(path);
-}
-
-function inodeOf(path: string): number | undefined {
-  return statSync(path, {throwIfNoEntry: false})?.ino;
-}
-
 function writeHolder(directory: string): void {
-  const holder: Holder = {pid: process.pid, host: hostname(), since: new Date().toISOString()};
+  const holder = {pid: process.pid, host: hostname(), since: new Date().toISOString()};
   const path = join(directory, HOLDER);
   rmSync(path, {force: true});
   writeFileSync(path, JSON.stringify(holder), {flag: 'wx', mode: 0o600});
@@ -114,7 +109,7 @@ function writeHolder(directory: string): void {
 
 function holderOf(directory: string): string {
   try {
-    const {pid, host, since} = JSON.parse(fileText(join(directory, HOLDER))) as Holder;
+    const {pid, host, since} = JSON.parse(fileText(join(directory, HOLDER))) as Record<string, unknown>;
     return `process ${pid} on ${host}, since ${since}`;
   } catch {
     // While the holder starts or ends, the file with its process and host may be missing or incomplete.

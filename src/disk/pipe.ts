@@ -9,34 +9,24 @@ import {isPipe} from './path.ts';
  */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
-export interface OpenedPipe {
-  readonly stream: Socket;
-  /** False if no process seems to have the pipe open for writing yet. */
-  readonly hasWriter: boolean;
-}
+const PROBE_BYTES = 65_536;
 
 /**
  * Opens a pipe for reading: a named pipe, or a pipe that this process inherited (`/dev/stdin`, `/dev/fd/3`).
+ * `hasWriter`: false if no process seems to have the pipe open for writing yet.
  *
  * @throws the system's error.
  */
-export function openPipe(path: string): OpenedPipe {
+export function openPipe(path: string): {readonly stream: Socket; readonly hasWriter: boolean} {
   const file = openSync(path, constants.O_RDONLY | AT_ONCE);
-  const first = firstBytes(file);
-  const stream = new Socket({fd: file, readable: true, writable: false});
-  if (first !== undefined && first.length > 0) stream.unshift(first);
-  return {stream, hasWriter: first?.length !== 0};
-}
-
-const PROBE_BYTES = 65_536;
-
-/** The bytes in a pipe now. Empty if no process has it open for writing; undefined if a writer wrote none yet. */
-function firstBytes(file: number): Buffer | undefined {
   const bytes = Buffer.alloc(PROBE_BYTES);
   try {
-    return bytes.subarray(0, readSync(file, bytes));
+    // Without a writer, the pipe is at its end.
+    const first = unlessFull(() => readSync(file, bytes));
+    const stream = new Socket({fd: file, readable: true, writable: false});
+    if (first !== undefined && first > 0) stream.unshift(bytes.subarray(0, first));
+    return {stream, hasWriter: first !== 0};
   } catch (error) {
-    if (systemCode(error) === 'EAGAIN') return undefined;
     closeSync(file);
     throw error;
   }
@@ -53,37 +43,36 @@ export function openStream(path: string): NodeJS.WritableStream {
   return new Socket({fd: file, readable: false, writable: true});
 }
 
+const PATIENCE_MS = 5_000;
+const LOOK_EVERY_MS = 20;
+
 /** Writes all of a text to a pipe or device. Throws EAGAIN if its reader accepts nothing for 5 s. */
 export function writeStream(path: string, text: string | Buffer): void {
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   try {
-    let left: Buffer = Buffer.from(text);
-    for (let waited = 0; left.length > 0; ) {
-      const written = writtenOf(file, left);
-      left = left.subarray(written);
+    const bytes = Buffer.from(text);
+    let waited = 0;
+    for (let done = 0; done < bytes.length; ) {
+      const written = unlessFull(() => writeSync(file, bytes, done)) ?? 0;
+      done += written;
       if (written > 0) waited = 0;
       else if (waited >= PATIENCE_MS) throw Object.assign(new Error('no reader'), {code: 'EAGAIN'});
-      else waited += wait();
+      else {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
+        waited += LOOK_EVERY_MS;
+      }
     }
   } finally {
     closeSync(file);
   }
 }
 
-const PATIENCE_MS = 5_000;
-const LOOK_EVERY_MS = 20;
-
-/** Writes the bytes that a stream accepts now, and returns their number. */
-function writtenOf(file: number, bytes: Buffer): number {
+/** The result of `work`; undefined if the other end of the pipe has written or read nothing. */
+function unlessFull(work: () => number): number | undefined {
   try {
-    return writeSync(file, bytes);
+    return work();
   } catch (error) {
-    if (systemCode(error) === 'EAGAIN') return 0;
+    if (systemCode(error) === 'EAGAIN') return undefined;
     throw error;
   }
-}
-
-function wait(): number {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
-  return LOOK_EVERY_MS;
 }

@@ -7,21 +7,22 @@ import {join} from 'node:path';
  * next run removes it.
  */
 export function removeFile(path: string): void {
-  try {
-    rmSync(path, {force: true});
-  } catch (error) {
-    if (process.platform !== 'win32') throw error;
-    truncateSync(path);
-  }
+  remove(path, () => truncateSync(path));
 }
 
 /** Removes a directory with its content. On Windows, empties the files that can't be removed. */
 export function removeDirectory(path: string): void {
+  remove(path, () => {
+    for (const entry of readdirSync(path, {recursive: true, withFileTypes: true}))
+      if (entry.isFile()) removeFile(join(entry.parentPath, entry.name));
+  });
+}
+
+function remove(path: string, orOnWindows: () => void): void {
   try {
     rmSync(path, {recursive: true, force: true});
   } catch (error) {
     if (process.platform !== 'win32') throw error;
-    for (const entry of readdirSync(path, {recursive: true, withFileTypes: true}))
-      if (entry.isFile()) removeFile(join(entry.parentPath, entry.name));
+    orOnWindows();
   }
 }

@@ -64,8 +64,7 @@ export function replaceFile(
     writeStream(path, text);
     return;
   }
-  const target = replaceable(path);
-  replaceBy(beside, target, () =>
+  replaceBy(beside, replaceable(path), target =>
     withFile(beside, 'wx', file => {
       writeFileSync(file, text);
       if (!isPrivate) dress(file, target);
@@ -75,10 +74,10 @@ export function replaceFile(
 }
 
 /** Lets `write` create the file `beside`, then renames it to `target`, durably. If that fails, removes the file. */
-function replaceBy(beside: string, target: string, write: () => void): void {
+function replaceBy(beside: string, target: string, write: (target: string) => void): void {
   rmSync(beside, {force: true});
   try {
-    write();
+    write(target);
     renameSync(beside, target);
   } catch (error) {
     rmSync(beside, {force: true});
@@ -101,22 +100,20 @@ export function besideOf(path: string, token = randomBytes(8).toString('hex')): 
  * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut.
  */
 export function moveFile(from: string, to: string, beside: string): void {
-  if (isStream(to)) {
-    writeStream(to, readFileSync(from));
-    rmSync(from);
-    return;
+  if (isStream(to)) writeStream(to, readFileSync(from));
+  else {
+    const target = replaceable(to);
+    try {
+      renameSync(from, target);
+      return;
+    } catch (error) {
+      if (systemCode(error) !== 'EXDEV') throw error;
+    }
+    replaceBy(beside, target, () => {
+      copyFileSync(from, beside, constants.COPYFILE_EXCL);
+      makeReady(beside, target);
+    });
   }
-  const target = replaceable(to);
-  try {
-    renameSync(from, target);
-    return;
-  } catch (error) {
-    if (systemCode(error) !== 'EXDEV') throw error;
-  }
-  replaceBy(beside, target, () => {
-    copyFileSync(from, beside, constants.COPYFILE_EXCL);
-    makeReady(beside, target);
-  });
   rmSync(from);
 }
 

@@ -21,9 +21,14 @@ export class Spare {
   /** Creates the file. Throws the system's error if the disk has no room for it. */
   hold(): void {
     if (this.#isHeld) return;
-    const found = statSync(this.#path, {throwIfNoEntry: false});
-    if (found?.size !== SPARE_BYTES) this.#write();
-    this.#isHeld = true;
+    try {
+      if (statSync(this.#path, {throwIfNoEntry: false})?.size !== SPARE_BYTES)
+        writeFileSync(this.#path, Buffer.alloc(SPARE_BYTES, randomBytes(BLOCK_BYTES)), {mode: 0o600});
+      this.#isHeld = true;
+    } catch (error) {
+      this.release();
+      throw error;
+    }
   }
 
   /** Removes the file. Returns false if there was no file to remove. */
@@ -34,15 +39,6 @@ export class Spare {
       return true;
     } catch {
       return false;
-    }
-  }
-
-  #write(): void {
-    try {
-      writeFileSync(this.#path, Buffer.alloc(SPARE_BYTES, randomBytes(BLOCK_BYTES)), {mode: 0o600});
-    } catch (error) {
-      rmSync(this.#path, {force: true});
-      throw error;
     }
   }
 }

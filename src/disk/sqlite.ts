@@ -1,9 +1,7 @@
 import {chmodSync, closeSync, lstatSync, openSync, statSync} from 'node:fs';
-import {join} from 'node:path';
 import Database from 'libsql';
 import {systemCode} from '../errors.ts';
 import {refuseNotFile} from './path.ts';
-import {inTemporary, temporaryDirectory} from './temporary.ts';
 
 export type SqlValue = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
@@ -220,30 +218,6 @@ export class Sqlite {
     this.#db.close();
     this.#closed();
   }
-}
-
-/**
- * Opens a new database of this process alone, in a temporary directory (see {@link temporaryDirectory}). A kill leaves
- * nothing of it, except on Windows.
- *
- * @throws {OutputError} if the directory can't be written.
- */
-export function openTemporary(schema: string, instead?: string): Sqlite {
-  return inTemporary(() => {
-    const {path, remove} = temporaryDirectory(instead);
-    const options = {
-      format: {schema, version: 1},
-      synchronous: 'OFF',
-      exclusive: true,
-      busyTimeoutMs: 0,
-    } as const;
-    const db = new Sqlite(join(path, 'rows.db'), options, remove);
-    // For large sorts: memory stays flat.
-    db.pragma('temp_store = FILE');
-    // An open file needs no name, except on Windows.
-    if (process.platform !== 'win32') remove();
-    return db;
-  });
 }
 
 /** Throws for a pipe or the like, since opening a pipe would wait. {@link isDamage} is true for this error. */

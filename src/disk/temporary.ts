@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {isOfDisk, OutputError, systemReason} from '../errors.ts';
 import {removeDirectory} from './remove.ts';
+import {Sqlite} from './sqlite.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
@@ -60,4 +61,28 @@ export function inTemporary<T>(work: () => T): T {
       {cause: error},
     );
   }
+}
+
+/**
+ * Opens a new database of this process alone, in a temporary directory (see {@link temporaryDirectory}). A kill leaves
+ * nothing of it, except on Windows.
+ *
+ * @throws {OutputError} if the directory can't be written.
+ */
+export function openTemporary(schema: string, instead?: string): Sqlite {
+  return inTemporary(() => {
+    const {path, remove} = temporaryDirectory(instead);
+    const options = {
+      format: {schema, version: 1},
+      synchronous: 'OFF',
+      exclusive: true,
+      busyTimeoutMs: 0,
+    } as const;
+    const db = new Sqlite(join(path, 'rows.db'), options, remove);
+    // For large sorts: memory stays flat.
+    db.pragma('temp_store = FILE');
+    // An open file needs no name, except on Windows.
+    if (process.platform !== 'win32') remove();
+    return db;
+  });
 }

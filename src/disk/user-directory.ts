@@ -26,29 +26,21 @@ type UserDirectory = keyof typeof bases;
  */
 export function userDirectory(kind: UserDirectory, env: Variables, platform = process.platform): string {
   const {variable, underHome, onWindows} = bases[kind];
-  const base = env[variable];
-  const local = platform === 'win32' ? env.LOCALAPPDATA : undefined;
-  if (base === undefined && local !== undefined && isAbsolute(local))
+  const {[variable]: base, LOCALAPPDATA: local} = env;
+  if (platform === 'win32' && base === undefined && local !== undefined && isAbsolute(local))
     return join(local, 'bulk-enrich', onWindows);
   return join(base !== undefined && isAbsolute(base) ? base : join(homeOf(env), underHome), 'bulk-enrich');
 }
 
 function homeOf(env: Variables): string {
-  const home = env.HOME ?? homeInPasswd();
+  let home = env.HOME;
+  try {
+    home ??= homedir();
+  } catch {
+    // The user is not in the system's list of users, as in containers.
+  }
   if (home !== undefined && isAbsolute(home) && existsSync(home)) return home;
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
-}
-
-/**
- * The home directory in the system's list of users, which `homedir` reads if HOME is not set. Undefined for a user
- * who is not in that list, as in containers.
- */
-function homeInPasswd(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type {PlanRow} from '../columns/plan-row.ts';
 import {cellReader, requireColumn, type Target} from '../columns/targets.ts';
-import {IN_LIST, openTemporary, type Query, type Sqlite} from '../disk/sqlite.ts';
-import {inTemporary} from '../disk/temporary.ts';
+import {IN_LIST, type Query, type Sqlite} from '../disk/sqlite.ts';
+import {inTemporary, openTemporary} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';

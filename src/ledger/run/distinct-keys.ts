@@ -1,5 +1,5 @@
-import {openTemporary, type Sqlite} from '../../disk/sqlite.ts';
-import {inTemporary} from '../../disk/temporary.ts';
+import type {Sqlite} from '../../disk/sqlite.ts';
+import {inTemporary, openTemporary} from '../../disk/temporary.ts';
 import {KEY_LENGTH} from '../lookup.ts';
 
 /** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; others go to a file. */

@@ -1,5 +1,4 @@
-import {openTemporary} from '../../disk/sqlite.ts';
-import {inTemporary} from '../../disk/temporary.ts';
+import {inTemporary, openTemporary} from '../../disk/temporary.ts';
 
 /** A row to match: its number in its file, and its results. */
 export interface KeyedRow {
