@@ -1,49 +1,32 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
 import {nothingSpent, type SpendingBy, totalSpending} from './books.ts';
-import type {Budget} from './budget.ts';
 import {readMeta, toSaved, writeMeta} from './ledger-file.ts';
 
 /** A session that takes credits of shared budgets, in blocks. */
-interface SavedHolding {
+interface Holding {
   readonly holder: string;
+  /** Number of its endpoint and account. */
   readonly scope: number;
-  /** The run's credits, spent and maybe spent, without the session's own. */
+  /** The run's credits, spent and maybe spent, when it began. */
   readonly before: number;
 }
 
-/** Keeps in the ledger's file by which the next session sees, after a kill, how much of its blocks this one spent. */
-export class Holding {
-  readonly #db: Sqlite;
-  readonly #budget: Budget;
-  readonly #scope: number;
-  /** See {@link SavedHolding.before}. */
-  before: number;
+/** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
+export type GiveBack = (holder: string, spent: number) => void;
 
-  /** `scope`: number of the endpoint and account. */
-  constructor(db: Sqlite, budget: Budget, scope: number) {
-    this.#db = db;
-    this.#budget = budget;
-    this.#scope = scope;
-    this.before = budget.committed;
-  }
+/** Gives back the unspent credits of a killed session. `spending`: the run's, by endpoint and account. */
+export function giveBackHolding(
+  db: Sqlite,
+  spending: ReadonlyMap<number, SpendingBy>,
+  giveBack: GiveBack,
+): void {
+  const last = readMeta<Holding>(db, 'holding');
+  if (last === undefined) return;
+  const {spent, maybeSpent} = totalSpending(spending.get(last.scope) ?? nothingSpent());
+  giveBack(last.holder, spent + maybeSpent - last.before);
+}
 
-  /** Gives back the unspent credits of a killed session, before this session takes its own. */
-  takeOver(
-    spending: ReadonlyMap<number, SpendingBy>,
-    giveBack: ((holder: string, spent: number) => void) | undefined,
-  ): void {
-    const last = readMeta<SavedHolding>(this.#db, 'holding');
-    if (last !== undefined) {
-      const {spent, maybeSpent} = totalSpending(spending.get(last.scope) ?? nothingSpent());
-      giveBack?.(last.holder, spent + maybeSpent - last.before);
-    }
-    this.save();
-  }
-
-  save(): void {
-    const {holder} = this.#budget;
-    if (holder === undefined) return;
-    const holding: SavedHolding = {holder, scope: this.#scope, before: this.before};
-    writeMeta(this.#db, 'holding', toSaved(holding));
-  }
+/** Saves by which the next session sees, after a kill, how much of its blocks this one spent. */
+export function saveHolding(db: Sqlite, holding: Holding): void {
+  writeMeta(db, 'holding', toSaved(holding));
 }

@@ -145,20 +145,44 @@ export function beginRows(db: Sqlite, key: string) {
     const interrupted = recoverLeases(db);
     const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
     if (number() === undefined) db.prepare('INSERT INTO scope SELECT count(*), ? FROM scope').run(key);
-    const totals = ['max(id) AS last', 'max(nth) AS bought', 'max(sent) AS sent'];
-    const {last, bought, sent} = db.query(totals, 'FROM value').get() ?? {};
     const scope = Number(number());
-    const renewed = db.query(['total(renewed) AS renewed'], 'FROM value WHERE scope = ?').get(scope)?.renewed;
+    const rows = readTotals(db);
+    const most = (column: string) => Math.max(0, ...rows.map(row => Number(row[column])));
+    const renewed = rows.map(row => (row.scope === scope ? Number(row.renewed) : 0));
     return {
       interrupted,
       scope,
-      renewed: Number(renewed),
-      lastId: Number(last ?? 0),
-      bought: Number(bought ?? 0),
-      lastLease: leaseOf(Number(sent ?? 0)),
-      spending: readSpending(db),
+      lastId: most('id'),
+      bought: most('nth'),
+      lastLease: leaseOf(most('sent')),
+      spending: spendingOf(rows),
+      renewed: renewed.reduce((sum, some) => sum + some, 0),
     };
   });
+}
+
+/** For each operation of each endpoint and account: the sums of what its values cost, and the last numbers. */
+function readTotals(db: Sqlite): SqlRow[] {
+  const sums = [...SPENDING, 'renewed'].map(column => `sum(${column}) AS ${column}`);
+  const last = ['id', 'nth', 'sent'].map(column => `max(${column}) AS ${column}`);
+  return db.query(['scope', 'operation', ...sums, ...last], 'FROM value GROUP BY scope, operation').all();
+}
+
+function spendingOf(totals: readonly SqlRow[]): Map<number, Record<Operation, Spending>> {
+  const all: ReturnType<typeof spendingOf> = new Map();
+  for (const row of totals) {
+    const spending = spendingIn(row);
+    if (Object.values(spending).every(count => count === 0)) continue;
+    const by = all.get(Number(row.scope)) ?? nothingSpent();
+    all.set(Number(row.scope), by);
+    by[row.operation as Operation] = spending;
+  }
+  return all;
+}
+
+/** Spending of each endpoint and account with calls, by its number. */
+export function readSpending(db: Sqlite): Map<number, Record<Operation, Spending>> {
+  return spendingOf(readTotals(db));
 }
 
 /**
@@ -198,22 +222,6 @@ export function loseCall(
   addSpending({maybeSpent: cost}, entry.spending);
   if (renews) entry.renewed += cost;
   Object.assign(entry, {interrupted: dispatch, history: withDoubt(entry.history, interruptedCall)});
-}
-
-/** Spending of each endpoint and account with calls, by its number. */
-export function readSpending(db: Sqlite): Map<number, Record<Operation, Spending>> {
-  const sums = SPENDING.map(column => `sum(${column}) AS ${column}`);
-  const rows = db.query(
-    ['scope', 'operation', ...sums],
-    `FROM value WHERE ${SPENDING.map(column => `${column} <> 0`).join(' OR ')} GROUP BY scope, operation ORDER BY scope`,
-  );
-  const all: ReturnType<typeof readSpending> = new Map();
-  for (const row of rows.all()) {
-    const by = all.get(Number(row.scope)) ?? nothingSpent();
-    all.set(Number(row.scope), by);
-    addSpending(spendingIn(row), by[row.operation as Operation]);
-  }
-  return all;
 }
 
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */

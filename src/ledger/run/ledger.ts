@@ -6,7 +6,7 @@ import {Bookkeeping} from './bookkeeping.ts';
 import {nothingSpent, type SpendingBy} from './books.ts';
 import {attemptAll, Budget, type Limits} from './budget.ts';
 import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
-import {Holding} from './holding.ts';
+import {type GiveBack, giveBackHolding, saveHolding} from './holding.ts';
 import {judgeRejections} from './judge-rejections.ts';
 import {guarded, openLedgerFile, readMeta, removeNames, SPARE, toSaved, writeMeta} from './ledger-file.ts';
 import {
@@ -32,8 +32,7 @@ export interface LedgerOptions extends Limits {
   readonly lostState?: boolean | undefined;
   /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
-  /** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
-  readonly giveBack?: ((holder: string, spent: number) => void) | undefined;
+  readonly giveBack?: GiveBack | undefined;
 }
 
 /**
@@ -69,7 +68,6 @@ export class Ledger {
   /** Number of answers that the run had bought when this session began. */
   readonly #boughtBefore: number;
   readonly #reservations: Reservations;
-  readonly #holding: Holding;
   #used: UsedValues;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
@@ -104,8 +102,8 @@ export class Ledger {
       });
       this.budget = new Budget(options, this.spending, found.renewed);
       this.#reservations = new Reservations(this.budget, found.lastLease);
-      this.#holding = new Holding(db, this.budget, scope);
-      guarded(() => this.#holding.takeOver(spending, options.giveBack));
+      guarded(() => giveBackHolding(db, spending, options.giveBack ?? (() => {})));
+      guarded(() => this.#saveHolding());
     } catch (error) {
       db.close();
       throw error;
@@ -191,11 +189,9 @@ export class Ledger {
   /** Books a call whose outcome arrived after the call was booked as interrupted. Durable on return. */
   found(entry: LedgerEntry, booked: BookedAttempt): void {
     if (this.#state !== 'open') throw this.#writer.refusal;
-    const {committed} = this.budget;
     this.#books.unlose(entry, booked.cost);
     this.#book(entry, booked);
-    this.#holding.before += this.budget.committed - committed;
-    this.#writer.write(() => this.#holding.save());
+    this.#writer.drain();
   }
 
   /**
@@ -231,12 +227,11 @@ export class Ledger {
   beginCount(run: unknown): void {
     this.#books.beginCount();
     this.budget.beginCount();
-    this.#holding.before = 0;
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);
       forgetSpending(this.#db);
       writeMeta(this.#db, 'run', toSaved(run));
-      this.#holding.save();
+      this.#saveHolding();
     });
   }
 
@@ -278,6 +273,11 @@ export class Ledger {
     this.#state = 'closed';
     // Errors are ignored: the caller reports the error for which it abandons the ledger.
     attemptAll([() => this.budget.close(), () => this.#db.close()]);
+  }
+
+  #saveHolding(): void {
+    const {holder, committed: before} = this.budget;
+    if (holder !== undefined) saveHolding(this.#db, {holder, scope: this.scope, before});
   }
 
   #book(entry: LedgerEntry, booked: BookedAttempt): void {
