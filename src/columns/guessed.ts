@@ -52,6 +52,13 @@ export function asChoice(operation: Guess['operation'], column: string): string 
     : column;
 }
 
+/** The first rows of a list, with its columns, and its header if it has one. */
+interface FirstRows {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+  readonly header?: readonly string[] | undefined;
+}
+
 /**
  * Stops the run before it spends credits on a column that may hold something else.
  *
@@ -61,41 +68,29 @@ export function asChoice(operation: Guess['operation'], column: string): string 
 export function demandSure(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
-  {
-    columns,
-    rows,
-    header,
-  }: {columns: readonly string[]; rows: readonly Row[]; header?: readonly string[] | undefined},
+  {columns, rows, header}: FirstRows,
   doubt: string | undefined,
   path: string,
 ): void {
   const countries = all.filter(({operation}) => operation === 'country');
   const meant = lookups.filter(({aside}) => aside === undefined);
-  const isMeant = ({numbers = []}: Guess) =>
-    meant.some(
-      ({operation, column}) => operation === 'phone' && (numbers.length === 0 || numbers.includes(column)),
-    );
+  const phones = meant.filter(({operation}) => operation === 'phone');
+  const isMeant = (guess: Guess) => phones.some(({column}) => isOf(guess, column));
   const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
   if (torn.length > 0) throw tornCountries(torn, countries, meant);
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
-  if (unsure !== undefined || meant.length === 0) refuseTurned(columns, rows, header);
+  if (unsure === undefined && meant.length > 0) return;
+  refuseTurned(columns, rows, header);
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
     if (lacksChoice(unsure)) throw listedForm(unsure);
-    const own = countries.find(({numbers = []}) => numbers.length === 0 || numbers.includes(unsure.column));
+    const own = countries.find(guess => isOf(guess, unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
       throw ofOtherCountry(unsure, own, flagsOf(others));
-    throw mayHold(
-      unsure,
-      flagsOf([
-        ...meant,
-        ...lookups.filter(guess => guess.aside !== undefined && isOffered(guess)),
-        ...countries,
-      ]),
-    );
+    const offered = lookups.filter(guess => guess.aside !== undefined && isOffered(guess));
+    throw mayHold(unsure, flagsOf([...meant, ...offered, ...countries]));
   }
-  if (meant.length > 0) return;
   const [first] = rows;
   const inner = first?.type === 'ndjson' ? listIn(first.value) : undefined;
   if (inner !== undefined && rows.length === 1 && path !== '-')
@@ -104,18 +99,26 @@ export function demandSure(
       `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
       byPipe(`jq -c '.${inner}[]'`, path),
     );
-  if (lookups.length > 0)
-    throw new UsageError(
-      'column_unsure',
-      lookups
-        .map(guess => passedOver(guess))
-        .reduce((all, one) => say`${all} ${one}`, say`No column is looked up for sure.`),
-      {flags: flagsOf([...lookups.filter(isOffered), ...countries])},
+  if (lookups.length > 0) {
+    const none = say`No column is looked up for sure.`;
+    throw unsureColumn(
+      lookups.reduce((said, guess) => say`${said} ${passedOver(guess)}`, none),
+      flagsOf([...lookups.filter(isOffered), ...countries]),
     );
+  }
   throw new UsageError(
     'no_columns',
     say`No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
   );
+}
+
+/** True if a country column is that of a phone column: it says so, or says nothing. */
+function isOf({numbers = []}: Guess, phone: string): boolean {
+  return numbers.length === 0 || numbers.includes(phone);
+}
+
+function unsureColumn(said: Said, flags?: readonly string[]): UsageError {
+  return new UsageError('column_unsure', said, flags && {flags});
 }
 
 const reasons: Readonly<Partial<Record<Aside, string>>> = {
@@ -125,7 +128,7 @@ const reasons: Readonly<Partial<Record<Aside, string>>> = {
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
   masked: ' (masked or anonymized)',
-  parted: ' (its area code is in another column: write both in one)',
+  parted: ' (its area code is in another column: write the whole number in one)',
 };
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
@@ -182,28 +185,26 @@ function tornCountries(
   countries: readonly Guess[],
   others: readonly Guess[],
 ): UsageError {
-  const names = torn.map(({column}) => `"${column}"`).join(' and ');
-  const [first] = torn;
+  const quoted = (names: Iterable<string>) => [...names].map(name => `"${name}"`).join(' and ');
+  const names = quoted(torn.map(({column}) => column));
+  const row = torn[0]?.row;
   const why =
     torn.length === 1
       ? `With the countries in ${names}, most phone numbers are not valid`
-      : first?.row === undefined
+      : row === undefined
         ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
-        : `The countries in ${names} give different phone numbers (row ${first.row})`;
+        : `The countries in ${names} give different phone numbers (row ${row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
   // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
   if (own.length > 0)
-    return new UsageError(
-      'column_unsure',
-      say`${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
-      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own])},
+    return unsureColumn(
+      say`${why}, in ${quoted(phones)}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
+      flagsOf([...others.filter(({column}) => !phones.has(column)), ...own]),
     );
-  const flags = flagsOf([...others, ...torn.slice(0, 1)]);
-  return new UsageError(
-    'column_unsure',
+  return unsureColumn(
     say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
-    {flags},
+    flagsOf([...others, ...torn.slice(0, 1)]),
   );
 }
 
@@ -227,11 +228,10 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
   const without = flagsOf(others.filter(other => !lacksCountry(other)));
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${setBy(without)}.`;
-  return new UsageError(
-    'column_unsure',
+  return unsureColumn(
     say`Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${doubt ?? add}${leave}`,
     // If the named country column has no countries, no further flag helps.
-    doubt === undefined ? {flags} : {},
+    doubt === undefined ? flags : undefined,
   );
 }
 
@@ -239,18 +239,16 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
 const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short', 'phone_out_of_plan']);
 
 function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
-  return new UsageError(
-    'column_unsure',
+  return unsureColumn(
     say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', column)} ${set('defaultCountry', 'DE')}.`,
-    {flags: [...others, '--phone', asChoice('phone', column), '--default-country', 'COUNTRY']},
+    [...others, '--phone', asChoice('phone', column), '--default-country', 'COUNTRY'],
   );
 }
 
 function listedForm({column, listed}: Guess): UsageError {
-  return new UsageError(
-    'column_unsure',
+  return unsureColumn(
     say`Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
-    {flags: ['--ip-from-list', 'first']},
+    ['--ip-from-list', 'first'],
   );
 }
 
@@ -277,13 +275,22 @@ function anyLookup(): Sentence {
     .reduce((all, one, at) => say`${all}${at === intelligenceNames.length - 1 ? ' or ' : ', '}${one}`);
 }
 
+/** Advice on a text that most cells of a column have. */
+export function ownWord(text: string): Said {
+  return say`If "${text}" says that there is no value, add ${set('empty', text)}.`;
+}
+
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
-  const columns =
-    flags.length === 0
-      ? say`Name the columns to look up with ${anyLookup()}`
-      : say`Name the columns to look up: ${setBy(flags)}`;
-  const next = flags.includes(guess.column)
+  const {column, ofKind, fault: {text} = {}} = guess;
+  const said = say`Column "${column}" ${faultIn(guess)}.`;
+  const isOwn = flags.includes(column);
+  if (text !== undefined && ofKind > 0 && !isOwn)
+    return unsureColumn(say`${said} ${ownWord(text)} Else name the columns to look up with ${anyLookup()}.`, [
+      '--empty',
+      text,
+    ]);
+  const next = isOwn
     ? say`If it is to be looked up, add ${setBy(flags)}. Else name other columns with ${anyLookup()}`
-    : columns;
-  return new UsageError('column_unsure', say`Column "${guess.column}" ${faultIn(guess)}. ${next}.`, {flags});
+    : say`Name the columns to look up${flags.length === 0 ? say` with ${anyLookup()}` : say`: ${setBy(flags)}`}`;
+  return unsureColumn(say`${said} ${next}.`, flags);
 }

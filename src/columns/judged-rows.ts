@@ -8,8 +8,9 @@ import {countryIn} from '../operations/country.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {asChoice} from './guessed.ts';
+import {asChoice, ownWord} from './guessed.ts';
 import type {PlanRow} from './plan-row.ts';
+import {commonText, mostFrequent} from './recognize/guess.ts';
 import {readHeader} from './recognize/header.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -28,7 +29,7 @@ export function refuseMostlyRejected(
 ): void {
   const rejects = sample.filter(record => record.type === 'reject');
   if (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
-  const reason = mostFrequent(rejects.map(reject => reject.reason));
+  const {text: reason} = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
   const isShort = reason === 'column_count' && padShortRows !== true;
   const short = isShort ? say` If rows only lack fields at their end, add ${set('padShortRows', true)}.` : '';
@@ -54,32 +55,37 @@ export function judgeValues(
   settings: Partial<Settings>,
 ): Said[] {
   const planned = rows.map(planRow);
-  const doubts: Said[] = [];
-  for (const [index, target] of targets.entries()) {
-    const {column, operation} = target;
-    const cells = planned.map(row => row[index]);
-    const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
-    const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
-    if (codes.length <= MOSTLY * values) continue;
-    const code = mostFrequent(codes);
+  return targets.flatMap((target, index) => {
+    const {column, operation, cell} = target;
+    const invalid = planned.flatMap((cells, at) => {
+      const one = cells[index];
+      const row = rows[at];
+      return one?.status === 'invalid' && row !== undefined ? [{code: one.error, text: cell(row) ?? ''}] : [];
+    });
+    const values = invalid.length + planned.filter(cells => cells[index]?.status === 'ask').length;
+    if (invalid.length <= MOSTLY * values) return [];
+    const {text: code} = mostFrequent(invalid.map(one => one.code));
     const others = kindOf(target, rows);
     const fault = `values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}).`;
     const are =
       others === undefined
         ? ''
         : say` They are ${operations[others].plural}: ${set(operations[others].setting, asChoice(others, column))}.`;
-    if (values < FEW_VALUES) {
-      if (are !== '' && codes.length === values) doubts.push(say`The ${fault}${are}`);
-      continue;
-    }
+    if (values < FEW_VALUES) return are !== '' && invalid.length === values ? [say`The ${fault}${are}`] : [];
     const advice = code === undefined ? undefined : adviceOf(code, settings);
-    const hint = advice === undefined ? '' : ` What to do: ${advice}.`;
+    const word =
+      are === ''
+        ? commonText(
+            invalid.map(({text}) => text),
+            values,
+          )
+        : undefined;
     throw new UsageError(
       'column_invalid',
-      say`${codes.length} of the first ${values} ${fault}${are} Nothing was sent.${hint}`,
+      say`${invalid.length} of the first ${values} ${fault}${are} Nothing was sent.${advice === undefined ? '' : ` What to do: ${advice}.`}${word === undefined ? '' : say` ${ownWord(word)}`}`,
+      word === undefined ? {} : {flags: ['--empty', word]},
     );
-  }
-  return doubts;
+  });
 }
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
@@ -100,12 +106,6 @@ export function footersIn(rows: readonly Row[], planRow: PlanRow): Said[] {
 function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
   const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
   return intelligenceNames.find(name => texts.every(text => isValueOf(name, text)));
-}
-
-function mostFrequent(codes: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
 }
 
 /** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */

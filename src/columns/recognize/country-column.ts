@@ -27,22 +27,22 @@ export interface CountryChoice {
  * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins as its phone
  * column does (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another
  * address of the person (`billing_country`). `elsewhere`: the country of something else, such as a birth, an IP
- * address or a card.
+ * address or a card, which is never chosen.
  */
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
 
+/** The evidence for a column of countries. */
 interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
   /** The sample's national phone numbers in E.164 form, by this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
-  /** Share of these phone numbers that are valid, among rows with a country; undefined without such rows. */
-  readonly fit: number | undefined;
+  readonly valid: number;
+  /** Share of these phone numbers that are valid, among rows with a country; 1 without such rows. */
+  readonly fit: number;
 }
 
-/**
- * Maximum number of national phone numbers that are read with each country column, to compare these columns.
- */
+/** Maximum number of national phone numbers that are read with each country column, to compare these columns. */
 const MOST_TRIED = 200;
 
 /** The country column of each phone column: of those that were known when it was chosen, and of any other. */
@@ -54,12 +54,9 @@ export interface CountryChoices {
 
 /**
  * Chooses a country column for each phone column, since `shipping_phone` may be of another country than
- * `billing_phone`. Prefers a header that refers to the phone (`phone_country`, or `shipping_country` for
- * `shipping_phone`), then `country`, then the column with which most numbers are valid.
- *
- * Never chooses a column about something else, such as `IP Country` or `Birth Country`. Chooses none if two equally
- * good columns would give a phone number different countries. If `named` has one column, trusts it; if it has
- * several, chooses among them.
+ * `billing_phone`. Prefers the header by its rank, then the column with which most numbers are valid. Chooses none if
+ * two equally good columns would give a phone number different countries. If `named` has one column, trusts it; if it
+ * has several, chooses among them.
  */
 export function chooseCountries(
   columns: readonly Column[],
@@ -69,24 +66,24 @@ export function chooseCountries(
 ): CountryChoices {
   const meant = columns.filter(({name}) => named.includes(name));
   const [only] = meant;
-  if (only !== undefined && meant.length === 1) return choicesOf([], sureOf({column: only, share: 1}));
+  if (only !== undefined && meant.length === 1)
+    return choicesOf([], {found: only, columns: [{column: only, share: 1}]});
   const asked = meant.length > 0 ? meant : columns.filter(({says}) => says.has('country'));
   const some = asked.flatMap(column => countriesIn(column, sample) ?? []);
-  const all = nationalCells(phones, sample, MOST_TRIED);
-  const others = chosen(
-    some.map(one => candidateOf(one, undefined, all)),
-    all,
-  );
+  const choose = (phone: Column | undefined, national: readonly NationalCell[]) => {
+    const candidates = some.map(one => candidateOf(one, phone, national));
+    const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
+    return {isNamed, choice: chosen(candidates, national)};
+  };
+  const others = choose(undefined, nationalCells(phones, sample, MOST_TRIED)).choice;
   const each = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
-    const candidates = some.map(one => candidateOf(one, phone, national));
-    const isTorn = others !== undefined && others.found === undefined && national.length === 0;
-    const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
-    // Chooses none: later numbers must not be read with a country that may not be theirs.
-    if (isTorn && !isNamed) return undefined;
-    // If neither this phone column's header nor its numbers can decide, uses the choice for all phone columns.
-    return national.length === 0 && !isNamed ? others : chosen(candidates, national);
+    const {isNamed, choice} = choose(phone, national);
+    if (national.length > 0 || isNamed) return choice;
+    // Neither this column's header nor its numbers can decide. If the other columns' can't either, chooses none: later
+    // numbers must not be read with a country that may not be theirs.
+    return others?.found === undefined ? undefined : others;
   };
   return choicesOf(
     phones.map(phone => [phone.name, choiceOf(phone)]),
@@ -104,28 +101,24 @@ function choicesOf(known: readonly Chosen[], others: CountryChoice | undefined):
   };
 }
 
-const sureOf = (one: CountryColumn): CountryChoice => ({found: one.column, columns: [one]});
-
 function chosen(
   candidates: readonly CountryCandidate[],
   national: readonly NationalCell[],
 ): CountryChoice | undefined {
-  const isFit = ({fit = 1}: CountryCandidate) => fit >= MOSTLY;
-  const mostValid = (a: CountryCandidate, b: CountryCandidate) => validOf(b) - validOf(a);
   const inOrder = candidates
     .filter(({rank}) => rank !== 'elsewhere')
-    .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || mostValid(a, b));
+    .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || b.valid - a.valid);
   const [first, ...others] = inOrder;
   if (first === undefined) return undefined;
   // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
   // trusted anyway, unless it is the country of another address of the person.
-  if (!isFit(first) && (others.length > 0 || first.rank === 'address'))
-    return {columns: inOrder.sort(mostValid)};
-  for (const rival of others.filter(other => other.rank === first.rank && isFit(other))) {
+  if (first.fit < MOSTLY && (others.length > 0 || first.rank === 'address'))
+    return {columns: inOrder.sort((a, b) => b.valid - a.valid)};
+  for (const rival of others.filter(({rank, fit}) => rank === first.rank && fit >= MOSTLY)) {
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
     if (at >= 0) return {columns: [first, rival], row: national[at]?.row.record};
   }
-  return sureOf(first);
+  return {found: first.column, columns: [first]};
 }
 
 /** The fields of a guess that a country column does not need. */
@@ -172,12 +165,11 @@ export function countryColumnOf(
       };
       return candidateOf({column, share: 0}, undefined, national.filter(says));
     })
-    .filter(one => validOf(one) > 0 && validOf(one) >= SPEAKS * national.length)
-    .sort((a, b) => validOf(b) - validOf(a));
+    .filter(({valid}) => valid > 0 && valid >= SPEAKS * national.length)
+    .sort((a, b) => b.valid - a.valid);
   return best?.column.name;
 }
 
-const validOf = ({readings}: CountryCandidate) => readings.filter(reading => reading !== undefined).length;
 const isCountry = (text: string) => typeof countryIn(text) === 'object';
 const isOther = (a: string | undefined, b: string | undefined) =>
   a !== undefined && b !== undefined && a !== b;
@@ -218,8 +210,8 @@ function candidateOf(
   const countries = national.map(({row}) => column.cell(row) ?? '');
   const readings = national.map(({text}, n) => validPhone(text, countries[n]));
   const tried = countries.filter(isCountry).length;
-  const fit = tried === 0 ? undefined : readings.filter(reading => reading !== undefined).length / tried;
-  return {column, share, rank: rankOf(column, phone), readings, fit};
+  const valid = readings.filter(reading => reading !== undefined).length;
+  return {column, share, rank: rankOf(column, phone), readings, valid, fit: tried === 0 ? 1 : valid / tried};
 }
 
 const ELSEWHERE = new RegExp(`^(?:${phrasesOf('elsewhere').join('|')})`);

@@ -6,7 +6,7 @@ import {fieldPaths} from '../field-paths.ts';
 import {type Column, columnsOf, type Headers} from './column.ts';
 import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
 import {type ColumnCells, guessColumn} from './evidence.ts';
-import {type Fault, type Guess, lacksCountry, MOSTLY} from './guess.ts';
+import {commonText, type Fault, type Guess, lacksCountry, MOSTLY, mostFrequent} from './guess.ts';
 import {namesAnother, names as namesWord} from './header.ts';
 import {chooseColumns} from './own-columns.ts';
 
@@ -116,19 +116,23 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
 
 /** The most frequent fault of an unsure column's cells, which tells the user why. Undefined for a sure column. */
 function faultOf(
-  {operation, confidence}: Guess,
+  {operation, confidence, values}: Guess,
   cells: ColumnCells,
   sample: readonly Row[],
   {rules}: ColumnHints,
 ): Fault | undefined {
   if (confidence === 'sure' || operation === 'country') return undefined;
-  const codes = cells.map(([text, country]) => {
+  const faults = cells.flatMap(([text, country], at) => {
     const judged = operations[operation].canonical(text, country, rules);
-    return judged.state === 'invalid' ? judged.code : undefined;
+    return judged.state === 'invalid' ? [{text, code: judged.code, row: sample[at]?.record}] : [];
   });
-  const count = (code: string | undefined) => codes.filter(other => other === code).length;
-  const [code] = [...new Set(codes)].filter(found => found !== undefined).sort((a, b) => count(b) - count(a));
-  return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
+  const {text: code} = mostFrequent(faults.map(fault => fault.code));
+  const same = faults.filter(fault => fault.code === code);
+  const text = commonText(
+    same.map(fault => fault.text),
+    values,
+  );
+  return code === undefined ? undefined : {code, row: same[0]?.row, text};
 }
 
 /**

@@ -69,6 +69,27 @@ export function holdsSeveral({aside, operation, fault}: Guess): boolean {
 export interface Fault {
   readonly code: string;
   readonly row: number | undefined;
+  /** The text of most cells of the column, if it repeats: perhaps the list's own word for no value. */
+  readonly text: string | undefined;
+}
+
+/** The most frequent of some texts, and how often it occurs. */
+export function mostFrequent<Text extends string>(texts: readonly Text[]): {text?: Text; count: number} {
+  const counts = new Map<Text, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const [first] = [...counts].sort((a, b) => b[1] - a[1]);
+  return first === undefined ? {count: 0} : {text: first[0], count: first[1]};
+}
+
+/** Minimum number of equal cells for a word of its own for no value, and its maximum length. */
+const FEW_EQUAL = 5;
+const LONGEST_WORD = 40;
+
+/** The text that most of these cells have, if it may be the list's own word for no value. `values`: filled cells. */
+export function commonText(cells: readonly string[], values: number): string | undefined {
+  const {text = '', count} = mostFrequent(cells.map(cell => cell.trim()));
+  const isWord = text.length <= LONGEST_WORD && !/@|(?:\d\D?){4}/.test(text);
+  return isWord && count >= FEW_EQUAL && count > MOSTLY * values ? text : undefined;
 }
 
 /** Share of a column's values that must fit its kind to confirm it. */
