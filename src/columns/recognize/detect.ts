@@ -5,8 +5,8 @@ import {intelligenceNames, operations} from '../../operations/table.ts';
 import {fieldPaths} from '../field-paths.ts';
 import {type Column, columnsOf, type Headers} from './column.ts';
 import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
-import {type ColumnCells, guessColumn} from './evidence.ts';
-import {commonText, type Fault, type Guess, lacksCountry, MOSTLY, mostFrequent} from './guess.ts';
+import {guessColumn} from './evidence.ts';
+import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 import {namesAnother, names as namesWord} from './header.ts';
 import {chooseColumns} from './own-columns.ts';
 
@@ -41,15 +41,16 @@ export function detectColumns(
   const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
     const countryCell = choices.of(column.name)?.found?.cell;
-    const cells = sample.map(
-      row => [column.cell(row) ?? '', rowCountry(countryCell?.(row), known.fallback)] as const,
-    );
+    const cells = sample.map(row => ({
+      row: row.record,
+      text: column.cell(row) ?? '',
+      country: rowCountry(countryCell?.(row), known.fallback),
+    }));
     const some = detected.flatMap(name => guessColumn(name, column, cells, known.rules) ?? []);
     return best(some)
       .map(guess => withoutArea(guess, column, columns, sample))
       .map(guess => ({
         ...guess,
-        fault: faultOf(guess, cells, sample, known),
         country: lacksCountry(guess) ? countryColumnOf(column, columns, sample) : undefined,
       }));
   });
@@ -112,27 +113,6 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
   const plain = named.filter(({says}) => says.get('phone')?.isPlain === true);
   const own = plain.length > 0 ? plain : named;
   return columns.filter(column => isMeant(column) || own.includes(column));
-}
-
-/** The most frequent fault of an unsure column's cells, which tells the user why. Undefined for a sure column. */
-function faultOf(
-  {operation, confidence, values}: Guess,
-  cells: ColumnCells,
-  sample: readonly Row[],
-  {rules}: ColumnHints,
-): Fault | undefined {
-  if (confidence === 'sure' || operation === 'country') return undefined;
-  const faults = cells.flatMap(([text, country], at) => {
-    const judged = operations[operation].canonical(text, country, rules);
-    return judged.state === 'invalid' ? [{text, code: judged.code, row: sample[at]?.record}] : [];
-  });
-  const {text: code} = mostFrequent(faults.map(fault => fault.code));
-  const same = faults.filter(fault => fault.code === code);
-  const text = commonText(
-    same.map(fault => fault.text),
-    values,
-  );
-  return code === undefined ? undefined : {code, row: same[0]?.row, text};
 }
 
 /**

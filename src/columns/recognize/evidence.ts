@@ -2,15 +2,18 @@ import type {CellRules} from '../../operations/cell.ts';
 import {hasPhoneShape} from '../../operations/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
-import {type Aside, type Guess, LISTS, MOSTLY} from './guess.ts';
+import {type Aside, commonText, type Fault, type Guess, LISTS, MOSTLY, mostFrequent} from './guess.ts';
 import {type HeaderSays, namesFax, names as namesWord} from './header.ts';
 
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
 const NEARLY_ALL = 0.9;
-/** Number of different values that a column needs to be called masked. */
-const FEW_VALUES = 5;
 
-export type ColumnCells = readonly (readonly [text: string, country: string | undefined])[];
+/** A cell of a column, with the country of its row. */
+export interface ColumnCell {
+  readonly row: number;
+  readonly text: string;
+  readonly country: string | undefined;
+}
 
 /** Facts that speak for one kind of value in a column. Placeholders such as n/a are not values. */
 interface KindEvidence {
@@ -61,58 +64,67 @@ function judge(evidence: KindEvidence): Verdict {
 export function guessColumn(
   operation: Intelligence,
   column: Column,
-  cells: ColumnCells,
+  cells: readonly ColumnCell[],
   rules: CellRules | undefined,
 ): Guess | undefined {
-  const tally = tallyOf(operation, column, cells, rules);
-  const {values, valid, national, listed, unclear, beyond, several} = tally;
-  const of = (count: number) => (values === 0 ? 0 : count / values);
+  const judged = judgeCells(operation, column, cells, rules);
+  const values = judged.length;
+  const count = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length;
+  const of = (some: number) => (values === 0 ? 0 : some / values);
+  const valid = count(({value}) => value !== undefined);
+  const [national, listed] = [count(isOf('country_unknown')), count(isOf('ip_list'))];
+  const [unclear, beyond] = [count(isOf('calling_code_unclear')), count(isOf(...BEYOND))];
+  const {isTelling, isLikely, mayBeOthers} = operations[operation];
+  const several = count(({code = '', text, country}) => {
+    const isOne = (part: string) => isLikely?.(part, country) !== false;
+    return LISTS.has(code) && text.split(PARTING).some(isOne);
+  });
+  const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
+  const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
+  const [isOther, isCard] = [namesWord(column.heading, 'otherDigits'), namesWord(column.heading, 'cards')];
+  const likely = count(cell => {
+    const isMaybe = isLikely?.(cell.text, cell.country) === true && !(isOther && isBare(cell)) && !isCard;
+    return isMaybe || (tells(cell) && (cell.value !== undefined || isOf(...BEYOND)(cell)));
+  });
   const single = valid + national + unclear + beyond;
   const ofKind = single + listed;
   const says = column.says.get(operation);
-  const header = headerOf(operation, says, {...tally, ofKind});
-  const isMaybe = operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true;
+  const header = headerOf(operation, says, {values, likely, ofKind});
   const verdict = judge({
-    ...{
-      header,
-      values,
-      ofKind,
-      several,
-      shaped: tally.shaped,
-      likely: tally.likely,
-      telling: tally.telling + beyond,
-    },
+    header,
+    values,
+    ofKind,
+    several,
+    shaped: isLikely === undefined ? 0 : count(({text}) => hasPhoneShape(text.trim())),
+    likely,
+    telling: count(cell => cell.value !== undefined && tells(cell)) + beyond,
     fit: valid + unclear + beyond,
-    areOtherDigits: tally.bare >= MOSTLY * values || isOtherDigits(column),
-    mayBeOthers: isMaybe,
+    areOtherDigits: count(isBare) >= MOSTLY * values || isOther || isCard,
+    mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
   });
   if (verdict === 'no') return undefined;
-  const aside = asideOf(operation, column, tally) ?? asides[verdict];
+  const distinct = new Set(judged.map(({value, text}) => value ?? text.trim()));
+  const aside = asideOf(operation, column, judged, distinct) ?? asides[verdict];
   // A column with a reason to leave it out is reported only if its values mostly fit the kind.
   if (aside !== undefined && asides[verdict] === undefined && of(ofKind) < MOSTLY) return undefined;
+  const isSilent = says === undefined || !(header === 'named' || verdict === 'sure' || verdict === 'unsure');
   return {
     operation,
     column: column.name,
     share: values === 0 ? undefined : of(valid),
-    ...{national: of(national), listed: of(listed), values},
+    national: of(national),
+    listed: of(listed),
+    values,
     ofKind: of(verdict === 'likely' ? single + several : ofKind),
-    distinct: tally.distinct.size,
-    header:
-      says === undefined || !(header === 'named' || verdict === 'sure' || verdict === 'unsure')
-        ? 'silent'
-        : says.isPlain
-          ? 'plain'
-          : 'strange',
+    distinct: distinct.size,
+    header: isSilent ? 'silent' : says.isPlain ? 'plain' : 'strange',
     confidence: verdict === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
+    fault: faultIn(judged),
   };
 }
 
 const asides: Readonly<Partial<Record<Verdict, Aside>>> = {likely: 'values', alike: 'alike'};
-
-function isOtherDigits({heading}: Column): boolean {
-  return namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');
-}
 
 /** Almost any digits may be a phone number, so a hint at them needs values that are at least likely ones. */
 function headerOf(
@@ -130,78 +142,73 @@ function headerOf(
 /** Header of copied mail recipients. For e-mail columns only: beside phones, `CC` means country code. */
 const COPIED = /^(?:mail\W?)?cc$/i;
 
+/** Minimum number of values of a column that is called masked by them. */
+const FEW_VALUES = 5;
+
 function asideOf(
   operation: Intelligence,
   {heading, isAnothers, isInList, says}: Column,
-  {values, beyond, distinct}: ColumnTally,
+  judged: readonly JudgedCell[],
+  distinct: ReadonlySet<string>,
 ): Aside | undefined {
-  if (values > 0 && beyond === values) return 'unknowable';
+  if (judged.length > 0 && judged.every(isOf(...BEYOND))) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   if (operation === 'email' && COPIED.test(heading)) return 'another';
-  const {areMasked} = operations[operation];
-  if (namesWord(heading, 'masked') || (values >= FEW_VALUES && areMasked?.([...distinct]) === true))
-    return 'masked';
+  const areMasked = judged.length >= FEW_VALUES && operations[operation].areMasked?.([...distinct]) === true;
+  if (namesWord(heading, 'masked') || areMasked) return 'masked';
   if (operation === 'ip' && says.get('ip')?.isPlain !== true && namesWord(heading, 'versions'))
     return 'alike';
   return isInList ? 'list' : undefined;
 }
 
-type ColumnTally = ReturnType<typeof tallyOf>;
-
 /** Codes of addresses that the service knows nothing about. */
-const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
+const BEYOND = ['ipv6_unsupported', 'ip_private'];
 
 /** Characters between several values in a cell. */
 const PARTING = /[,;|\r\n]|\s\/\s/;
 
 /** Codes of cells that can be judged only with their column's habits: how it writes its values. */
-const BY_HABIT: ReadonlySet<string> = new Set([
-  'calling_code_unclear',
-  'leading_zero_lost',
-  'country_unknown',
-]);
+const BY_HABIT = ['calling_code_unclear', 'leading_zero_lost', 'country_unknown'];
 
-/** Counts a column's values. `isKnown`: `rules` has the column's habits, which are slow to find. */
-function tallyOf(
+/** A filled cell: its canonical value, or the code of its fault. */
+interface JudgedCell extends ColumnCell {
+  readonly value?: string;
+  readonly code?: string;
+}
+
+const isOf =
+  (...codes: readonly string[]) =>
+  ({code}: JudgedCell) =>
+    code !== undefined && codes.includes(code);
+
+function judgeCells(
   operation: Intelligence,
-  column: Column,
-  cells: ColumnCells,
+  {heading}: Column,
+  cells: readonly ColumnCell[],
   rules: CellRules | undefined,
-  isKnown = false,
-) {
-  const {canonical, habits, isTelling, isLikely} = operations[operation];
-  const {heading} = column;
-  const [isOther, isCard] = [namesWord(heading, 'otherDigits'), namesWord(heading, 'cards')];
-  const distinct = new Set<string>();
-  const tally = {values: 0, valid: 0, telling: 0, likely: 0, bare: 0, distinct};
-  const counts = {national: 0, listed: 0, several: 0, shaped: 0, unclear: 0, beyond: 0};
-  for (const [text, country] of cells) {
-    const judged = canonical(text, country, rules);
-    if (judged.state === 'empty' || judged.state === 'broken') continue;
-    // Habits are slow to find. So this is done only if a cell can't be judged without them.
-    if (judged.state === 'invalid' && BY_HABIT.has(judged.code) && !isKnown && habits !== undefined) {
-      const found = {...habits(cells, namesWord(heading, 'whole')), ...rules};
-      return tallyOf(operation, column, cells, found, true);
-    }
-    tally.values += 1;
-    const isBare = /^\d+$/.test(text.trim());
-    if (isBare) tally.bare += 1;
-    if (isLikely !== undefined && hasPhoneShape(text.trim())) counts.shaped += 1;
-    distinct.add(judged.state === 'value' ? judged.value : text.trim());
-    const tells = isTelling?.(text) !== false;
-    if (judged.state === 'value') {
-      tally.valid += 1;
-      if (tells) tally.telling += 1;
-    } else {
-      if (judged.code === 'calling_code_unclear') counts.unclear += 1;
-      if (judged.code === 'country_unknown') counts.national += 1;
-      if (judged.code === 'ip_list') counts.listed += 1;
-      const isOne = (part: string) => isLikely?.(part, country) !== false;
-      if (LISTS.has(judged.code) && text.split(PARTING).some(isOne)) counts.several += 1;
-      if (BEYOND.has(judged.code)) counts.beyond += 1;
-    }
-    const isMaybe = isLikely?.(text, country) === true && !(isOther && isBare) && !isCard;
-    if (isMaybe || (tells && (judged.state === 'value' || BEYOND.has(judged.code)))) tally.likely += 1;
-  }
-  return {...tally, ...counts};
+): JudgedCell[] {
+  const {canonical, habits} = operations[operation];
+  const judgeBy = (known: CellRules | undefined) =>
+    cells.flatMap((cell): JudgedCell[] => {
+      const read = canonical(cell.text, cell.country, known);
+      if (read.state === 'value') return [{...cell, value: read.value}];
+      return read.state === 'invalid' ? [{...cell, code: read.code}] : [];
+    });
+  const judged = judgeBy(rules);
+  // Habits are slow to find. So this is done only if a cell can't be judged without them.
+  if (habits === undefined || !judged.some(isOf(...BY_HABIT))) return judged;
+  const shown = cells.map(({text, country}) => [text, country] as const);
+  return judgeBy({...habits(shown, namesWord(heading, 'whole')), ...rules});
+}
+
+/** The most frequent fault of a column's cells. */
+function faultIn(judged: readonly JudgedCell[]): Fault | undefined {
+  const {text: code} = mostFrequent(judged.flatMap(cell => cell.code ?? []));
+  if (code === undefined) return undefined;
+  const same = judged.filter(isOf(code));
+  const text = commonText(
+    same.map(cell => cell.text),
+    judged.length,
+  );
+  return {code, row: same[0]?.row, text};
 }
