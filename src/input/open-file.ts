@@ -19,9 +19,9 @@ import {
 } from './other-kinds.ts';
 import {refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {JsonReader} from './records/json-reader.ts';
-import {NdjsonReader} from './records/ndjson-reader.ts';
-import {RECORD_BYTES, type ReaderSettings, type RecordReader} from './records/reader.ts';
+import {readJson} from './records/json-reader.ts';
+import {readNdjson} from './records/ndjson-reader.ts';
+import {RECORD_BYTES, type ReaderSettings} from './records/reader.ts';
 import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
 
 /** Bytes of text read to detect a file's format. */
@@ -74,11 +74,11 @@ export async function openFile(
     refuseBinary(text.head, name);
     const beginning = {path, name, text: text.head.toString('utf8')};
     refuseMarkup(beginning);
-    const {reader, skip, format, notes} = createReader(beginning, encoding, settings, tally);
+    const {groupsOf, format, notes} = createReader(beginning, encoding, settings, tally);
     return {
       name,
       notes: () => [...notesOn(name, encoding), ...notes()],
-      groups: groupsOf(text.chunks, reader, skip),
+      groups: groupsOf(text.chunks),
       format,
       state,
       close,
@@ -99,25 +99,17 @@ async function* watched(
   }
 }
 
-/** Passes text to a reader, chunk by chunk, and yields the records in groups. Skips the first `skip` bytes. */
-async function* groupsOf(
-  chunks: AsyncGenerator<Buffer>,
-  reader: RecordReader,
-  skip: number,
-): AsyncGenerator<InputRecord[]> {
-  let left = skip;
+async function* withoutStart(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let left = bytes;
   for await (const chunk of chunks) {
-    const skipped = Math.min(chunk.length, left);
-    left -= skipped;
-    yield reader.push(chunk.subarray(skipped));
+    yield chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
   }
-  yield reader.end();
 }
 
 interface OpenedReader {
-  readonly reader: RecordReader;
-  /** Number of bytes at the start of the text that the reader must not get, such as title lines. */
-  readonly skip: number;
+  /** Reads the UTF-8 bytes of the file. */
+  groupsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<InputRecord[]>;
   format(): InputFormat | undefined;
   /** Notes on lines that are read in another way than they are written. */
   notes(): readonly Said[];
@@ -139,8 +131,7 @@ function createReader(
   if (kind === 'csv') return createCsvReader(beginning, named, settings, all, read);
   const eol = /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n';
   return {
-    reader: kind === 'json' ? new JsonReader(all) : new NdjsonReader(all),
-    skip: 0,
+    groupsOf: chunks => (kind === 'json' ? readJson(chunks, all) : readNdjson(chunks, all)),
     format: () => ({kind: 'ndjson', eol, ...read, columns: []}),
     notes: () => [],
   };
@@ -176,8 +167,7 @@ function createCsvReader(
   const {sepLineBytes, ...parts} = dialect;
   const sepLine = sepLineBytes > 0 ? {sepLine: true} : {};
   return {
-    reader,
-    skip: top.bytes + sepLineBytes,
+    groupsOf: chunks => reader.read(withoutStart(chunks, top.bytes + sepLineBytes)),
     format() {
       const {layout} = reader;
       const groups = columnGroups(top, layout?.columns.length ?? 0);

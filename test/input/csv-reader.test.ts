@@ -1,3 +1,4 @@
+import {Readable} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {CsvReader} from '../../src/input/records/csv-reader.ts';
 import {openSource} from '../../src/input/source.ts';
@@ -181,7 +182,6 @@ describe('rejects', () => {
       yield Buffer.from(',z\n3,4\n');
     }
     const before = process.memoryUsage().arrayBuffers;
-    const {Readable} = await import('node:stream');
     const {records} = await readBytes('', {stdin: Readable.from(big())});
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
     expect(fieldsOf(records)).toEqual([
@@ -279,21 +279,27 @@ const reader = (maxRecordSize: number) =>
     padShortRows: false,
   });
 
+/** The groups in which records come for these chunks, and at the end. */
+async function groupsOf(csv: CsvReader, ...chunks: readonly string[]) {
+  const groups = [];
+  for await (const group of csv.read(Readable.from(chunks.map(chunk => Buffer.from(chunk)))))
+    groups.push(group);
+  return groups;
+}
+
 describe('an open quote', () => {
-  it('holds rows back no longer than the record lasts', () => {
-    const csv = reader(100_000);
-    expect(csv.push(Buffer.from('a,b\n1,"x\n'))).toEqual([]);
-    expect(csv.push(Buffer.from('y\n'))).toEqual([]);
-    expect(csv.push(Buffer.from('z"\n2,3\n'))).toMatchObject([
-      {line: 2, fields: ['1', 'x\ny\nz']},
-      {line: 5},
+  it('holds rows back no longer than the record lasts', async () => {
+    expect(await groupsOf(reader(100_000), 'a,b\n1,"x\n', 'y\n', 'z"\n2,3\n')).toMatchObject([
+      [],
+      [],
+      [{line: 2, fields: ['1', 'x\ny\nz']}, {line: 5}],
+      [],
     ]);
   });
 
-  it('holds no more than the limit', () => {
-    const csv = reader(1_000);
-    csv.push(Buffer.from('a,b\n1,"x\n'));
-    const records = Array.from({length: 200}, () => csv.push(Buffer.from('2,plain\n'))).flat();
+  it('holds no more than the limit', async () => {
+    const plain = Array.from({length: 200}, () => '2,plain\n');
+    const records = (await groupsOf(reader(1_000), 'a,b\n1,"x\n', ...plain)).slice(0, -1).flat();
     expect(records.length).toBeGreaterThan(70);
     expect(records[0]).toMatchObject({line: 2, reason: 'unclosed_quote'});
   });
@@ -307,17 +313,13 @@ describe('an open quote', () => {
     ]);
   });
 
-  it('is called the same where an escaped quote lies on the limit', () => {
+  it('is called the same where an escaped quote lies on the limit', async () => {
     const text = 'aa,b\n1,"\nxxx""\nyy"z\n';
-    const reasons = [1, 100].map(size => {
-      const csv = reader(7);
-      const records = [];
-      for (let at = 0; at < text.length; at += size)
-        records.push(...csv.push(Buffer.from(text.slice(at, at + size))));
-      return [...records, ...csv.end()].map(record => record.type === 'reject' && record.reason);
-    });
-    expect(reasons[0]).toEqual(reasons[1]);
-    expect(reasons[0]?.[0]).toBe('unclosed_quote');
+    const reasons = [[...text], [text]].map(async chunks =>
+      (await groupsOf(reader(7), ...chunks)).flat().map(record => record.type === 'reject' && record.reason),
+    );
+    expect(await reasons[0]).toEqual(await reasons[1]);
+    expect((await reasons[0])?.[0]).toBe('unclosed_quote');
   });
 });
 

@@ -6,8 +6,8 @@ import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {cutEmpty} from './csv-dialect.ts';
 import {type CsvDialect, type CsvRecord, CsvSyntax, type QuoteFault} from './csv-syntax.ts';
-import {CR, LF, LineCutter, type Lines, QUOTE} from './lines.ts';
-import {type ReaderSettings, type RecordReader, rejectRecord} from './reader.ts';
+import {CR, cutLines, LF, type Lines, QUOTE} from './lines.ts';
+import {type ReaderSettings, rejectRecord} from './reader.ts';
 
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
@@ -40,15 +40,14 @@ interface ShortRecord {
  * incomplete record is kept until its rest comes, up to the size limit. The result depends on the bytes only, not on
  * their chunks.
  */
-export class CsvReader implements RecordReader {
+export class CsvReader {
   readonly #settings: CsvSettings;
   readonly #syntax: CsvSyntax;
-  readonly #cutter: LineCutter;
   readonly #eol: number;
   /** Whole lines of an incomplete record, and their length. */
   #open: Buffer[] = [];
   #openLength = 0;
-  /** Records that are read, but not yet returned by `push` or `end`. */
+  /** Records that are read, but not yet delivered. */
   #records: InputRecord[] = [];
   #line: number;
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
@@ -72,25 +71,23 @@ export class CsvReader implements RecordReader {
     this.#line = 1 + lines + (dialect.sepLineBytes > 0 ? 1 : 0);
     this.#below = settings.below;
     this.#eol = dialect.eol === '\r' ? CR : LF;
-    this.#cutter = new LineCutter(this.#eol, maxRecordSize);
     this.#syntax = new CsvSyntax(dialect, maxRecordSize);
   }
 
-  push(chunk: Buffer): InputRecord[] {
-    for (const lines of this.#cutter.push(chunk)) this.#read(lines);
-    return this.#records.splice(0);
-  }
-
-  end(): InputRecord[] {
-    for (const lines of this.#cutter.end()) this.#read(lines);
+  /** Reads the UTF-8 bytes of a file, once. */
+  async *read(chunks: AsyncIterable<Buffer>): AsyncGenerator<InputRecord[]> {
+    for await (const lines of cutLines(chunks, this.#eol, this.#settings.maxRecordSize)) {
+      this.#readLines(lines);
+      yield this.#records.splice(0);
+    }
     this.#readOpen(true);
     this.#settings.tally.blankLines += this.#blanks;
     this.#blanks = 0;
     this.#endFooter();
-    return this.#records.splice(0);
+    yield this.#records;
   }
 
-  #read({long, bytes}: Lines): void {
+  #readLines({long, bytes}: Lines): void {
     if (long !== undefined) {
       // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
       this.#readOpen(true);

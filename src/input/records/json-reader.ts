@@ -1,109 +1,104 @@
 import type {InputRecord} from '../row.ts';
 import {jsonRecord} from './json-record.ts';
-import {HeadedBytes, type ReaderSettings, type RecordReader, rejectRecord} from './reader.ts';
+import {HeadedBytes, type ReaderSettings, rejectRecord} from './reader.ts';
 
 const byte = (character: string) => character.charCodeAt(0);
 const [LF, QUOTE, BACKSLASH] = ['\n', '"', '\\'].map(byte);
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'[]{}'].map(byte);
-const GAPS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n', ','].map(byte));
+const GAPS: ReadonlySet<number | undefined> = new Set([...' \t\r\n,'].map(byte));
 
 /**
  * Reads a JSON array of objects, or a sequence of objects over several lines. Keeps each object's text: parsers
  * that stream JSON give only values, and a value loses the spelling of a number such as `1.0`. If an object exceeds
  * the limit, only its beginning is kept, for the reject.
  */
-export class JsonReader implements RecordReader {
-  readonly #settings: ReaderSettings;
-  #records: InputRecord[] = [];
-  /** The value that is being read. */
-  readonly #value: HeadedBytes;
-  #isOpen = false;
-  #startLine = 1;
-  #line = 1;
-  #depth = 0;
-  #inText = false;
-  #escaped = false;
-  #inList = false;
-
-  constructor(settings: ReaderSettings) {
-    this.#settings = settings;
-    this.#value = new HeadedBytes(settings.maxRecordSize);
-  }
-
-  push(chunk: Buffer): InputRecord[] {
+export async function* readJson(
+  chunks: AsyncIterable<Buffer>,
+  settings: ReaderSettings,
+): AsyncGenerator<InputRecord[]> {
+  const place = new JsonPlace();
+  const value = new HeadedBytes(settings.maxRecordSize);
+  let startLine = 1;
+  let line = 1;
+  const close = (last: Buffer): InputRecord[] => {
+    value.add(last);
+    const {length} = value;
+    const bytes = value.take();
+    if (length > settings.maxRecordSize) {
+      const detail = `the object has ${length} bytes; the limit is ${settings.maxRecordSize}`;
+      return [rejectRecord(settings, startLine, 'too_large', detail, bytes)];
+    }
+    const record = jsonRecord(bytes, startLine, settings, false);
+    if (record === undefined) return [];
+    return [record.type === 'ndjson' ? {...record, raw: inOneLine(record.raw)} : record];
+  };
+  for await (const chunk of chunks) {
+    const records: InputRecord[] = [];
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const character = chunk[at];
-      if (this.#isOpen && this.#depth === 0 && this.#endsScalar(character))
-        this.#close(chunk.subarray(from, at));
-      if (!this.#isOpen && this.#begins(character)) from = at;
-      if (character === LF) this.#line++;
-      if (this.#isOpen && this.#closesValue(character)) this.#close(chunk.subarray(from, at + 1));
+      if (place.endsBefore(character)) records.push(...close(chunk.subarray(from, at)));
+      if (place.beginsAt(character)) {
+        from = at;
+        startLine = line;
+      }
+      if (character === LF) line++;
+      if (place.endsAfter(character)) records.push(...close(chunk.subarray(from, at + 1)));
     }
-    if (this.#isOpen) this.#value.add(chunk.subarray(from));
-    return this.#records.splice(0);
+    if (place.isOpen) value.add(chunk.subarray(from));
+    yield records;
   }
-
-  end(): InputRecord[] {
-    if (this.#depth > 0)
-      this.#rejectCut('an object is not closed: the file is cut off, or a quote is missing');
-    else {
-      if (this.#isOpen) this.#close(Buffer.alloc(0));
-      if (this.#inList) this.#rejectCut('the list is not closed: the file is cut off');
-    }
-    return this.#records.splice(0);
+  const rejectCut = (from: number, detail: string) =>
+    rejectRecord(settings, from, 'cut_off', detail, value.take());
+  if (place.depth > 0)
+    yield [rejectCut(startLine, 'an object is not closed: the file is cut off, or a quote is missing')];
+  else {
+    if (place.isOpen) yield close(Buffer.alloc(0));
+    if (place.isInList) yield [rejectCut(line, 'the list is not closed: the file is cut off')];
   }
+}
 
-  #endsScalar(character: number | undefined): boolean {
-    return !this.#inText && (GAPS.has(character) || character === CLOSE_LIST);
-  }
+/** A place in a text of JSON values: between them, or in one. */
+class JsonPlace {
+  isOpen = false;
+  isInList = false;
+  depth = 0;
+  #isInText = false;
+  #isEscaped = false;
 
-  /** Reads a character between values. Returns true if a value begins with this character. */
-  #begins(character: number | undefined): boolean {
-    if (GAPS.has(character)) return false;
-    if (character === (this.#inList ? CLOSE_LIST : OPEN_LIST)) {
-      this.#inList = !this.#inList;
-      return false;
-    }
-    this.#isOpen = true;
-    this.#startLine = this.#line;
+  /** True if this character follows a number or a word, which ends before it. */
+  endsBefore(character: number | undefined): boolean {
+    const ends = this.isOpen && this.depth === 0 && !this.#isInText;
+    if (!ends || !(GAPS.has(character) || character === CLOSE_LIST)) return false;
+    this.isOpen = false;
     return true;
   }
 
-  /** Reads a character of a value. Returns true if it ends an object or a list. */
-  #closesValue(character: number | undefined): boolean {
-    if (this.#escaped) this.#escaped = false;
-    else if (this.#inText && character === BACKSLASH) this.#escaped = true;
-    else if (character === QUOTE) this.#inText = !this.#inText;
-    else if (this.#inText) return false;
-    else if (character === OPEN_OBJECT || character === OPEN_LIST) this.#depth++;
+  /** True if a value begins with this character. */
+  beginsAt(character: number | undefined): boolean {
+    if (this.isOpen || GAPS.has(character)) return false;
+    if (character === (this.isInList ? CLOSE_LIST : OPEN_LIST)) {
+      this.isInList = !this.isInList;
+      return false;
+    }
+    this.isOpen = true;
+    return true;
+  }
+
+  /** True if this character ends an object or a list. */
+  endsAfter(character: number | undefined): boolean {
+    if (!this.isOpen) return false;
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (this.#isInText && character === BACKSLASH) this.#isEscaped = true;
+    else if (character === QUOTE) this.#isInText = !this.#isInText;
+    else if (this.#isInText) return false;
+    else if (character === OPEN_OBJECT || character === OPEN_LIST) this.depth++;
     else if (character === CLOSE_OBJECT || character === CLOSE_LIST) {
-      this.#depth = Math.max(0, this.#depth - 1);
-      return this.#depth === 0;
+      this.depth = Math.max(0, this.depth - 1);
+      this.isOpen = this.depth > 0;
+      return !this.isOpen;
     }
     return false;
-  }
-
-  #close(last: Buffer): void {
-    this.#value.add(last);
-    const {length} = this.#value;
-    const bytes = this.#value.take();
-    const {maxRecordSize} = this.#settings;
-    const detail = `the object has ${length} bytes; the limit is ${maxRecordSize}`;
-    const record =
-      length > maxRecordSize
-        ? rejectRecord(this.#settings, this.#startLine, 'too_large', detail, bytes)
-        : jsonRecord(bytes, this.#startLine, this.#settings, false);
-    if (record !== undefined)
-      this.#records.push(record.type === 'ndjson' ? {...record, raw: inOneLine(record.raw)} : record);
-    this.#isOpen = false;
-    this.#depth = 0;
-    this.#inText = false;
-  }
-
-  #rejectCut(detail: string): void {
-    const line = this.#isOpen ? this.#startLine : this.#line;
-    this.#records.push(rejectRecord(this.#settings, line, 'cut_off', detail, this.#value.take()));
   }
 }
 

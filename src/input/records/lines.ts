@@ -14,42 +14,28 @@ export interface Lines {
  * Cuts a stream of bytes into whole lines of at most `limit` bytes before the line end. Only the last line of the stream
  * may lack its end. Chunks change only how the lines are grouped.
  */
-export class LineCutter {
-  readonly #eol: number;
-  readonly #limit: number;
+export async function* cutLines(
+  chunks: AsyncIterable<Buffer>,
+  eol: number,
+  limit: number,
+): AsyncGenerator<Lines> {
   /** A line whose end has not come yet. */
-  readonly #open: HeadedBytes;
-
-  constructor(eol: number, limit: number) {
-    this.#eol = eol;
-    this.#limit = limit;
-    this.#open = new HeadedBytes(limit);
-  }
-
-  /** Takes a chunk, and returns the lines that are complete. */
-  push(chunk: Buffer): Lines[] {
-    const all: Lines[] = [];
-    // Takes pieces of `limit` bytes, in which only a line that began in an earlier piece can be too long.
-    for (let at = 0; at < chunk.length; at += this.#limit) {
-      const piece = chunk.subarray(at, at + this.#limit);
-      const end = piece.lastIndexOf(this.#eol) + 1;
-      if (end > 0) all.push(this.#take(piece.subarray(0, end)));
-      this.#open.add(piece.subarray(end));
+  const open = new HeadedBytes(limit);
+  const take = (last: Buffer): Lines => {
+    const rest = Math.max(0, last.indexOf(eol));
+    if (open.length === 0) return {bytes: last};
+    if (open.length + rest <= limit) return {bytes: Buffer.concat([open.take(), last])};
+    open.add(last.subarray(0, rest));
+    const {length} = open;
+    return {long: {head: open.take(), length}, bytes: last.subarray(rest + 1)};
+  };
+  // Takes pieces of `limit` bytes, in which only a line that began in an earlier piece can be too long.
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.length; at += limit) {
+      const piece = chunk.subarray(at, at + limit);
+      const end = piece.lastIndexOf(eol) + 1;
+      if (end > 0) yield take(piece.subarray(0, end));
+      open.add(piece.subarray(end));
     }
-    return all;
-  }
-
-  /** Ends the stream, and returns its last line if that has no end. */
-  end(): Lines[] {
-    return this.#open.length === 0 ? [] : [this.#take(Buffer.alloc(0))];
-  }
-
-  #take(last: Buffer): Lines {
-    const rest = Math.max(0, last.indexOf(this.#eol));
-    if (this.#open.length === 0) return {bytes: last};
-    if (this.#open.length + rest <= this.#limit) return {bytes: Buffer.concat([this.#open.take(), last])};
-    this.#open.add(last.subarray(0, rest));
-    const {length} = this.#open;
-    return {long: {head: this.#open.take(), length}, bytes: last.subarray(rest + 1)};
-  }
+  if (open.length > 0) yield take(Buffer.alloc(0));
 }

@@ -1,14 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import type {BadBytes} from '../bytes/detect-encoding.ts';
-import type {InputRecord, ReadSoFar, Reject, RejectReason} from '../row.ts';
-
-/** Turns the UTF-8 bytes of one file into records. */
-export interface RecordReader {
-  /** Takes the next bytes, and returns the records that they complete. */
-  push(chunk: Buffer): InputRecord[];
-  /** Ends the file, and returns its last records. */
-  end(): InputRecord[];
-}
+import type {ReadSoFar, Reject, RejectReason} from '../row.ts';
 
 /** Maximum bytes of a record of a list. */
 export const RECORD_BYTES = 1_048_576;
