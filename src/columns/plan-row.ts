@@ -82,21 +82,19 @@ function planOf(
 ): (row: Row) => PlannedCell {
   const spec = operations[operation];
   if ('beside' in spec) {
-    const {canonical} = spec;
     const country = countryFrom(cells.verdict?.country, cells.defaultCountry);
     const rulesBeside = perBeside(({name, habits}) =>
       rulesOf(habits, {cell: cells.verdict?.[name]}, country, cells, first),
     );
     return row =>
-      planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
+      planned(spec.canonical(cell(row) ?? '', undefined, cells.rules), found =>
         askWithBeside(spec, found, row, country(row), cells, rulesBeside),
       );
   }
-  const {canonical, habits} = spec;
   const country = countryFrom(cells.countryOf?.(column), cells.defaultCountry);
-  const rules = rulesOf(habits, {column, cell}, country, cells, first);
-  const judge = (text: string, country: string | undefined) =>
-    planned(canonical(text, country, rules), ({value, repairs}) =>
+  const rules = rulesOf(spec.habits, {column, cell}, country, cells, first);
+  const judge: JudgeCell = (text, country) =>
+    planned(spec.canonical(text, country, rules), ({value, repairs}) =>
       toAsk(lookupOf(operation, {[spec.field]: value}), repairs),
     );
   const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
@@ -124,9 +122,8 @@ function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCe
   }
 }
 
-/** Maximum bytes of remembered cells: about 16,000 texts. */
+/** Maximum bytes of remembered cells, about 16,000, and those of one: a lookup, its key and their container. */
 const REMEMBERED_BYTES = 4_000_000;
-/** Approximate bytes of one remembered cell: a lookup, its key and their container. */
 const CELL_BYTES = 150;
 
 /**
@@ -145,10 +142,8 @@ function remembering(judge: JudgeCell): JudgeCell {
   };
 }
 
-function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): PlannedCell {
-  return repairs === undefined || repairs.length === 0
-    ? {status: 'ask', lookup}
-    : {status: 'ask', lookup, repairs: [...new Set(repairs)]};
+function toAsk(lookup: Lookup, repairs: readonly RepairCode[] = []): PlannedCell {
+  return {status: 'ask', lookup, ...(repairs.length > 0 && {repairs: [...new Set(repairs)]})};
 }
 
 type CountryOf = (row: Row) => string | undefined;
@@ -166,14 +161,14 @@ function askWithBeside(
   {value, repairs = []}: CanonicalValue,
   row: Row,
   country: string | undefined,
-  cells: PlanCells,
+  {verdict}: PlanCells,
   rules: Readonly<Record<Beside, CellRules>>,
 ): PlannedCell {
-  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', [field]: value};
+  const params: Record<string, string> = {action_id: verdict?.actionId ?? '', [field]: value};
   const all = [...repairs];
   for (const name of besideNames) {
     const {param, canonical} = beside[name];
-    const read = canonical(cells.verdict?.[name]?.(row) ?? '', country, rules[name]);
+    const read = canonical(verdict?.[name]?.(row) ?? '', country, rules[name]);
     if (read.state === 'broken') return broken(read.thrown);
     if (read.state !== 'value') continue;
     params[param] = read.value;

@@ -64,9 +64,9 @@ export async function openFile(
   watch: (chunk: Buffer) => void = () => {},
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
-  const {chunks, state, close} = await openRaw(path, settings.chunkSize, settings);
+  const {chunks, state, close} = await openRaw(path, settings, watch);
   try {
-    const bytes = await peek(decompress(watched(chunks, watch), name, settings.chunkSize), SAMPLE_BYTES);
+    const bytes = await peek(decompress(chunks, name, settings.chunkSize), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);
     const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding)), SAMPLE_BYTES);
     if (text.head.length === 0)
@@ -86,16 +86,6 @@ export async function openFile(
   } catch (error) {
     close();
     throw error;
-  }
-}
-
-async function* watched(
-  chunks: AsyncGenerator<Buffer>,
-  watch: (chunk: Buffer) => void,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    watch(chunk);
-    yield chunk;
   }
 }
 

@@ -1,5 +1,8 @@
 import {type Aside, type Guess, holdsSeveral, lacksCountry, MOSTLY} from './guess.ts';
 
+/** Why a column is left out among all others; undefined if it is not. */
+type ReasonOf = (guess: Guess, all: readonly Guess[], headless: boolean) => Aside | undefined;
+
 /**
  * Leaves out the columns whose values may be of someone other than the row's person. A column with a `strange`
  * header ({@link Guess.header}) is used only if no other column of its kind is as likely or has a `plain` header. A
@@ -7,37 +10,31 @@ import {type Aside, type Guess, holdsSeveral, lacksCountry, MOSTLY} from './gues
  * names a kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
-  const found = all.filter(guess => mayHold(guess) || guess.ofKind > 0);
-  const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, found, headless)));
-  const varied = beside.map(guess => leaveOut(guess, isShared(guess, beside) ? 'shared' : undefined));
-  const own = varied.map(guess => leaveOut(guess, amongEquals(guess, varied)));
-  return own
-    .map(guess => (holdsLists(guess) ? leaveOut(guess, 'nothing') : guess))
-    .filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= MOSTLY)
-    .map(guess => leaveOut(guess, withoutValues(guess, own)));
+  return REASONS.reduce(
+    (guesses, reasonOf) =>
+      guesses.map((guess): Guess => {
+        const aside = reasonOf(guess, guesses, headless);
+        return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
+      }),
+    [...all],
+  ).filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= MOSTLY);
 }
 
-/** True for a `strange` column whose cells have several values, so that they can't be looked up. */
-const holdsLists = (guess: Guess) =>
-  guess.aside === 'strange' && guess.ofKind < MOSTLY && holdsSeveral(guess);
-
-function leaveOut(guess: Guess, aside: Aside | undefined): Guess {
-  return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
-}
-
-/** `found`: all columns that may hold their kind. */
-function besideHeaders(guess: Guess, found: readonly Guess[], headless: boolean): Aside | undefined {
+const besideHeaders: ReasonOf = (guess, all, headless) => {
   if (guess.aside !== undefined) return undefined;
+  const found = all.filter(other => mayHold(other) || other.ofKind > 0);
   const isPlainOne = ({operation, header, aside}: Guess) =>
     operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
   if (guess.header === 'strange' && found.some(isPlainOne)) return 'strange';
   const isSilent = guess.header === 'silent' && !headless;
   return isSilent && found.some(({header}) => header !== 'silent') ? 'values' : undefined;
-}
+};
 
 /** A reason to leave a column out if another of its kind is as likely: only the user knows which to use. */
-function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
+const amongEquals: ReasonOf = (guess, all) => {
   if (guess.aside !== undefined || guess.header === 'plain') return undefined;
+  // True if the run would use the column by its values alone, if no other column competed with it.
+  const isCertain = ({share = 0, ofKind}: Guess) => share >= MOSTLY && ofKind >= MOSTLY;
   const isEqual = (other: Guess) =>
     other !== guess &&
     other.operation === guess.operation &&
@@ -45,25 +42,18 @@ function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
     mayHold(other);
   if (!all.some(isEqual)) return undefined;
   return guess.header === 'strange' ? 'strange' : 'values';
-}
+};
 
-/** True if a column's values alone identify it: the run would use it if no other column competed with it. */
-function isCertain({share = 0, ofKind}: Guess): boolean {
-  return share >= MOSTLY && ofKind >= MOSTLY;
-}
+/** A `strange` column whose cells have several values can't be looked up. */
+const holdsLists: ReasonOf = guess =>
+  guess.aside === 'strange' && guess.ofKind < MOSTLY && holdsSeveral(guess) ? 'nothing' : undefined;
 
-/**
- * Returns `nothing` for an unsure column without any value of its kind, if another column of that kind is
- * sure. Then the run does not stop because of the unsure column.
- */
-function withoutValues(
-  {operation, confidence, aside, ofKind}: Guess,
-  all: readonly Guess[],
-): Aside | undefined {
+/** The run does not stop for an unsure column without any value of its kind if another of that kind is sure. */
+const withoutValues: ReasonOf = ({operation, confidence, aside, ofKind}, all) => {
   const isEmpty = confidence === 'unsure' && aside === undefined && ofKind === 0;
   const isSure = (other: Guess) => other.operation === operation && other.confidence === 'sure';
   return isEmpty && all.some(isSure) ? 'nothing' : undefined;
-}
+};
 
 /** True if a column may hold its kind: it has no values, or at least half of them seem to be of the kind. */
 function mayHold({share, ofKind}: Guess): boolean {
@@ -86,15 +76,17 @@ const ROWS_EACH_ALONE = 10;
  * repeat more often, and one of two things must confirm it. Either the column's header has a word that may
  * mean someone else (`strange`), or another column, of e-mail addresses or phone numbers, differs by person.
  */
+const repeats: ReasonOf = (guess, all) => (isShared(guess, all) ? 'shared' : undefined);
+
 function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
   if (!isCandidate(guess) || values < FEW_VALUES) return false;
   const others = all.filter(
     other => other !== guess && isCandidate(other) && (isBare(guess) || !isBare(other)),
   );
-  const repeats = (rowsEach: number) => values > rowsEach * distinct;
+  const isRepeated = (rowsEach: number) => values > rowsEach * distinct;
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
-  if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
+  if (isRepeated(ROWS_EACH) && others.some(isAmong)) return true;
   if (header === 'strange' && values >= ROWS_EACH_ALONE * distinct) return true;
   // One person visits from many IP addresses, and many persons may share a few. So few IP addresses prove
   // nothing, but a single one is a server's.
@@ -111,3 +103,6 @@ function isCandidate(guess: Guess): boolean {
 
 /** True for a column that only its values identify. A column with a telling header is not compared with it. */
 const isBare = ({aside}: Guess) => aside === 'values';
+
+/** In this order: each looks at what those before it left. */
+const REASONS: readonly ReasonOf[] = [besideHeaders, repeats, amongEquals, holdsLists, withoutValues];

@@ -17,24 +17,25 @@ interface Decoder {
 
 /** Undefined if Node's zstd decoder is missing or accepts cut-off data (Node 22): a list's end would be lost. */
 function zstdEngine(): CreateEngine | undefined {
-  const cutOff = Buffer.from('28b52ffd2008', 'hex');
+  const {zstdDecompressSync, createZstdDecompress} = zlib as {
+    zstdDecompressSync?: (data: Buffer) => Buffer;
+    createZstdDecompress?: CreateEngine;
+  };
   try {
-    (Reflect.get(zlib, 'zstdDecompressSync') as ((data: Buffer) => Buffer) | undefined)?.(cutOff);
+    zstdDecompressSync?.(Buffer.from('28b52ffd2008', 'hex'));
     return undefined;
   } catch {
-    return Reflect.get(zlib, 'createZstdDecompress') as CreateEngine | undefined;
+    return createZstdDecompress;
   }
 }
 
 /** The known compressions. In messages, the name of a compression is also the name of the command for it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
-  zstd: {
-    magic: Buffer.from('28b52ffd', 'hex'),
-    engine: zstdEngine(),
-    since: '24',
-  },
+  zstd: {magic: Buffer.from('28b52ffd', 'hex'), engine: zstdEngine(), since: '24'},
 };
+
+const HEAD_BYTES = 4;
 
 /**
  * Decompresses data of the known formats (also gzip with several members). Other data passes unchanged.
@@ -49,22 +50,16 @@ export async function* decompress(
 ): AsyncGenerator<Buffer> {
   const {head, chunks} = await peek(raw, HEAD_BYTES);
   const found = Object.entries(known).find(([, {magic}]) => head.subarray(0, magic.length).equals(magic));
-  if (found === undefined) {
-    yield* chunks;
-    return;
-  }
+  if (found === undefined) return yield* chunks;
   const [compression, {engine, since}] = found;
-  if (engine === undefined) {
+  if (engine === undefined)
     throw new InputError(
       'input_compression',
       `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or pipe it through ${compression} -dc.`,
       byPipe(`${compression} -dc`, name),
     );
-  }
   yield* inflate(chunks, engine({chunkSize}), name, compression);
 }
-
-const HEAD_BYTES = Math.max(...Object.values(decoders).map(({magic}) => magic.length));
 
 async function* inflate(
   chunks: AsyncGenerator<Buffer>,

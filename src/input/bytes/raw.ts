@@ -68,18 +68,22 @@ function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
 }
 
 /**
- * Opens an input.
+ * Opens an input, and passes each chunk to `watch`.
  *
  * @throws {InputError} `input_missing` or `input_unreadable`
  */
-export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Promise<RawInput> {
-  if (isReadOnce(path)) return rawOf(path === '-' ? 'stdin' : path, openOnce(path, pipes));
+export async function openRaw(
+  path: string,
+  {chunkSize, ...pipes}: Pipes & {readonly chunkSize: number},
+  watch: (chunk: Buffer) => void,
+): Promise<RawInput> {
+  if (isReadOnce(path)) return rawOf(path === '-' ? 'stdin' : path, openOnce(path, pipes), watch);
   try {
     const handle = await open(path, 'r');
     const status = await handle.stat();
     const stream = handle.createReadStream({highWaterMark: chunkSize});
     if (!status.isDirectory())
-      return rawOf(path, stream, status.isFile() ? fileState(path, status) : undefined);
+      return rawOf(path, stream, watch, status.isFile() ? fileState(path, status) : undefined);
     stream.destroy();
   } catch (error) {
     throw readError(path, error);
@@ -97,10 +101,19 @@ export async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-function rawOf(name: string, stream: NodeJS.ReadableStream, state?: FileState): RawInput {
+function rawOf(
+  name: string,
+  stream: NodeJS.ReadableStream,
+  watch: (chunk: Buffer) => void,
+  state?: FileState,
+): RawInput {
   async function* read() {
     try {
-      for await (const chunk of stream) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      for await (const chunk of stream) {
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+        watch(bytes);
+        yield bytes;
+      }
     } catch (error) {
       throw readError(name, error);
     }
