@@ -74,6 +74,18 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     args: ['plan', 'LIST', '--max-rejects', '100%'],
     says: /ip +"ip" +named/,
   },
+  'a word of their own for no value': {
+    text: `ip,name\n${'no address,x\n'.repeat(19)}192.0.2.1,x\n`,
+    args: ['run', 'LIST', '--max-rejects', '100%'],
+    where: /^Try: (.* --empty 'no address')$/m,
+    says: /20 rows written/,
+  },
+  'such a word in a named column': {
+    text: `ip,name\n${'no address,x\n'.repeat(19)}192.0.2.1,x\n`,
+    args: ['run', 'LIST', '--ip', 'ip'],
+    where: /^Try: (.* --empty 'no address')$/m,
+    says: /20 rows written/,
+  },
   'column of no known name': {
     text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`,
     args: ['run', 'LIST'],
@@ -158,7 +170,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/log.ts': ['doctor'],
   'src/run/destination/destination.ts': ['compression'],
-  'src/columns/judged-rows.ts': ['rows of another encoding'],
+  'src/columns/judged-rows.ts': ['rows of another encoding', 'such a word in a named column'],
   'src/columns/guessed.ts': [
     'national',
     'national, of another country',
@@ -166,6 +178,9 @@ const sites: Readonly<Record<string, readonly string[]>> = {
     'unsure column',
     'column of no known name',
     'several countries',
+    'several countries',
+    'a word of their own for no value',
+    'a word of their own for no value',
     'test/run/lists.test.ts',
   ],
   'src/columns/values-as-header.ts': ['no header'],
@@ -177,7 +192,7 @@ const MACHINERY = ['src/errors.ts', 'src/input/input-error.ts', 'src/cli/bin.ts'
 const NO_COMMAND =
   /bulk-enrich (enriches|report -->|stopped|that|from|fleet (?:\$|seal)|\$\{packageVersion|-n)/g;
 const SITE =
-  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\bbyPipe\(|^ {2}return \['bulk-enrich'/g;
+  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\bbyPipe\(|(?<!function )\bunsureColumn\(|^ {2}return \['bulk-enrich'/g;
 
 test('every place in the source that suggests a command has it run', () => {
   const root = new URL('../../', import.meta.url).pathname;
