@@ -106,11 +106,8 @@ test('rows of where and of limit: the whole list counts, up to its limit', async
 
 test('a list that comes once has no facts, and the run says so once', async () => {
   const stdin = `email\n${aliases(12).join('\n')}\n`;
-  const {stdout, stderr} = await runHere(
-    box,
-    ['run', '-', '-o', '-', '--email', 'email', '--endpoint', 'embedded'],
-    {stdin},
-  );
+  const args = ['run', '-', '-o', '-', '--email', 'email', '--endpoint', 'embedded'];
+  const {stdout, stderr} = await runHere(box, args, {stdin});
   expect(stderr.match(/comes only once/g)).toHaveLength(1);
   const rows = parse(stdout, {columns: true}) as Written[];
   expect(rows.map(({risk_missing: missing}) => missing)).toEqual(Array(12).fill('["shared.mailbox"]'));
@@ -144,17 +141,10 @@ test('plan, report, explain and score show the facts, and no values', async () =
     'mail,id',
     aliases(12).map((email, n) => `${email},${n}`),
   );
-  const plan = await runHere(box, ['plan', 'list.csv', '--email', 'mail', '--endpoint', 'embedded']);
+  const planned = ['plan', 'list.csv', '--email', 'mail', '--endpoint', 'embedded'];
+  const plan = await runHere(box, planned);
   expect(plan.stdout).toContain('12 rows share their mailbox with others. The most shared: 12.');
-  const {stdout: json} = await runHere(box, [
-    'plan',
-    'list.csv',
-    '--email',
-    'mail',
-    '--endpoint',
-    'embedded',
-    '--json',
-  ]);
+  const {stdout: json} = await runHere(box, [...planned, '--json']);
   expect((JSON.parse(json) as PlanReport).shared).toEqual({mailbox: {rows: 12, largest: [12]}});
   await run('list.csv', '--email', 'mail', '--report', 'report.md');
   expect(box.read('report.md')).toContain('| mailbox | 12 | 12 |');

@@ -28,16 +28,8 @@ afterAll(() => box[Symbol.dispose]());
 
 const run = (output: string, rules: string, ...more: string[]) =>
   runHere(box, [
-    ...['run', 'in.csv', '-o', output, '--endpoint', 'embedded', '--score', rules],
-    ...[
-      '--ip',
-      'ip',
-      '--email',
-      'mail',
-      '--verdict',
-      `token=token,action=${TEST_ACTION_NEVER_PASS}`,
-      ...more,
-    ],
+    ...['run', 'in.csv', '-o', output, '--endpoint', 'embedded', '--score', rules, '--ip', 'ip'],
+    ...['--email', 'mail', '--verdict', `token=token,action=${TEST_ACTION_NEVER_PASS}`, ...more],
   ]);
 
 test.each([
@@ -53,14 +45,8 @@ test.each([
   async (kind, before, ...flags) => {
     expect((await run(`expected.${kind}`, 'new.yaml', ...flags)).stderr).not.toContain('Error');
     await run(`out.${kind}`, before, ...flags);
-    const {code, stderr} = await runHere(box, [
-      'score',
-      `out.${kind}`,
-      '--rules',
-      'new.yaml',
-      '-o',
-      `again.${kind}`,
-    ]);
+    const again = ['score', `out.${kind}`, '--rules', 'new.yaml', '-o', `again.${kind}`];
+    const {code, stderr} = await runHere(box, again);
     expect([code, stderr]).toEqual([0, `4 rows written to again.${kind}.\n`]);
     expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
   },
@@ -196,17 +182,8 @@ test.each([['csv'], ['ndjson'], ['ndjson', '--flatten']])(
       'two.yaml',
       'rules:\n  - {when: signup_ip.is_bogon, add: 5, reason: first}\n  - {when: last_ip.is_bogon, add: 7, reason: last}\n',
     );
-    const list = [
-      'run',
-      'two.csv',
-      '--endpoint',
-      'embedded',
-      '--ip',
-      'signup_ip',
-      '--ip',
-      'last_ip',
-      ...flags,
-    ];
+    const columns = ['--ip', 'signup_ip', '--ip', 'last_ip'];
+    const list = ['run', 'two.csv', '--endpoint', 'embedded', ...columns, ...flags];
     await runHere(box, [...list, '-o', `out.${kind}`]);
     await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'two.yaml']);
     const scored = ['score', `out.${kind}`, '--rules', 'two.yaml', '-o', `again.${kind}`, '--json'];
@@ -266,13 +243,6 @@ rules:
   expect(stdout).toMatch(/^15 bad rows, 40 others:$/m);
   expect(stdout).toMatch(/^throwaway +12 +4 +80% +10% +8\.0 ×$/m);
   expect(stdout).toMatch(/^seven +1 +0 +6\.7% +0% +too few$/m);
-  const wrong = await runHere(box, [
-    'score',
-    'out.csv',
-    '--rules',
-    'bad.yaml',
-    '--bad',
-    'row.banned == "yes"',
-  ]);
+  const wrong = await score('--bad', 'row.banned == "yes"');
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--bad holds for no row')]);
 });

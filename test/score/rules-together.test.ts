@@ -6,7 +6,7 @@ import {format, targets, view} from './score-helpers.ts';
 
 const of = targets({ip: ['ip', 'ip2'], email: ['email'], phone: ['phone']});
 
-/** Conditions over lookups of which one occurs twice, fields that are missing, and parts that come again. */
+/** Conditions over lookups of which one occurs twice, fields that are missing. */
 const parts = [
   ...['ip.is_vpn', 'email.is_valid', 'phone.is_threat', 'ip2.is_threat', 'has(ip.city)', 'has(email.domain)'],
   ...['email.trust_score + 1 < 20', 'email.trust_score / ip.latitude > 2', 'ip.country != row.country'],
@@ -45,7 +45,7 @@ function scorerOf(conditions: readonly string[]) {
   return createScorer(set, of, format, backgroundOf(undefined, 0));
 }
 
-test('rules that share reads and parts have the same results as alone', () => {
+test('rules together have the same results as each alone', () => {
   const rows = fc.array(fc.tuple(ip, ip, phone, email), {minLength: 1, maxLength: 20});
   fc.assert(
     fc.property(fc.array(condition, {minLength: 1, maxLength: 6}), rows, (conditions, given) => {
