@@ -306,16 +306,3 @@ test('figures are written for people', () => {
   ];
   for (const [part, whole, text] of shares) expect(percent(part, whole)).toBe(text);
 });
-
-test('the fields of the answers have their shares; a field that no answer had has no share of yes', () => {
-  const section = buildReport(fullSummary()).sections.find(({title}) => title === 'Answer fields');
-  expect(section?.blocks[0]).toMatchObject({
-    rows: [
-      ['ip.is_vpn', percent(1, 1), percent(0.0535, 1)],
-      ['ip.is_tor_node', percent(1, 1), percent(0.0079, 1)],
-      ['ip.is_threat', percent(0, 1), ''],
-      ['ip.postal_code', percent(0.303, 1), ''],
-      ['email.is_trusted', percent(1, 1), percent(0.889, 1)],
-    ],
-  });
-});

@@ -167,7 +167,7 @@ function countFields(
 /**
  * Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`.
  */
-export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
+function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
   const code = `${operation}.${error}`;
   const isNamed =
     Object.hasOwn(errors, code) ||
