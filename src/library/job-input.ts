@@ -5,11 +5,11 @@ export interface RunSettings {
   /** Name of the job, for its summary and its history. */ readonly name?: string | undefined;
   /** The service: embedded; live (at BULK_ENRICH_BASE_URL); or a base URL. Default: from the environment. */
   readonly endpoint?: 'embedded' | 'live' | (string & {}) | undefined;
-  /** Column of IPv4 addresses. PREFIX begins the names of its new columns. */
+  /** Column of IPv4 addresses. PREFIX begins its new columns. */
   readonly ip?: string | {readonly column: string; readonly prefix?: string | undefined; readonly when?: string | undefined} | readonly (string | {readonly column: string; readonly prefix?: string | undefined; readonly when?: string | undefined})[] | undefined;
-  /** Column of phone numbers. PREFIX begins the names of its new columns. */
+  /** Column of phone numbers. PREFIX begins its new columns. */
   readonly phone?: string | {readonly column: string; readonly prefix?: string | undefined; readonly when?: string | undefined} | readonly (string | {readonly column: string; readonly prefix?: string | undefined; readonly when?: string | undefined})[] | undefined;
-  /** Column of e-mail addresses. PREFIX begins the names of its new columns. */
+  /** Column of e-mail addresses. PREFIX begins its new columns. */
   readonly email?: string | {readonly column: string; readonly prefix?: string | undefined; readonly when?: string | undefined} | readonly (string | {readonly column: string; readonly prefix?: string | undefined; readonly when?: string | undefined})[] | undefined;
   /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Without action=, BULK_ENRICH_ACTION_ID names the action. */
   readonly verdict?: string | {
@@ -28,14 +28,13 @@ export interface RunSettings {
   /** Write only these answer fields, such as ip.country,email.trust_score. */ readonly fields?: string | readonly string[] | undefined;
   /** Look up only rows where this is true, such as row.country == "US". */ readonly where?: string | undefined;
   /** Read only the first N records. */ readonly limit?: string | number | undefined;
-  /** Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. At most 1000000, at least one call a day (0.0417/h). Default: 20/s live, unlimited embedded. */
+  /** Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. Default: 20/s live, unlimited embedded. */
   readonly rate?: string | {readonly [Name in 'ip' | 'phone' | 'email' | 'verify']?: string} | undefined;
   /** Maximum of calls in flight, from 1 to 10000. Default: 16; of a run with a fleet, twice the sum of its workers. */
   readonly concurrency?: string | number | undefined;
   /** Maximum time for one call, from 100ms to 1h. Default: 30s. */ readonly timeout?: string | undefined;
-  /** How often a value may be sent again after a call that may have been charged, from 0 (never) to 1000. Default: 2. */
-  readonly resends?: string | number | undefined;
-  /** Maximum outage or Retry-After to wait for, from 0s to 30d; see publishOn. Default: 15m. */ readonly maxOutage?: string | undefined;
+  /** How often a value may be sent again after a call that may have been charged; 0 is never. Default: 2. */ readonly resends?: string | number | undefined;
+  /** Maximum outage or Retry-After to wait for, up to 30d; see publishOn. Default: 15m. */ readonly maxOutage?: string | undefined;
   /** Redis of a fleet, whose workers make the calls of a run. Default: BULK_ENRICH_REDIS_URL. */ readonly fleet?: 'none' | (string & {}) | undefined;
   /** Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, spent, or maybe (not known). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: string | number | {
@@ -48,15 +47,14 @@ export interface RunSettings {
     readonly throttled?: 'free' | 'maybe' | 'spent' | undefined;
   } | undefined;
   /** Maximum of credits for this run, all its sessions included. */ readonly maxCredits?: string | number | undefined;
-  /** Make no calls after this: a length of time such as 2h (100ms to 365d), or a time of day such as 06:00 or "06:00 Europe/Berlin". */
-  readonly until?: string | undefined;
+  /** Make no calls after this: a length of time such as 2h, or a time of day such as 06:00 or "06:00 Europe/Berlin". */ readonly until?: string | undefined;
   /** Limits at which the run writes the whole output anyway (exit 3): budget, outage, deadline, with commas. At any other it stops, and can be resumed (exit 7 or 5). Default: none. */
   readonly publishOn?: 'budget' | 'outage' | 'deadline' | (string & {}) | readonly ('budget' | 'outage' | 'deadline')[] | undefined;
   /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. Unless this is 100%, 100 rejections in a row stop a run, too. */
   readonly maxErrors?: string | number | undefined;
   /** Exit with 4 after writing the output if this is true of the summary, such as risk.high > 500. */ readonly failIf?: string | readonly string[] | undefined;
   /** Directory of the answer store. Default: the user's cache directory. */ readonly store?: string | boolean | undefined;
-  /** Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d. Default: ip=1d,phone=90d,email=30d,verify=30d,rejected=7d. */
+  /** Maximum age of a stored answer; also ip=1d,phone=90d,rejected=7d. Default: ip=1d,phone=90d,email=30d,verify=30d,rejected=7d. */
   readonly maxAge?: string | {readonly [Name in 'ip' | 'phone' | 'email' | 'verify' | 'rejected']?: string} | undefined;
   /** If no call is possible (outage, deadline, budget), use answers up to this long past their age. */ readonly stale?: string | undefined;
   /** Make no calls: use stored answers, and skip all other values. Needs no key. Default: false. */ readonly offline?: boolean | undefined;
@@ -97,7 +95,7 @@ export interface RunSettings {
   /** File for a report: an HTML page, or Markdown (.md). */ readonly report?: string | undefined;
   /** File for Prometheus metrics, for the node exporter's textfile collector (.prom). */ readonly metrics?: string | undefined;
   /** Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE). */ readonly pingUrl?: string | undefined;
-  /** How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also exits with 4, after writing the output. off compares nothing. Default: 10%. */
+  /** How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also ends with exit 4. off compares nothing. Default: 10%. */
   readonly drift?: string | number | undefined;
 }
 
@@ -115,13 +113,12 @@ export interface JobInput extends RunSettings {
   /** Input encoding, such as windows-1252. auto: byte order mark, then UTF-8, then a confident guess. Default: auto. */
   readonly encoding?: 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'utf-32le' | 'utf-32be' | 'windows-1250' | 'windows-1251' | 'windows-1252' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'iso-8859-1' | 'iso-8859-2' | 'iso-8859-5' | 'iso-8859-7' | 'iso-8859-9' | 'iso-8859-15' | 'koi8-r' | 'koi8-u' | 'macintosh' | 'cp437' | 'cp850' | 'cp852' | 'cp866' | 'shift_jis' | 'euc-jp' | 'gbk' | 'gb18030' | 'big5' | 'euc-kr' | undefined;
   /** Skip the first N lines of each CSV file, such as a title above the header. */ readonly skipLines?: string | number | undefined;
-  /** Add empty fields to CSV rows that are too short, and count those rows. */ readonly padShortRows?: boolean | undefined;
+  /** Add empty fields to CSV rows that are too short. */ readonly padShortRows?: boolean | undefined;
   /** Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none. Default: answers. */
   readonly escapeFormulas?: 'answers' | 'all' | 'none' | undefined;
   /** Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on. */ readonly maxRejects?: string | number | undefined;
   /** Directory for the state of the run. Default: OUT.run. */ readonly state?: string | undefined;
-  /** Begin a new count of credits, and look failed values up again. Answers already paid for are kept. Default: false. */
-  readonly restart?: boolean | undefined;
+  /** Begin a new count of credits, and look failed values up again. Answers are kept. Default: false. */ readonly restart?: boolean | undefined;
   /** Replace an existing output. Values that failed are looked up again. Default: false. */ readonly force?: boolean | undefined;
   /** File for rows that can't be read. Default: OUT.rejects.ndjson. */ readonly rejects?: string | undefined;
 }

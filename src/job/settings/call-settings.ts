@@ -17,7 +17,7 @@ export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',
     description:
-      'Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. At most 1000000, at least one call a day (0.0417/h).',
+      'Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s.',
     defaultText: '20/s live, unlimited embedded',
   }),
   concurrency: callSetting(whole(1, 10_000).optional(), {
@@ -33,12 +33,11 @@ export const callSettings = {
   }),
   resends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
-    description:
-      'How often a value may be sent again after a call that may have been charged, from 0 (never) to 1000.',
+    description: 'How often a value may be sent again after a call that may have been charged; 0 is never.',
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
-    description: 'Maximum outage or Retry-After to wait for, from 0s to 30d; see --publish-on.',
+    description: 'Maximum outage or Retry-After to wait for, up to 30d; see --publish-on.',
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
@@ -62,7 +61,7 @@ export const callSettings = {
   until: limitSetting(until.optional(), {
     value: 'TIME',
     description:
-      'Make no calls after this: a length of time such as 2h (100ms to 365d), or a time of day such as 06:00 or "06:00 Europe/Berlin".',
+      'Make no calls after this: a length of time such as 2h, or a time of day such as 06:00 or "06:00 Europe/Berlin".',
   }),
   publishOn: limitSetting(
     list(',')

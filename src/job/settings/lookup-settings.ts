@@ -42,7 +42,7 @@ export const lookupSettings = {
     columnsSetting(columns.optional(), {
       value: 'COL[=PREFIX]',
       repeatable: true,
-      description: `${operations[name].about} PREFIX begins the names of its new columns.`,
+      description: `${operations[name].about} PREFIX begins its new columns.`,
     }),
   ),
   verdict: columnsSetting(verdict.optional(), {

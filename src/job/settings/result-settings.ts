@@ -73,12 +73,12 @@ export const resultSettings = {
   drift: resultSetting(drift.prefault('10%'), {
     value: 'WHAT',
     description:
-      "How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also exits with 4, after writing the output. off compares nothing.",
+      "How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also ends with exit 4. off compares nothing.",
   }),
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:
-      'Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text. With json, all of stderr is JSON, as in json,debug.',
+      'Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text; json makes all of stderr JSON: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'lookup', 'verify', 'worker', 'doctor'],
     changesResult: false,

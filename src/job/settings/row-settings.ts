@@ -93,7 +93,7 @@ export const rowSettings = {
     uses: ['run', 'reading'],
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
-    description: 'Add empty fields to CSV rows that are too short, and count those rows.',
+    description: 'Add empty fields to CSV rows that are too short.',
     uses: ['run', 'reading'],
   }),
   escapeFormulas: formatSetting(z.enum(['answers', 'all', 'none']).default('answers'), {

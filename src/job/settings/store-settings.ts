@@ -21,7 +21,7 @@ export const storeSettings = {
   ),
   maxAge: storeSetting(ages.prefault(defaultAges), {
     value: 'AGE',
-    description: 'Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
+    description: 'Maximum age of a stored answer; also ip=1d,phone=90d,rejected=7d.',
   }),
   stale: storeSetting(durationFrom('0s', '36500d').optional(), {
     value: 'TIME',
@@ -60,8 +60,7 @@ export const storeSettings = {
     changesResult: false,
   }),
   restart: stateSetting(z.boolean().default(false), {
-    description:
-      'Begin a new count of credits, and look failed values up again. Answers already paid for are kept.',
+    description: 'Begin a new count of credits, and look failed values up again. Answers are kept.',
     uses: ['run'],
     changesResult: false,
   }),
