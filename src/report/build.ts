@@ -1,8 +1,7 @@
 import {basename} from 'node:path';
-import {count, duration, many, moment, percent} from './format.ts';
+import {driftSection} from './drift.ts';
+import {count, duration, many, moment, moneyOf, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
-import {moneyOf} from './money.ts';
-import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {RISK, riskSection} from './sections/risk-section.ts';
 import {fieldsSection, originsSection, rowsSection, troubleSection} from './sections/rows-section.ts';

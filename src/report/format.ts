@@ -1,4 +1,5 @@
 import {isOperation, operations} from '../operations/table.ts';
+import type {Price} from './summary.ts';
 
 /** `1234567` → `1,234,567`. */
 export function count(value: number): string {
@@ -56,4 +57,23 @@ export function many(value: number, one: string): string {
 /** An operation's name for people. */
 export function operationTitle(name: string): string {
   return isOperation(name) ? operations[name].title : name;
+}
+
+/** Credits as money: `2.62 EUR`. */
+export function moneyOf(credits: number, {per_credit: each, currency}: Price): string {
+  return amountOf(credits * each, currency);
+}
+
+/** An amount of money: `2.62 EUR`. Amounts below 0.10 have two significant digits. */
+export function amountOf(amount: number, currency: string): string {
+  const isSmall = amount !== 0 && Math.abs(amount) < 0.1;
+  const digits = isSmall
+    ? {maximumSignificantDigits: 2}
+    : {minimumFractionDigits: 2, maximumFractionDigits: 2};
+  return `${amount.toLocaleString('en-US', digits)} ${currency}`;
+}
+
+/** ` (2.62 EUR)`; empty without a price. */
+export function inBrackets(credits: number, price: Price | undefined): string {
+  return price === undefined ? '' : ` (${moneyOf(credits, price)})`;
 }

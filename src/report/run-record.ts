@@ -1,7 +1,6 @@
 import {basename} from 'node:path';
 import {z} from 'zod';
-import {priceSchema} from './money.ts';
-import {type Summary, summarySchema} from './summary.ts';
+import {priceSchema, type Summary, summarySchema} from './summary.ts';
 
 const time = z.iso.datetime();
 const whole = z.int().min(0);

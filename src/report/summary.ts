@@ -1,7 +1,6 @@
 import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
-import {priceSchema} from './money.ts';
 
 /**
  * The one declaration of a run's summary. Its type and `docs/summary.schema.json` (`npm run schema`), the names for
@@ -23,6 +22,9 @@ const perPeriod = z.object({
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);
+
+/** Price of a credit, from the account's file. */
+export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});
 
 /** Counts whose names say what they are. */
 function counted<Name extends string>(...names: Name[]) {
@@ -284,3 +286,4 @@ export type RiskCounts = NonNullable<Summary['risk']>;
 export type RuleCount = RiskCounts['rules'][number];
 export type TimelineSummary = Summary['timeline'];
 export type Drift = Summary['drift'][number];
+export type Price = z.output<typeof priceSchema>;

@@ -1,5 +1,5 @@
 import {afterAll, beforeEach, expect, test} from 'vitest';
-import {explanationSchema} from '../../src/report/explanation.ts';
+import {explanationSchema} from '../../src/report/changes.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 

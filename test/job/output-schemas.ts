@@ -1,11 +1,9 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
-import {scoreSchema} from '../../src/report/changes.ts';
-import {explanationSchema} from '../../src/report/explanation.ts';
-import {priceSchema} from '../../src/report/money.ts';
+import {explanationSchema, scoreSchema} from '../../src/report/changes.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
-import {summarySchema} from '../../src/report/summary.ts';
+import {priceSchema, summarySchema} from '../../src/report/summary.ts';
 
 /**
  * Outputs of commands with `--json`: `docs/NAME.schema.json` has their schemas (`npm run schema`). They only gain

@@ -1,6 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {compareRuns, profileOf, type RunProfile} from '../../src/report/drift.ts';
-import {driftSentence} from '../../src/report/sections/drift-section.ts';
+import {compareRuns, driftSentence, profileOf, type RunProfile} from '../../src/report/drift.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 function run(

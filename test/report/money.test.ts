@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {forecast} from '../../src/cli/terminal/cost.ts';
-import {amountOf, moneyOf} from '../../src/report/money.ts';
+import {amountOf, moneyOf} from '../../src/report/format.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';
 import {startApiServer} from '../support/api-server.ts';

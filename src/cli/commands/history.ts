@@ -1,8 +1,7 @@
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {millisecondsOf} from '../../job/values.ts';
 import {csvTable} from '../../output/csv-line.ts';
-import {percent} from '../../report/format.ts';
-import {amountOf, moneyOf} from '../../report/money.ts';
+import {amountOf, moneyOf, percent} from '../../report/format.ts';
 import {exact, type RunRecord, recordOf} from '../../report/run-record.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
 import type {Summary} from '../../report/summary.ts';

@@ -1,5 +1,5 @@
-import {inBrackets, moneyOf, type Price} from '../../report/money.ts';
-import type {Summary} from '../../report/summary.ts';
+import {inBrackets, moneyOf} from '../../report/format.ts';
+import type {Price, Summary} from '../../report/summary.ts';
 import type {PlanReport} from '../../run/estimate.ts';
 import {count, duration, many, moment} from './lines.ts';
 

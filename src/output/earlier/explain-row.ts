@@ -1,5 +1,5 @@
 import type {TextRow} from '../../input/row.ts';
-import type {Explanation} from '../../report/explanation.ts';
+import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
 import {backgroundOf} from '../../score/given.ts';

@@ -1,6 +1,5 @@
-import {count, operationTitle} from '../format.ts';
+import {amountOf, count, moneyOf, operationTitle} from '../format.ts';
 import type {Section} from '../model.ts';
-import {amountOf, moneyOf} from '../money.ts';
 import type {Summary} from '../summary.ts';
 
 export function moneySection({credits, lookups, endpoint}: Summary): Section | undefined {

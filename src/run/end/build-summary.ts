@@ -19,7 +19,7 @@ import {operationsOf} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
 import {runOf} from '../state/count.ts';
 import {type RunState, withLedger} from '../state/run-state.ts';
-import {byOperation, spendingSummary} from './spending.ts';
+import {byOperation, spendingSummary} from './history.ts';
 
 /** Digests of the published files; null for files that don't exist. */
 export interface Published {

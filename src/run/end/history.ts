@@ -7,17 +7,17 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {thousandths} from '../../job/money.ts';
+import {inCredits, thousandths} from '../../job/money.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
-import {compareRuns, profileOf} from '../../report/drift.ts';
+import {type Spending, type SpendingBy, totalSpending} from '../../ledger/run/books.ts';
+import {type Operation, operationNames} from '../../operations/table.ts';
+import {compareRuns, driftSentence, profileOf} from '../../report/drift.ts';
 import {accountIn, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
-import {driftSentence} from '../../report/sections/drift-section.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
 import {type End, isComplete} from '../exit.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunSpending} from '../state/count.ts';
-import {withSpending} from './spending.ts';
 
 /*
  * The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at
@@ -103,6 +103,34 @@ export function completeHistory(runs: readonly RunSpending[], {env, warn}: World
       );
     }
   }
+}
+
+export function byOperation<Value>(
+  names: readonly Operation[],
+  of: (name: Operation) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(names.map(name => [name, of(name)]));
+}
+
+export function spendingSummary({spent, maybeSpent}: Spending) {
+  return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
+}
+
+/** The summary of a killed session, with the run's spending as the ledger has it. */
+function withSpending(summary: Summary, spending: SpendingBy): Summary {
+  const total = totalSpending(spending);
+  const names = operationNames.filter(name => summary.lookups[name] !== undefined);
+  const calls = (name: Operation) => ({...summary.lookups[name], calls: spending[name].calls});
+  return {
+    ...summary,
+    lookups: byOperation(names, calls) as Summary['lookups'],
+    calls: {...summary.calls, total: total.calls},
+    credits: {
+      ...summary.credits,
+      ...spendingSummary(total),
+      by_operation: byOperation(names, name => spendingSummary(spending[name])),
+    },
+  };
 }
 
 type RunFilter = (run: Summary) => boolean;

@@ -17,12 +17,10 @@ export interface RejectedList {
 export async function rejectedList(path: string): Promise<RejectedList> {
   const lines = await readLines(path);
   const [first] = lines;
-  if (first === undefined) throw new UsageError('no_rejects', `${path} holds no rejected rows.`);
-  if (typeof first.header !== 'string')
-    throw new UsageError(
-      'no_rejects',
-      `${path} holds no rejected rows: its lines are not those of a run's rejects.`,
-    );
+  if (typeof first?.header !== 'string') {
+    const why = first === undefined ? '' : ": its lines are not those of a run's rejects";
+    throw new UsageError('no_rejects', `${path} holds no rejected rows${why}.`);
+  }
   const rows = lines.map(rowOf).filter(row => row !== undefined);
   const ended = rows.flatMap(row => (row.length === 0 ? [] : [row, Buffer.from('\n')]));
   return {bytes: Buffer.concat([Buffer.from(first.header), ...ended]), cut: lines.length - rows.length};
@@ -37,13 +35,8 @@ function rowOf({raw, raw_base64: base64, raw_truncated: isCut}: Line): Buffer | 
 }
 
 async function readLines(path: string): Promise<Line[]> {
-  const source = await openSource({
-    paths: [path],
-    header: true,
-    encoding: 'utf-8',
-    maxRecordSize: 2 ** 28,
-    inputFormat: 'ndjson',
-  });
+  const format = {header: true, encoding: 'utf-8', maxRecordSize: 2 ** 28, inputFormat: 'ndjson'} as const;
+  const source = await openSource({paths: [path], ...format});
   const lines: Line[] = [];
   try {
     for await (const records of source.batches())
