@@ -1,5 +1,4 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import iconv from 'iconv-lite';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {type CodeText, callCodes} from '../../src/lookup/codes.ts';
@@ -36,7 +35,6 @@ interface Suggestion {
   readonly works?: true;
 }
 
-/** By their names, which {@link sites} has. */
 const suggestions: Readonly<Record<string, Suggestion>> = {
   title: {text: `Export of May\n\n${LIST}`, args: ['init', 'LIST'], says: /title\.yaml/},
   compression: {args: ['run', 'LIST', '-o', 'out.csv.zst'], says: /written to out\.csv\.gz/, mayWork: true},
@@ -139,83 +137,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     says: /3 rows written/,
   },
 };
-
-/** Places that suggest commands: the source file, and its cases here or the test that runs them. */
-const sites: Readonly<Record<string, readonly string[]>> = {
-  'src/cli/commands/init.ts': ['init', 'init', 'init', 'init'],
-  'src/cli/commands/lookup.ts': ['a command of its own'],
-  'src/cli/commands/welcome.ts': ['welcome'],
-  'src/cli/commands/doctor.ts': ['test/fleet/fleet.slow.test.ts'],
-  'src/cli/commands/history.ts': ['no such summary'],
-  'src/cli/program.ts': ['a list without a command', 'no such command'],
-  'src/cli/terminal/command-line.ts': ['more than its limit'],
-  'src/cli/commands/explain.ts': ['rows of high risk'],
-  'src/cli/terminal/outcome.ts': ['rows of high risk', 'test/e2e/lists-as-they-are.test.ts'],
-  'src/fleet/health.ts': ['test/fleet/fleet.slow.test.ts'],
-  'src/input/bytes/decompress.ts': ['test/e2e/lists-as-they-are.test.ts'],
-  'src/input/csv-top.ts': ['title'],
-  'src/input/other-kinds.ts': [
-    'test/oracle/advice.test.ts',
-    'test/oracle/advice.test.ts',
-    'test/oracle/advice.test.ts',
-    'test/oracle/advice.test.ts',
-    'test/oracle/advice.test.ts',
-    'test/oracle/advice.test.ts',
-    'test/e2e/lists-as-they-are.test.ts',
-  ],
-  'src/input/records/csv-reader.ts': ['another encoding'],
-  'src/output/columns.ts': ['test/oracle/advice.test.ts', 'test/run/lists.test.ts'],
-  'src/job/endpoint.ts': ['no service'],
-  'src/lookup/codes.ts': ['codes', 'codes'],
-  'src/report/sections/risk-section.ts': ['rows of high risk'],
-  'src/run/log.ts': ['doctor'],
-  'src/run/destination/destination.ts': ['compression'],
-  'src/columns/judged-rows.ts': ['rows of another encoding', 'such a word in a named column'],
-  'src/columns/guessed.ts': [
-    'national',
-    'national, of another country',
-    'addresses in one cell',
-    'unsure column',
-    'column of no known name',
-    'several countries',
-    'several countries',
-    'a word of their own for no value',
-    'a word of their own for no value',
-    'test/run/lists.test.ts',
-  ],
-  'src/columns/values-as-header.ts': ['no header'],
-};
-const OTHERS = ['codes', 'doctor', 'init', 'welcome'];
-
-/** Files that make commands and sentences of the others' suggestions. */
-const MACHINERY = ['src/errors.ts', 'src/input/input-error.ts', 'src/cli/bin.ts'];
-const NO_COMMAND =
-  /bulk-enrich (enriches|report -->|stopped|that|from|fleet (?:\$|seal)|\$\{packageVersion|-n)/g;
-const SITE =
-  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\bbyPipe\(|(?<!function )\bunsureColumn\(|^ {2}return \['bulk-enrich'/g;
-
-test('every place in the source that suggests a command has it run', () => {
-  const root = new URL('../../', import.meta.url).pathname;
-  const files = readdirSync(`${root}src`, {recursive: true, encoding: 'utf8'}).map(name => `src/${name}`);
-  const found = files
-    .filter(name => name.endsWith('.ts') && !MACHINERY.includes(name))
-    .flatMap(name => {
-      const code = readFileSync(root + name, 'utf8')
-        .split('\n')
-        .filter(line => !/^\s*(\/\/|\/?\*|import)/.test(line));
-      const places = code.flatMap(line =>
-        [...line.replaceAll(NO_COMMAND, '').matchAll(SITE)].map(([place]) => place),
-      );
-      return places.length === 0 ? [] : [[name, places.length] as const];
-    });
-  const listed = Object.entries(sites).map(([name, cases]) => [name, cases.length] as const);
-  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(listed));
-  const run = [...Object.keys(suggestions), ...OTHERS];
-  const without = Object.values(sites)
-    .flat()
-    .filter(name => !run.includes(name) && !existsSync(root + name));
-  expect(without).toEqual([]);
-});
 
 /** Runs a command line as a shell would take its words. */
 function follow(command: string, env: Readonly<Record<string, string>>): Promise<CommandOutcome> {
