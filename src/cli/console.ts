@@ -30,22 +30,17 @@ export interface Console {
 export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings, 'quiet' | 'log'>): Console {
   const forMachine = format === 'json';
   const paint = painter(process.stderr, process.env);
-  const line = (text: string) => print('stderr', `${text}\n`);
   const log = createLog(level ?? (forMachine ? 'info' : 'warn'), json => {
     if (format === 'text') print('stderr', textLine(json));
     else printLogLine(json);
   });
-  const tell = forMachine
-    ? {
-        say: (sentence: Said) => logEvent(log, 'message', {}, oneLine(String(sentence))),
-        warn: (sentence: Said) => logEvent(log, 'warning', {}, oneLine(String(sentence))),
-      }
-    : {
-        say: line,
-        warn: (sentence: Said) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`)),
-      };
-  const nothing = () => {};
-  warnOfUnchecked(process.env, tell.warn);
+  const logged = (event: 'message' | 'warning') => (sentence: Said) =>
+    logEvent(log, event, {}, oneLine(String(sentence)));
+  const say = (sentence: Said) => print('stderr', `${sentence}\n`);
+  const warn = forMachine
+    ? logged('warning')
+    : (sentence: Said) => say(broken(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`));
+  warnOfUnchecked(process.env, warn);
   forgetUnchecked();
   return {
     quiet,
@@ -55,9 +50,9 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
     },
     paint,
     // A warning is of what is paid, kept or missing. So `quiet` hides only what is said besides.
-    say: quiet ? nothing : tell.say,
-    warn: tell.warn,
-    draw: forMachine ? nothing : draw,
+    say: quiet ? () => {} : forMachine ? logged('message') : say,
+    warn,
+    draw: forMachine ? () => {} : draw,
     log,
   };
 }
@@ -82,11 +77,9 @@ function createLog(least: LogLevel, write: (text: string) => void): EventLog {
   const log = once(() => pino().pino({level: least, base: null, serializers}, {write}));
   const order: readonly string[] = logLevels;
   const isLevelEnabled = (level: string) => order.indexOf(level) >= order.indexOf(least);
-  const at =
-    (level: 'error' | 'warn' | 'info' | 'debug') =>
-    (fields: object, message: string): void => {
-      if (isLevelEnabled(level)) log()[level](fields, message);
-    };
+  const at = (level: 'error' | 'warn' | 'info' | 'debug') => (fields: object, message: string) => {
+    if (isLevelEnabled(level)) log()[level](fields, message);
+  };
   return {isLevelEnabled, error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug')};
 }
 
@@ -110,12 +103,7 @@ function textLine(json: string): string {
   const pairs = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === 'number' ? value : JSON.stringify(value)}`,
   );
-  const words = [
-    new Date(Number(time)).toISOString(),
-    pino().levels.labels[Number(level)]?.toUpperCase() ?? String(level),
-    event,
-    msg,
-    ...pairs,
-  ];
+  const name = pino().levels.labels[Number(level)]?.toUpperCase() ?? String(level);
+  const words = [new Date(Number(time)).toISOString(), name, event, msg, ...pairs];
   return `${words.filter(word => word !== undefined).join(' ')}\n`;
 }

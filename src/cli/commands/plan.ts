@@ -4,7 +4,7 @@ import {mostSends} from '../../lookup/policy.ts';
 import {percent} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';
-import {exceeds} from '../../run/exit.ts';
+import {type Counted, exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
 import {envOfCounting, type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {toRun} from '../terminal/command-line.ts';
@@ -21,23 +21,17 @@ export async function planCommand(
   {json, ...flags}: JobFlags & {readonly json?: boolean},
 ): Promise<number> {
   const {job, console} = plannedJob(inputs, flags);
-  const io = {
-    env: process.env,
-    stdin: process.stdin,
-    now: Date.now,
-    warn: console.warn,
-    phase: phasesOn(console),
-  };
+  const {env, stdin} = process;
+  const io = {env, stdin, now: Date.now, warn: console.warn, phase: phasesOn(console)};
   const report = await makePlan(job, io);
   if (json === true) printJson(report);
   else print('stdout', render(report, job, toRun({command: 'plan', inputs, flags})));
-  refuseRejects(job, report);
+  refuseRejects({count: report.rejected, total: report.rows + report.rejected}, job);
   return exitCodes.ok;
 }
 
 /** @throws {BulkEnrichError} if more rows are unreadable than --max-rejects allows: a run would stop then. */
-function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
-  const counted = {count: rejected, total: rows + rejected};
+function refuseRejects(counted: Counted, {settings}: Job): void {
   if (!exceeds(settings.maxRejects, counted)) return;
   const {reason, exitCode, message} = limitStop('max_rejects', counted);
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
@@ -72,39 +66,27 @@ const TROUBLE = {most: 8, allIn: 'plan --json'};
 const REPAIRED = {...TROUBLE, heading: '\nRepaired before the lookup:'};
 const WRONG = {...TROUBLE, heading: '\nProblems, most frequent first:'};
 
+const FIGURES = ['values', 'empty', 'invalid', 'distinct', 'known', 'calls'] as const;
+const CONDITIONS = ['conditional', 'filtered'] as const;
+
 function render(report: PlanReport, job: Job, next: string | undefined): string {
   const {endpoint, settings} = job;
-  const columns = report.columns.map(({operation, column, how}) => [`  ${operation}`, `"${column}"`, how]);
-  const selective = Object.values(report.lookups).some(
-    ({filtered, conditional}) => filtered + conditional > 0,
-  );
-  const lookups = Object.entries(report.lookups).map(([name, found]) => [
-    `  ${name}`,
-    ...[found.values, found.empty, found.invalid, found.distinct, found.known, found.calls].map(count),
-    ...(selective ? [found.conditional, found.filtered].map(count) : []),
-  ]);
-  const left = report.left_out.map(({operation, column, how}) => [
-    `  ${operation}${operation === 'country' ? '' : '?'}`,
-    `"${column}"`,
-    how,
-  ]);
   const width = widthOf('stdout');
+  const named = (mark: string) => (one: PlanReport['columns'][number]) => [
+    `  ${one.operation}${one.operation === 'country' ? '' : mark}`,
+    `"${one.column}"`,
+    one.how,
+  ];
+  const lookups = Object.entries(report.lookups);
+  const selective = lookups.some(([, {filtered, conditional}]) => filtered + conditional > 0);
+  const figures = selective ? [...FIGURES, ...CONDITIONS] : FIGURES;
   return [
     `Columns (${report.format}):`,
-    table([...columns, ...left], 3),
+    table([...report.columns.map(named('')), ...report.left_out.map(named('?'))], 3),
     `\n${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}\n`,
     table([
-      [
-        '',
-        'values',
-        'empty',
-        'invalid',
-        'distinct',
-        'known',
-        'calls',
-        ...(selective ? ['conditional', 'filtered'] : []),
-      ],
-      ...lookups,
+      ['', ...figures],
+      ...lookups.map(([name, found]) => [`  ${name}`, ...figures.map(figure => count(found[figure]))]),
     ]),
     ...sharedRows(report.shared).map(
       ([fact, rows, largest]) =>
@@ -120,17 +102,16 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
   ].join('\n');
 }
 
-/** The cost of a run, and the case in which it costs the most. */
+/** The cost of a run, the case in which it costs the most, and a warning if --max-credits is less than that. */
 function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   if (callsOf(report) === 0) return 'A run makes no calls, and costs nothing.';
-  const {all_sent_once: once, at_most: worst} = report.credits;
+  const {at_least: least, all_sent_once: once, at_most: worst} = report.credits;
+  const {maxCredits = Number.POSITIVE_INFINITY} = settings;
   const worstCase =
     worst === once ? '' : ` At worst, every call has to be sent ${mostSends(settings)} times.`;
-  return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
-}
-
-/** A sentence that warns if --max-credits is less than the list may cost; else empty. */
-function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
-  if (maxCredits >= credits.at_most) return '';
-  return ` The limit, --max-credits ${maxCredits}, ${maxCredits < credits.at_least ? 'stops' : 'may stop'} the run before its end.`;
+  const limit =
+    maxCredits >= worst
+      ? ''
+      : ` The limit, --max-credits ${maxCredits}, ${maxCredits < least ? 'stops' : 'may stop'} the run before its end.`;
+  return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limit}`;
 }

@@ -11,7 +11,7 @@ export function table(given: readonly (readonly string[])[], toTheLeft = 1): str
     const blanks = ' '.repeat((widths[index] ?? 0) - shownWidth(cell));
     return index < toTheLeft ? cell + blanks : blanks + cell;
   };
-  return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
+  return rows.map(row => row.map(aligned).join(' '.repeat(GAP)).trimEnd()).join('\n');
 }
 
 /** A column of a table that must fit its terminal. */
@@ -47,24 +47,22 @@ const SHORTEST_TEXT = 6;
 
 /** Makes a table of at most `width` characters a line. To fit, it first leaves columns out, then cuts texts. */
 export function fitted(given: readonly TableColumn[], width: number): string {
-  const leaving = given
-    .filter(({leavesAs}) => leavesAs !== undefined)
-    .sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0));
-  let columns = given;
+  const sized = given.map(column => ({...column, width: widest(column)}));
+  const leaving = sized.filter(({leavesAs}) => leavesAs !== undefined);
+  leaving.sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0));
+  let columns = sized;
   for (const column of leaving) {
-    const least = columns.map(one => Math.min(widest(one), one.shrinksTo ?? Number.POSITIVE_INFINITY));
-    if (lineOf(least) <= width) break;
+    if (lineOf(columns.map(one => Math.min(one.width, one.shrinksTo ?? one.width))) <= width) break;
     columns = columns.filter(one => one !== column);
   }
-  const widths = columns.map(widest);
-  for (let over = lineOf(widths) - width; over > 0; over -= 1) {
-    const shrinking = widths.filter((_, at) => columns[at]?.shrinksTo !== undefined);
-    const most = Math.max(0, ...shrinking);
-    if (most <= SHORTEST_TEXT) break;
-    widths[widths.findIndex((one, at) => one === most && columns[at]?.shrinksTo !== undefined)] = most - 1;
+  const shrinking = columns.filter(({shrinksTo}) => shrinksTo !== undefined);
+  for (let over = lineOf(columns.map(one => one.width)) - width; over > 0; over -= 1) {
+    const [longest] = shrinking.toSorted((a, b) => b.width - a.width);
+    if (longest === undefined || longest.width <= SHORTEST_TEXT) break;
+    longest.width -= 1;
   }
-  const cut = columns.map(({head, cells}, at) => [head, ...cells].map(cell => cutTo(cell, widths[at] ?? 0)));
-  const rows = Array.from({length: cut[0]?.length ?? 0}, (_, row) => cut.map(cells => cells[row] ?? ''));
+  const cut = columns.map(({head, cells, width}) => [head, ...cells].map(cell => cutTo(cell, width)));
+  const rows = cut[0]?.map((_, row) => cut.map(cells => cells[row] ?? '')) ?? [];
   return table(rows, columns.filter(({isText}) => isText === true).length);
 }
 
