@@ -75,6 +75,19 @@ function send(ledger: Ledger, ...all: readonly BookedAttempt[]): void {
 }
 const entryOf = (ledger: Ledger, key: string) => ledger.find([key]).get(key);
 
+/** Lets the next transaction fail with this code. */
+function failWith(code: string): void {
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw Object.assign(new Error('failed'), {code});
+  });
+}
+
+const dayOf = (maxCredits: number, holder = 'session') =>
+  new PeriodBudget({
+    ...{directory: within(), owner: 'account', holder, period: 'day', limit: 'a limit'},
+    ...{maxCredits, now: Date.now},
+  });
+
 test('after a failed write that no space helps, the session counts the sent calls, and the next one counts them as maybe charged', () => {
   const ledger = open({maxCredits: 10});
   ledger.reserve([call('a'), call('b'), call('c')]);
@@ -100,9 +113,7 @@ test('an outcome is not written where the reservation that would write it with i
   const ledger = open();
   ledger.reserve([call('a')]);
   ledger.record(answered('a'));
-  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
-    throw Object.assign(new Error('disk I/O error'), {code: 'SQLITE_IOERR_WRITE'});
-  });
+  failWith('SQLITE_IOERR_WRITE');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   expect(() => ledger.reserve([])).toThrow("can't be written");
   ledger.abandon();
@@ -112,9 +123,7 @@ test('a ledger that no run resumes has no file that a kill would leave, and tell
   const ledger = open({temporary: true});
   ledger.reserve([call('a')]);
   expect(readdirSync(within())).toEqual([]);
-  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
-    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
-  });
+  failWith('SQLITE_FULL');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   ledger.abandon();
 });
@@ -124,9 +133,7 @@ test('on a full disk, what was paid for is written in the space of the spare fil
   ledger.reserve([call('a'), call('b'), call('c')]);
   const spare = within('ledger.db-spare');
   expect(statSync(spare).size).toBe(1_048_576);
-  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
-    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
-  });
+  failWith('SQLITE_FULL');
   record(ledger, answered('a'));
   expect(existsSync(spare)).toBe(false);
   expect(() => ledger.reserve([call('d')])).toThrow("can't be written");
@@ -149,9 +156,7 @@ test('a reservation that a full disk refuses is in no books, and what was booked
   const ledger = open();
   ledger.reserve([call('a')]);
   ledger.record(answered('a'));
-  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
-    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
-  });
+  failWith('SQLITE_FULL');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   ledger.reserve([]);
   ledger.close();
@@ -170,15 +175,7 @@ test('a disk without space for the outcomes of calls takes none, and the message
 });
 
 test('a batch whose shared budget can not be written is not sent: nothing of it is reserved', () => {
-  const day = new PeriodBudget({
-    directory: within(),
-    owner: 'o',
-    holder: 'h',
-    period: 'day',
-    limit: 'a limit',
-    maxCredits: 100,
-    now: Date.now,
-  });
+  const day = dayOf(100);
   const ledger = open({shared: [day]});
   const take = vi.spyOn(day, 'take');
   take.mockReturnValueOnce(true).mockImplementationOnce(() => {
@@ -192,10 +189,8 @@ test('a batch whose shared budget can not be written is not sent: nothing of it 
 
 test('a reservation that could not be written gives its credits back: nothing was sent', () => {
   const ledger = open({maxCredits: 10});
-  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
-    throw new Error('the disk is gone');
-  });
-  expect(() => ledger.reserve([call('a', 4)])).toThrow('the disk is gone');
+  failWith('EIO');
+  expect(() => ledger.reserve([call('a', 4)])).toThrow('failed');
   expect(ledger.budget.committed).toBe(0);
   ledger.abandon();
 });
@@ -337,15 +332,7 @@ test('an attempt to renew an answer that comes to nothing leaves the answer, wit
 });
 
 test('reservations outlive a power cut wherever a limit counts on them: the run’s, or one that is shared', () => {
-  const day = new PeriodBudget({
-    directory: within(),
-    owner: 'account',
-    holder: 'session',
-    period: 'day',
-    limit: 'a limit',
-    maxCredits: 10,
-    now: () => 0,
-  });
+  const day = dayOf(10);
   const [normal, full] = [1, 2];
   const transactions = vi.spyOn(Sqlite.prototype, 'transaction');
   const all: [Partial<LedgerOptions>, number][] = [
@@ -396,6 +383,23 @@ test('an outcome that is found after its session ended is paid for once, and mak
   expect(next.spending.ip.spent).toBe(1);
 });
 
+test('a lease ends once all calls before its end are booked: a kill puts none of them in doubt', () => {
+  const killed = open();
+  for (const key of ['a', 'b', 'c']) killed.reserve([call(key)]);
+  record(killed, answered('b'));
+  killed.reserve([call('d')]);
+  record(killed, answered('a'));
+  killed.abandon();
+  const next = open();
+  expect([next.interrupted, next.spending.ip]).toEqual([2, {calls: 2, spent: 2, maybeSpent: 2}]);
+  next.reserve([call('e')]);
+  record(next, answered('e'));
+  next.abandon();
+  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  expect(db.query(['id'], 'FROM lease').all()).toEqual([]);
+  db.close();
+});
+
 test('rejections that are known from before do not show that the service answers', () => {
   const ledger = open();
   const adopt = (key: string, outcome: Outcome) => ledger.adopt(newEntry({operation: 'ip', key}), outcome);
@@ -417,15 +421,10 @@ test('calls in flight are perhaps spent in the books of a session that gives up 
 });
 
 test('a session that gives up its ledger gives the unspent rest of its block back to the day', () => {
-  const day = (holder: string) =>
-    new PeriodBudget({
-      ...{directory: within(), owner: 'account', holder, period: 'day', limit: 'a limit'},
-      ...{maxCredits: 1_000_000, now: Date.now},
-    });
-  const ledger = open({shared: [day('given up')]});
+  const ledger = open({shared: [dayOf(1_000_000, 'given up')]});
   ledger.reserve([call('a', 300)]);
   ledger.abandon();
-  const next = day('next');
+  const next = dayOf(1_000_000, 'next');
   expect(next.used).toBe(300);
   next.close();
 });
@@ -495,28 +494,12 @@ test('damage in any value is found before anything is sent', () => {
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
 });
 
-test('a ledger of another version is refused, with advice', () => {
-  const db = new Sqlite(within('other.db'), {
-    synchronous: 'NORMAL',
-    exclusive: true,
-    busyTimeoutMs: 0,
-  });
-  db.exec('PRAGMA user_version = 999');
-  db.close();
-  expect(() => open({}, 'other.db')).toThrow(
-    expect.objectContaining({
-      code: 'state_version',
-      exitCode: 10,
-      message: expect.stringContaining('--restart'),
-    }),
-  );
-});
-
 test.each([
   ['an answer', "UPDATE value SET data = CAST(x'7bff7d' AS TEXT)"],
   ['a value', "UPDATE value SET key = CAST(x'ff' AS TEXT)"],
   ['a saved name', "UPDATE meta SET value = CAST(x'22ff22' AS TEXT) WHERE name = 'run'"],
   ['a saved name with another digit', "UPDATE meta SET value = replace(value, '1', '9') WHERE name = 'run'"],
+  ['a saved name without its checksum', "UPDATE meta SET value = substr(value, 1, 11) WHERE name = 'run'"],
   ['a cost', "UPDATE value SET spent = 'x'"],
   ['a lease', "UPDATE lease SET calls = replace(calls, '7', '8')"],
   ['an operation', "UPDATE value SET operation = 'none'"],

@@ -131,6 +131,8 @@ test('a free call gives its credits back to the day that it was taken from, neve
   expect(budget.take(1)).toBe(false);
   expect(budget.used).toBe(2);
   expect(budget.renewsAt).toBe(Date.parse('2031-05-08T00:00:00Z'));
+  now -= 120_000;
+  expect(open(2).used).toBe(1);
 });
 
 test('what is left of a block when its day ends is returned to that day', () => {
