@@ -11,8 +11,8 @@ const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.ex
 const START = Date.parse('2031-05-06T02:00:00.000Z');
 const COMPLETE = {status: 'completed', reason: 'done', exitCode: 0} as const;
 const BUDGETS = [
-  {period: 'day', limit: 100_000, used: 2_500, lacked: 0},
-  {period: 'month', limit: 900_000, used: 80_000, lacked: 400},
+  {period: 'day', maxCredits: 100_000, used: 2_500, lacked: 0},
+  {period: 'month', maxCredits: 900_000, used: 80_000, lacked: 400},
 ];
 
 function job(given: object = {}) {
@@ -55,7 +55,7 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
       },
     },
     asking: {
-      ledger: {tally, spending, budget: {uses: BUDGETS}},
+      ledger: {tally, spending, budget: {shared: BUDGETS}},
       gate: {pace: () => ({limit: 20, pauses: 2, pausedMs: 700})},
       connection: {client: {baseUrl: given.baseUrl ?? 'https://api.example.com/v1/'}},
       store: {trouble: given.store},

@@ -65,6 +65,9 @@ export class PeriodBudget {
   readonly #sql: ReturnType<typeof open>['sql'];
   /** Thousandths of a credit that this session took from the period `#current`, and did not spend yet. */
   #left = 0;
+  /** {@link used} as it was last read. */
+  #lastUsed = 0;
+  #isClosed = false;
   #current: string;
   #warned = false;
   /** Thousandths of a credit that the count lacked: see {@link raiseTo}. */
@@ -103,8 +106,8 @@ export class PeriodBudget {
   }
 
   /**
-   * Returns the credits of a free call to the period with this {@link name}. An unwritable file keeps those of a period
-   * that has ended, which then count as used.
+   * Returns the credits of a free call to the period with this {@link name}. If the file can't be written, those of a
+   * period that has ended count as used.
    */
   refund(name: string, cost: number): void {
     const {owner} = this.#options;
@@ -114,15 +117,17 @@ export class PeriodBudget {
       try {
         this.#db.transaction(() => this.#add(period, -cost));
       } catch {
-        // See above.
+        // Ignored.
       }
     }
   }
 
   /** Credits that all runs of the owner took from the period, less those that this session holds unspent. */
   get used(): number {
+    if (this.#isClosed) return this.#lastUsed;
     this.#turn();
-    return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+    this.#lastUsed = this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+    return this.#lastUsed;
   }
 
   /** When the period began, in milliseconds since the epoch. */
@@ -140,11 +145,10 @@ export class PeriodBudget {
   /** Raises the count to credits that certainly were taken: its file may be lost, or older than they are. */
   raiseTo(known: number): void {
     this.#turn();
-    const {owner} = this.#options;
     this.lacked = this.#guarded(() =>
       this.#db.transaction(() => {
         const missing = Math.max(0, known - this.#used());
-        if (missing > 0) this.#sql.add.run(owner, this.#current, missing);
+        if (missing > 0) this.#sql.add.run(this.#options.owner, this.#current, missing);
         return missing;
       }),
     );
@@ -152,11 +156,14 @@ export class PeriodBudget {
 
   /** Gives unspent credits back to the period. If the write fails, the next session of the run gives them back. */
   close(): void {
+    if (this.#isClosed) return;
     const {holder, owner} = this.#options;
     try {
+      this.#lastUsed = this.used;
       if (this.#left > 0) this.#change(() => -this.#left);
       if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
     } finally {
+      this.#isClosed = true;
       this.#db.close();
     }
   }
@@ -255,9 +262,8 @@ export function giveBackBlocks(file: BudgetFile, holder: string, spent: number):
   }
 }
 
-const DAY_MS = 86_400_000;
-/** Time from a period's start for which its counts are kept: no clock is ahead for longer. */
-const KEPT_MS = 400 * DAY_MS;
+/** Its counts are kept for this time from a period's start: no clock is ahead for longer. */
+const KEPT_MS = 400 * 86_400_000;
 
 /** Key of the period at `now`: `2031-05-06` for a day, `2031-05` for a month. */
 function keyOf(period: Period, now: number): string {

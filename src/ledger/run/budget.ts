@@ -1,5 +1,5 @@
 import type {Charge} from '../../job/settings/cost.ts';
-import type {Period, PeriodBudget} from '../account/period-budget.ts';
+import type {PeriodBudget} from '../account/period-budget.ts';
 import {type SpendingBy, totalSpending} from './books.ts';
 import type {Reservation} from './entry.ts';
 
@@ -12,14 +12,6 @@ export interface Limits {
   readonly shared?: readonly PeriodBudget[] | undefined;
 }
 
-export interface PeriodUse {
-  readonly period: Period;
-  readonly limit: number;
-  readonly used: number;
-  /** Credits that the count lacked when the session opened it, and that were added. */
-  readonly lacked: number;
-}
-
 /** A limit of the run, or a period's. */
 interface CreditLimit {
   /** A period's name changes when the next period begins. */
@@ -30,28 +22,27 @@ interface CreditLimit {
 /** Reserves the credits of each call, from the run's own limit and the shared ones. No limit is ever exceeded. */
 export class Budget {
   readonly #run: CreditLimit | undefined;
-  readonly #shared: readonly PeriodBudget[];
+  readonly shared: readonly PeriodBudget[];
   readonly #spending: SpendingBy;
   /** The run's credits plus those left, by a limit's name, when the limit was last read. */
   readonly #shares = new Map<string, number>();
   /** The run's credits that renewed known answers, also those of calls in flight. */
   #renewed: number;
   #reserved = 0;
-  #exhausted: PeriodBudget | undefined;
-  #uses: readonly PeriodUse[] = [];
-  #closed = false;
+  /** The shared budget that refused the last reservation; undefined if none did. */
+  exhausted: PeriodBudget | undefined;
 
   /** `spending`: what the run has spent, as it is now. `renewed`: the part of it that renewed known answers. */
   constructor({maxCredits, shared = []}: Limits, spending: SpendingBy, renewed: number) {
     this.#spending = spending;
     this.#renewed = renewed;
-    this.#shared = shared;
+    this.shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
   /** The session, as the shared budgets know it; undefined without any. */
   get holder(): string | undefined {
-    return this.#shared[0]?.holder;
+    return this.shared[0]?.holder;
   }
 
   /** Spent, maybe spent and reserved credits since the count began. */
@@ -70,28 +61,28 @@ export class Budget {
 
   /** Reserves the credits of a call. Returns the names of the shared limits; undefined without room in a limit. */
   take({cost, renews = false}: Pick<Reservation, 'cost' | 'renews'>): readonly string[] | undefined {
-    this.#exhausted = undefined;
+    this.exhausted = undefined;
     if (renews && !this.affords(cost, renews)) return undefined;
     if (this.#run !== undefined && cost > this.#run.left()) return undefined;
     if (!this.#takeShared(cost)) return undefined;
     this.#reserved += cost;
     if (renews) this.#renewed += cost;
-    return this.#shared.map(({name}) => name);
+    return this.shared.map(({name}) => name);
   }
 
   /** Takes the credits of a call from all shared budgets, or from none. */
   #takeShared(cost: number): boolean {
     const taken: PeriodBudget[] = [];
     try {
-      for (const budget of this.#shared) {
-        this.#exhausted = budget;
+      for (const budget of this.shared) {
+        this.exhausted = budget;
         if (!budget.take(cost)) return false;
         taken.push(budget);
       }
-      this.#exhausted = undefined;
+      this.exhausted = undefined;
       return true;
     } finally {
-      if (taken.length < this.#shared.length) for (const budget of taken) budget.refund(budget.name, cost);
+      if (taken.length < this.shared.length) for (const budget of taken) budget.refund(budget.name, cost);
     }
   }
 
@@ -100,7 +91,7 @@ export class Budget {
     this.#reserved -= cost;
     if (charge !== 'free') return;
     if (renews) this.#renewed -= cost;
-    for (const budget of this.#shared) for (const name of limits) budget.refund(name, cost);
+    for (const budget of this.shared) for (const name of limits) budget.refund(name, cost);
   }
 
   /** Begins a new count. */
@@ -108,36 +99,14 @@ export class Budget {
     this.#renewed = 0;
   }
 
-  /** The shared budget that refused the last reservation; undefined if none did. */
-  get exhausted(): PeriodBudget | undefined {
-    return this.#exhausted;
-  }
-
-  get uses(): readonly PeriodUse[] {
-    if (!this.#closed)
-      this.#uses = this.#shared.map(({period, maxCredits, used, lacked}) => ({
-        period,
-        limit: maxCredits,
-        used,
-        lacked,
-      }));
-    return this.#uses;
-  }
-
   /** Closes all shared budgets, then throws the first error of theirs. */
   close(): void {
-    if (this.#closed) return;
-    const read = () => {
-      this.#uses = this.uses;
-    };
-    const [error] = attemptAll([read]);
-    this.#closed = true;
-    const errors = attemptAll(this.#shared.map(budget => () => budget.close()));
-    if (error !== undefined || errors.length > 0) throw error ?? errors[0];
+    const [error] = attemptAll(this.shared.map(budget => () => budget.close()));
+    if (error !== undefined) throw error;
   }
 
   get #limits(): readonly CreditLimit[] {
-    return this.#run === undefined ? this.#shared : [this.#run, ...this.#shared];
+    return this.#run === undefined ? this.shared : [this.#run, ...this.shared];
   }
 
   /**

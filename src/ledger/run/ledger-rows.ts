@@ -152,7 +152,7 @@ export function beginRows(db: Sqlite, key: string) {
     return {
       interrupted,
       scope,
-      lastId: most('id'),
+      lastId: Number(db.query(['max(id) AS last'], 'FROM value').get()?.last ?? 0),
       bought: most('nth'),
       lastLease: leaseOf(most('sent')),
       spending: spendingOf(rows),
@@ -161,11 +161,12 @@ export function beginRows(db: Sqlite, key: string) {
   });
 }
 
-/** For each operation of each endpoint and account: the sums of what its values cost, and the last numbers. */
+/** For each operation of each endpoint and account: the sums of what its calls cost, and the last numbers. */
 function readTotals(db: Sqlite): SqlRow[] {
   const sums = [...SPENDING, 'renewed'].map(column => `sum(${column}) AS ${column}`);
-  const last = ['id', 'nth', 'sent'].map(column => `max(${column}) AS ${column}`);
-  return db.query(['scope', 'operation', ...sums, ...last], 'FROM value GROUP BY scope, operation').all();
+  const last = ['nth', 'sent'].map(column => `max(${column}) AS ${column}`);
+  const rows = 'FROM value WHERE sent > 0 GROUP BY scope, operation';
+  return db.query(['scope', 'operation', ...sums, ...last], rows).all();
 }
 
 function spendingOf(totals: readonly SqlRow[]): Map<number, Record<Operation, Spending>> {

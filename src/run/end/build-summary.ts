@@ -208,7 +208,7 @@ function callSummary(tally: Tally, spending: SpendingBy) {
 
 function accountSummary({job, session}: SummaryFacts): Summary['credits']['account'] {
   const {account, ledger} = session?.asking ?? {};
-  const uses = (ledger?.budget.uses ?? []).map(({period, limit, used, lacked}) => [
+  const uses = (ledger?.budget.shared ?? []).map(({period, maxCredits: limit, used, lacked}) => [
     `per_${period}`,
     {limit: inCredits(limit), used: inCredits(used), ...(lacked > 0 && {lacked: inCredits(lacked)})},
   ]);

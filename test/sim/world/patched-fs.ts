@@ -190,6 +190,22 @@ class Handle {
     });
   }
 
+  createReadStream({highWaterMark}: {readonly highWaterMark: number}) {
+    const blocks = async function* (this: Handle) {
+      try {
+        for (;;) {
+          const block = Buffer.alloc(highWaterMark);
+          const {bytesRead} = await this.read(block, 0, highWaterMark, null);
+          if (bytesRead === 0) return;
+          yield block.subarray(0, bytesRead);
+        }
+      } finally {
+        await this.close();
+      }
+    };
+    return Readable.from(blocks.call(this));
+  }
+
   close() {
     return this.#later(() => this.#files.close(this.#fd));
   }
