@@ -7,7 +7,7 @@ import {compressionOf} from '../../job/name-endings.ts';
 import type {Changes} from '../../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, openEnriched} from './enriched-file.ts';
-import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
+import {fieldsIn, lineIn, rewrittenTexts} from './row-texts.ts';
 import {writeWhole} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
@@ -42,12 +42,14 @@ export async function diffOutputs({old, new: fresh, key, to}: Diff): Promise<Cha
 /** Writes the new and changed rows. Reads the new file again, so that they need no memory and keep their order. */
 async function writeNews(to: string, compared: EnrichedFile, {isNews}: Comparison): Promise<void> {
   const file = await openEnriched(compared.path);
+  const {format} = file.source;
   async function* texts() {
-    const {format} = file.source;
-    const header = format.kind === 'csv' ? (format.header ?? format.columns) : [];
-    const {head, encode} = rowTexts<TextRow>(file, {header, fieldsOf: row => fieldsIn(row), lineOf: lineIn});
-    yield head;
-    for await (const rows of file.batches()) yield encode(rows.filter(({record}) => isNews(record)));
+    yield* rewrittenTexts<TextRow>(file, {
+      header: format.kind === 'csv' ? (format.header ?? format.columns) : [],
+      rowsFor: rows => rows.filter(({record}) => isNews(record)),
+      fieldsOf: row => fieldsIn(row),
+      lineOf: lineIn,
+    });
     if (file.source.position.sha256 !== compared.source.position.sha256)
       throw new InputError(
         'input_changed',

@@ -49,7 +49,6 @@ export async function openEnriched(path: string): Promise<EnrichedFile> {
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
   const source = await openSource({...settings, ...formatBySummary(path, summary), paths: [path]});
   try {
-    refuseCut(path, summary);
     const layout = layoutOf(source);
     if (layout === undefined)
       throw notOutput(path, 'it does not end with columns of a run, such as ip_status and ip_error');
@@ -102,24 +101,20 @@ export function startOf({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
-/** The format by the summary; empty if the file has another length. Its text then shows the format. */
+/**
+ * The format by the summary; empty if the file has another length. Its text then shows the format.
+ *
+ * @throws {InputError} if the file is shorter than its summary says: a file cut between two rows would look whole.
+ */
 function formatBySummary(path: string, summary: Summary | undefined): Partial<SourceSettings> {
   const {delimiter, bytes} = summary?.output ?? {};
-  if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
-  return {inputFormat: 'csv', delimiter};
-}
-
-/**
- * Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole.
- */
-function refuseCut(path: string, summary: Summary | undefined): void {
-  const {size} = statSync(path);
-  const written = summary?.output?.bytes;
-  if (typeof written === 'number' && size < written)
+  const size = statSync(path, {throwIfNoEntry: false})?.size;
+  if (size !== undefined && typeof bytes === 'number' && size < bytes)
     throw new InputError(
       'input_corrupt',
-      `${path} is cut off: it has ${size} of the ${written} bytes that its run wrote. Copy it again.`,
+      `${path} is cut off: it has ${size} of the ${bytes} bytes that its run wrote. Copy it again.`,
     );
+  return typeof delimiter === 'string' && size === bytes ? {inputFormat: 'csv', delimiter} : {};
 }
 
 async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly TextRow[]> {

@@ -45,8 +45,7 @@ export function explainerOf(
         rule.shadow === true ? isUsed : Object.hasOwn(counted, rule.reason) && (isUsed || !isKnown);
       return isHeld ? [{rule, used: used[at] ?? new Map<string, unknown>()}] : [];
     });
-    const score = cell('score');
-    const level = cell('level');
+    const [score, level] = [cell('score'), cell('level')];
     const explanation = {
       row: number,
       score: score === '' ? null : Number(score),

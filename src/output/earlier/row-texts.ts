@@ -2,29 +2,28 @@ import type {TextRow} from '../../input/row.ts';
 import {csvWriter} from '../encoder.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 
-/** Writes rows that were read from an output, in the format of that output. */
-export interface RowTexts<One> {
-  /** Text above the rows. */
-  readonly head: string;
-  encode(rows: readonly One[]): string;
-}
-
-/** How to write a row: as CSV fields under `header`, or as an NDJSON line. */
-interface HowWritten<One> {
+/** How to write an output with other rows: as CSV fields under `header`, or as NDJSON lines. */
+interface Rewriting<One> {
   readonly header: readonly string[];
+  /** The rows to write for rows that were read. */
+  rowsFor(rows: readonly TextRow[]): readonly One[];
   fieldsOf(one: One): readonly string[];
   lineOf(one: One): string;
 }
 
-export function rowTexts<One>(
-  {source: {format}}: EnrichedFile,
-  {header, fieldsOf, lineOf}: HowWritten<One>,
-): RowTexts<One> {
-  const ended = (texts: readonly string[]) => texts.map(text => text + format.eol).join('');
-  if (format.kind === 'ndjson')
-    return {head: format.bom ? '\uFEFF' : '', encode: rows => ended(rows.map(lineOf))};
-  const {line, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
-  return {head: headOf([header]), encode: rows => ended(rows.map(one => line(fieldsOf(one))))};
+/** Reads an output, and yields its text with other rows, in the same format. */
+export async function* rewrittenTexts<One>(
+  file: EnrichedFile,
+  {header, rowsFor, fieldsOf, lineOf}: Rewriting<One>,
+): AsyncGenerator<string> {
+  const {format} = file.source;
+  const csv = format.kind === 'csv' ? csvWriter({...format, sepLine: format.sepLine === true}) : undefined;
+  yield csv?.headOf([header]) ?? (format.bom ? '\uFEFF' : '');
+  for await (const batch of file.batches()) {
+    const rows = rowsFor(batch);
+    const textOf = (one: One) => csv?.line(fieldsOf(one)) ?? lineOf(one);
+    yield rows.map(one => textOf(one) + format.eol).join('');
+  }
 }
 
 /** The first `end` fields of a CSV row, or all without `end`; empty for NDJSON. */

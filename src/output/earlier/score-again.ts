@@ -16,8 +16,7 @@ import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
 import {listFactsIn, rowReaderOf, targetsIn} from './read-answers.ts';
-import type {ResultColumns} from './result-columns.ts';
-import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
+import {fieldsIn, lineIn, rewrittenTexts} from './row-texts.ts';
 import {writeWhole} from './whole-file.ts';
 
 export interface ScoreAgain {
@@ -69,10 +68,16 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
       rows += 1;
       return {row, cells: [...cells.slice(0, answers), ...after, ...rest], judged};
     };
-    const {head, encode} = rewriterOf(file, risk);
     async function* texts() {
-      yield head;
-      for await (const batch of file.batches()) yield encode(batch.map(rescored));
+      yield* rewrittenTexts(file, {
+        header: [
+          ...(file.own.kind === 'csv' ? (file.own.header ?? []) : []),
+          ...addedNames(results.lookups, {...results, risk}),
+        ],
+        rowsFor: batch => batch.map(rescored),
+        fieldsOf: ({row, cells}) => [...fieldsIn(row, file.own.columns.length), ...cells],
+        lineOf: ({row, judged}) => withRisk(file, row, judged, risk),
+      });
       unseen.refuse();
     }
     if (to !== undefined) await writeWhole(to, texts());
@@ -157,43 +162,24 @@ class UnseenFields {
   }
 }
 
-interface Rescored {
-  readonly row: TextRow;
-  readonly cells: readonly string[];
-  readonly judged: Risk;
-}
-
-/** Makes a writer of an output's rows. It writes them as their run did, but with another risk. */
-function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
-  const {path, own, results} = file;
-  const header = own.kind === 'csv' ? (own.header ?? []) : [];
-  return rowTexts(file, {
-    header: [...header, ...addedNames(results.lookups, {...results, risk})],
-    fieldsOf: ({row, cells}) => [...fieldsIn(row, own.columns.length), ...cells],
-    lineOf({row, judged}) {
-      const text = withRisk(lineIn(row), judged, risk, results);
-      if (text !== undefined) return text;
-      throw new InputError(
-        'input_corrupt',
-        `${path}:${row.line} does not end with the answers: the file was changed since its run.`,
-      );
-    },
-  });
-}
-
 /**
- * Replaces or adds the risk in an NDJSON row's text. Searches from the end, since only repairs come after the
- * risk. Undefined if the text does not end like a row with results.
+ * An NDJSON row's text with another risk. Searches from the end, since only repairs come after the risk.
+ *
+ * @throws {InputError} if the text does not end like a row with results.
  */
 function withRisk(
-  raw: string,
+  {path, results: {isNested, risk}}: EnrichedFile,
+  row: TextRow,
   judged: Risk,
   columns: readonly RiskColumn[],
-  {isNested, risk}: ResultColumns,
-): string | undefined {
+): string {
+  const raw = lineIn(row);
   const end = isNested ? '}}' : '}';
   if (!raw.endsWith(end) || (isNested && [...jsonMembers(raw).keys()].at(-1) !== ENRICHMENT))
-    return undefined;
+    throw new InputError(
+      'input_corrupt',
+      `${path}:${row.line} does not end with the answers: the file was changed since its run.`,
+    );
   const text = raw.slice(0, -end.length);
   const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS}":`);
   const rest = repairs < 0 ? '' : text.slice(repairs);
@@ -207,47 +193,43 @@ function withRisk(
 /** Fewer rows than this with a reason or level, or of either kind, are too few to compare. */
 const FEW = 10;
 
-type BadCount = BadRows['rows'];
+interface BadCount {
+  readonly name: string;
+  bad: number;
+  others: number;
+}
 
 /** Counts how often bad rows, and all others, have each rule's reason and each level. */
 class BadRowCounts {
   readonly #isBad: RowFilter;
-  readonly #rows: BadCount = {bad: 0, others: 0};
-  readonly #levels: Readonly<Record<RiskLevel, BadCount>>;
-  readonly #rules: readonly (BadCount & {readonly reason: string})[];
+  readonly #rows = {bad: 0, others: 0};
+  readonly #levels = LEVELS.map((name): BadCount => ({name, bad: 0, others: 0}));
+  readonly #rules: readonly BadCount[];
 
   /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
   constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: Background) {
     this.#isBad = createRowFilter(bad, own, background, () => '--bad');
-    const none = () => ({bad: 0, others: 0});
-    this.#levels = {high: none(), medium: none(), low: none(), unknown: none()};
-    this.#rules = rules.map(({reason}) => ({reason, ...none()}));
+    this.#rules = rules.map(({reason}) => ({name: reason, bad: 0, others: 0}));
   }
 
   add(row: TextRow, {level}: Risk, {held}: RuleOutcomes): void {
     const kind = this.#isBad(row) ? 'bad' : 'others';
-    this.#rows[kind] += 1;
-    this.#levels[level][kind] += 1;
-    for (const index of held) {
-      const rule = this.#rules[index];
-      if (rule !== undefined) rule[kind] += 1;
-    }
+    const rules = held.map(index => this.#rules[index]);
+    for (const one of [this.#rows, this.#levels[LEVELS.indexOf(level)], ...rules])
+      if (one !== undefined) one[kind] += 1;
   }
 
   /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
   get result(): BadRows {
-    const {bad} = this.#rows;
-    if (bad === 0) throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
-    return {
-      rows: {...this.#rows},
-      levels: Object.entries(this.#levels).map(([name, tally]) => this.#share(name, tally)),
-      reasons: this.#rules.map(({reason, ...tally}) => this.#share(reason, tally)),
-    };
-  }
-
-  #share(name: string, {bad, others}: BadCount): BadShare {
     const {bad: allBad, others: allOthers} = this.#rows;
-    const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
-    return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
+    if (allBad === 0)
+      throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
+    const shareOf = ({name, bad, others}: BadCount): BadShare => {
+      const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
+      return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
+    };
+    return {rows: this.#rows, levels: this.#levels.map(shareOf), reasons: this.#rules.map(shareOf)};
   }
 }
+
+const LEVELS: readonly RiskLevel[] = ['high', 'medium', 'low', 'unknown'];

@@ -26,14 +26,14 @@ export interface Expression {
 }
 
 /**
- * Parses conditions and checks their names, types, patterns and codes.
- *
- * @throws {UsageError} for a fault. Its message begins with `place`, and suggests a known name for an unknown name.
+ * Makes a checker of conditions over these names, with their types, patterns and codes. Making one takes a few
+ * milliseconds. The checker throws {UsageError} for a fault. Its message begins with `place`, and suggests a known name
+ * for an unknown name.
  */
-export type CheckCondition = (text: string, place: string) => Expression;
-
-/** Makes a checker of conditions over these names. Making one takes a few milliseconds. */
-export function conditionChecker(vocabulary: RuleVocabulary, constants: Constants = {}): CheckCondition {
+export function conditionChecker(
+  vocabulary: RuleVocabulary,
+  constants: Constants = {},
+): (text: string, place: string) => Expression {
   const engine = new Engine(environment => declare(vocabulary, environment), constants);
   return (text, place) => {
     try {
