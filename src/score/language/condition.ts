@@ -48,7 +48,8 @@ export function compile(expression: Expression, locate = asWritten): Condition {
     const tested = hasPath(node);
     if (tested !== undefined) return leaf(reads, isThere(reader(locate(tested))));
     const isFlag = pathOf(node) !== undefined && own[0]?.type?.kind === 'bool';
-    return leaf(reads, isFlag ? undefined : engine.evaluatorOf(node));
+    if (isFlag) return leaf(reads);
+    return leaf(reads, node === parsed.ast ? parsed : engine.evaluatorOf(node));
   };
   const {decide, missing} = partOf(parsed.ast);
   engine.prepare(parsed, locate);
