@@ -94,12 +94,13 @@ export function footersIn(rows: readonly Row[], planRow: PlanRow): Said[] {
     (row.type === 'csv' && row.isFooter === true) ||
     planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
   const records = rows.filter(isFooter).map(({record}) => record);
-  const some = records.length > SHOWN ? [...records.slice(0, SHOWN), '…'] : records;
+  if (records.length === 0) return [];
+  const some = `${records.slice(0, SHOWN).join(', ')}${records.length > SHOWN ? ', …' : ''}`;
   const seem =
     records.length > 1
-      ? `Rows ${some.join(', ')} seem to be totals or notes below the list: their`
-      : `Row ${some.join()} seems to be a total or a note below the list: its`;
-  return records.length === 0 ? [] : [`${seem} values are not looked up.`];
+      ? `Rows ${some} seem to be totals or notes below the list: their`
+      : `Row ${some} seems to be a total or a note below the list: its`;
+  return [`${seem} values are not looked up.`];
 }
 
 /** The operation for which all filled cells of the column are clearly valid values, even without a header. */

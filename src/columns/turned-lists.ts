@@ -19,11 +19,10 @@ export function refuseTurned(
   header: readonly string[] | undefined,
 ): void {
   const table = rows.flatMap(row => (row.type === 'csv' ? [row.fields] : []));
-  const place = columns.flatMap((_, names) =>
-    columns.flatMap((_, values) =>
-      names !== values && isPivoted(table, names, values) ? [{names, values}] : [],
-    ),
-  )[0];
+  const [place] = columns.flatMap((_, names) => {
+    const values = valuesBeside(table, names);
+    return values < 0 ? [] : [{names, values}];
+  });
   if (place !== undefined)
     throw new UsageError(
       'no_columns',
@@ -37,31 +36,27 @@ export function refuseTurned(
     );
 }
 
-/** True if cells of one column name kinds, several times each, and the cells of another one are of these kinds. */
-function isPivoted(table: readonly (readonly string[])[], names: number, values: number): boolean {
-  const told = table.flatMap(fields => {
-    const kind = kindIn(fields[names]);
-    return kind === undefined ? [] : [{kind, isValue: isOf(kind, fields[values])}];
-  });
+/** Index of a column whose cells are of the kinds that column `names` names, several times each; -1 without one. */
+function valuesBeside(table: readonly (readonly string[])[], names: number): number {
+  const told = table
+    .map(fields => ({kind: kindIn(fields[names]), fields}))
+    .filter(({kind}) => kind !== undefined);
   const kinds = new Set(told.map(({kind}) => kind));
-  const fitting = told.filter(({isValue}) => isValue).length;
-  return kinds.size > 1 && told.length > 2 * kinds.size && fitting >= MOSTLY * told.length;
+  if (kinds.size < 2 || told.length <= 2 * kinds.size) return -1;
+  const fits = (at: number) =>
+    told.filter(({kind, fields}) => isOf(kind, fields[at])).length >= MOSTLY * told.length;
+  return (table[0] ?? []).findIndex((_, at) => at !== names && fits(at));
 }
 
 /** True if several rows begin with a kind, each with another one, and their other cells are of that kind. */
 function isTransposed(table: readonly (readonly string[])[]): boolean {
-  const told = table.flatMap(([name, ...cells]) => {
-    const kind = kindIn(name);
+  const told = table.filter(([name]) => kindIn(name) !== undefined);
+  const areOfKind = ([name, ...cells]: readonly string[]) => {
     const filled = cells.filter(cell => cell.trim() !== '');
-    return kind === undefined
-      ? []
-      : [{name, isOfKind: filled.length > 1 && filled.every(cell => isOf(kind, cell))}];
-  });
-  return (
-    told.length > 1 &&
-    told.every(({isOfKind}) => isOfKind) &&
-    new Set(told.map(({name}) => name)).size === told.length
-  );
+    return filled.length > 1 && filled.every(cell => isOf(kindIn(name), cell));
+  };
+  const names = new Set(told.map(([name]) => name));
+  return told.length > 1 && names.size === told.length && told.every(areOfKind);
 }
 
 function kindIn(text = ''): Intelligence | undefined {
@@ -70,7 +65,8 @@ function kindIn(text = ''): Intelligence | undefined {
 }
 
 /** True for a valid value, or a phone number whose country is missing. */
-function isOf(kind: Intelligence, text = ''): boolean {
+function isOf(kind: Intelligence | undefined, text = ''): boolean {
+  if (kind === undefined) return false;
   const judged = operations[kind].canonical(text);
   return judged.state === 'value' || (judged.state === 'invalid' && judged.code === 'country_unknown');
 }

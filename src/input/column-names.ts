@@ -9,21 +9,18 @@ export function columnNames(header: readonly string[]): string[] {
   const next = new Map<string, number>();
   return header.map((cell, index) => {
     const name = cell.trim() === '' ? `column_${index + 1}` : cell;
+    let own = name;
     // A cell of the header takes its own name, unless an earlier cell has the same text.
-    const isFree = name === cell ? !seen.has(name) : !taken.has(name);
-    if (!isFree) return numbered(name, taken, next);
-    seen.add(name);
-    taken.add(name);
-    return name;
+    if (name === cell ? seen.has(name) : taken.has(name)) {
+      let number = next.get(name) ?? 2;
+      while (taken.has(`${name}#${number}`)) number++;
+      next.set(name, number + 1);
+      own = `${name}#${number}`;
+    }
+    seen.add(own);
+    taken.add(own);
+    return own;
   });
-}
-
-function numbered(name: string, taken: Set<string>, next: Map<string, number>): string {
-  let number = next.get(name) ?? 2;
-  while (taken.has(`${name}#${number}`)) number++;
-  next.set(name, number + 1);
-  taken.add(`${name}#${number}`);
-  return `${name}#${number}`;
 }
 
 /** Names for the columns of a file without a header. */

@@ -20,13 +20,9 @@ export function missingFile(path: string, cause?: unknown): InputError {
   const digits = digitsIn(basename(path));
   const others = filesIn(folder).filter(name => digits === '' || digitsIn(name) === digits);
   const near = closest(basename(path), others);
-  if (near === undefined)
-    return new InputError('input_missing', `The file ${path} does not exist (looked for in ${folder}).`, {
-      cause,
-    });
-  const meant = join(dirname(path), near);
-  const said = `The file ${path} does not exist. Did you mean "${meant}"?`;
-  return new InputError('input_missing', said, {cause});
+  const what =
+    near === undefined ? ` (looked for in ${folder}).` : `. Did you mean "${join(dirname(path), near)}"?`;
+  return new InputError('input_missing', `The file ${path} does not exist${what}`, {cause});
 }
 
 const digitsIn = (name: string) => name.replace(/\D/g, '');

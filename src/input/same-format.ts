@@ -19,15 +19,16 @@ export function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): voi
   );
 }
 
-function findDifference(first: NamedFormatOf, other: NamedFormatOf): string | undefined {
-  const [a, b] = [first.format, other.format];
-  if (a.kind !== b.kind)
-    return `${first.name} is ${a.kind.toUpperCase()}, ${other.name} is ${b.kind.toUpperCase()}`;
+function findDifference(...inputs: readonly [NamedFormatOf, NamedFormatOf]): string | undefined {
+  const [a, b] = inputs.map(({format}) => format) as [InputFormat, InputFormat];
+  const both = (verb: string, what: (format: InputFormat) => string) =>
+    inputs.map(({name, format}) => `${name} ${verb} ${what(format)}`).join(', ');
+  if (a.kind !== b.kind) return both('is', ({kind}) => kind.toUpperCase());
   if (a.kind === 'ndjson') return undefined;
-  const index = a.columns.findIndex((name, i) => name !== b.columns[i]);
-  if (index !== -1 && index < b.columns.length) {
-    return `column ${index + 1} is ${JSON.stringify(a.columns[index])} in ${first.name} and ${JSON.stringify(b.columns[index])} in ${other.name}`;
-  }
-  if (a.columns.length === b.columns.length) return undefined;
-  return `${first.name} has ${a.columns.length} columns, ${other.name} has ${b.columns.length}`;
+  const at = a.columns.findIndex((name, i) => name !== b.columns[i]);
+  if (at >= 0 && at < b.columns.length)
+    return `column ${at + 1} is ${inputs.map(({name, format}) => `${JSON.stringify(format.columns[at])} in ${name}`).join(' and ')}`;
+  return a.columns.length === b.columns.length
+    ? undefined
+    : both('has', ({columns}) => `${columns.length} columns`);
 }
