@@ -121,49 +121,46 @@ function unsureColumn(said: Said, flags?: readonly string[]): UsageError {
   return new UsageError('column_unsure', said, flags && {flags});
 }
 
-const reasons: Readonly<Partial<Record<Aside, string>>> = {
-  another: ' (its name means another party than the person)',
-  fax: ' (its name means fax or pager)',
-  strange: ' (its name may mean another party than the person)',
-  list: ' (the first entry of a list)',
-  unknowable: ' (all of them private or IPv6)',
-  masked: ' (masked or anonymized)',
-  parted: ' (its area code is in another column: write the whole number in one)',
-};
+const percent = (share: number) => `${Math.round(share * 100)}%`;
+
+/** Why a column is not looked up, in brackets. */
+function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
+  const few = distinct === 1 ? 'one value' : `${distinct} values`;
+  const reasons: Readonly<Partial<Record<Aside, string>>> = {
+    another: 'its name means another party than the person',
+    fax: 'its name means fax or pager',
+    strange: 'its name may mean another party than the person',
+    list: 'the first entry of a list',
+    unknowable: 'all of them private or IPv6',
+    masked: 'masked or anonymized',
+    parted: 'its area code is in another column: write the whole number in one',
+    shared: `only ${few} in ${values} rows, where other columns differ: they may be another party's`,
+    alike: `they may be ${operations[operation].others ?? ''}`,
+  };
+  const reason = reasons[aside ?? 'values'];
+  return reason === undefined ? '' : ` (${reason})`;
+}
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
 export function passedOver(guess: LookupGuess): Said {
-  const {operation, column, ofKind, national, aside = 'values'} = guess;
-  if (aside === 'parted') return `Not looked up: "${column}"${reasons[aside]}.`;
+  const {operation, column, ofKind, national, aside} = guess;
+  const {plural} = operations[operation];
+  if (aside === 'parted') return `Not looked up: "${column}"${reasonOf(guess)}.`;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
-  const flags = flagsOf([guess]);
-  const country =
-    national > 0 && flags.at(-1) === 'COUNTRY'
-      ? say`, and ${set('country')} or ${set('defaultCountry')}`
-      : '';
-  const named = country === '' ? flags : flags.slice(0, -2);
-  const add = aside === 'unknowable' ? '' : say`; add ${setBy(named)}${country}`;
-  const {plural, others = ''} = operations[operation];
   if (holdsSeveral(guess))
-    return `Not looked up, though ${Math.round(ofKind * 100)}% of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
-  const why =
-    aside === 'shared'
-      ? repeats(guess)
-      : aside === 'alike'
-        ? ` (they may be ${others})`
-        : (reasons[aside] ?? '');
-  return say`Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;
+    return `Not looked up, though ${percent(ofKind)} of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
+  const flags = flagsOf([guess]);
+  const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
+  const named = setBy(isOpen ? flags.slice(0, -2) : flags);
+  const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
+  const add = aside === 'unknowable' ? '' : say`; add ${named}${country}`;
+  return say`Not looked up, though ${percent(ofKind)} of its values are ${plural}: "${column}"${reasonOf(guess)}${add}.`;
 }
 
 /** A column with values that is not looked up, as the summary has it. */
 export function leftOut(guess: LookupGuess): Summary['left_out'][number] {
   const {operation, column, ofKind} = guess;
   return {operation, column, share: ofKind, flag: flagsOf([guess]).map(shellWord).join(' ')};
-}
-
-function repeats({values, distinct}: Guess): string {
-  const few = distinct === 1 ? 'one value' : `${distinct} values`;
-  return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
 }
 
 /** A sentence for each looked-up column whose name is in the header more than once. */
@@ -229,7 +226,7 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${setBy(without)}.`;
   return unsureColumn(
-    say`Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${doubt ?? add}${leave}`,
+    say`Column "${column}" holds phone numbers in national form (${percent(national)} of its values). ${doubt ?? add}${leave}`,
     // If the named country column has no countries, no further flag helps.
     doubt === undefined ? flags : undefined,
   );
@@ -247,25 +244,21 @@ function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly
 
 function listedForm({column, listed}: Guess): UsageError {
   return unsureColumn(
-    say`Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
+    say`Column "${column}" holds several IP addresses in a cell (${percent(listed)} of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
     ['--ip-from-list', 'first'],
   );
 }
 
-function faultIn({operation, share, header, fault}: LookupGuess): string {
+function faultIn({operation, share = 0, header, fault}: LookupGuess): string {
   const {plural, codes} = operations[operation];
   const words: Readonly<Record<string, string>> = codes;
-  const said = fault === undefined ? undefined : words[fault.code];
-  const because =
-    fault === undefined || said === undefined
-      ? ''
-      : ` (row ${fault.row}: ${fault.code}, ${said.charAt(0).toLowerCase()}${said.slice(1).replace(/\.$/, '')})`;
-  if (because === '') return `may hold ${plural}, but has too few values to be sure`;
+  const said = words[fault?.code ?? ''];
+  if (fault === undefined || said === undefined)
+    return `may hold ${plural}, but has too few values to be sure`;
   const fit =
-    share === undefined || share === 0
-      ? 'none of its values is one'
-      : `only ${Math.round(share * 100)}% of its values are ${plural}`;
-  return `is ${header === 'silent' ? 'filled in part' : 'named'} like ${plural}, but ${fit}${because}`;
+    share === 0 ? 'none of its values is one' : `only ${percent(share)} of its values are ${plural}`;
+  const why = said.charAt(0).toLowerCase() + said.slice(1).replace(/\.$/, '');
+  return `is ${header === 'silent' ? 'filled in part' : 'named'} like ${plural}, but ${fit} (row ${fault.row}: ${fault.code}, ${why})`;
 }
 
 /** The settings that name a column to look up: `--ip, --phone or --email`. */

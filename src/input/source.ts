@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {isDeepStrictEqual} from 'node:util';
 import {type Said, say, set} from '../sentence.ts';
-import {type FileState, fileSize, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
+import {type FileState, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/json-members.ts';
@@ -204,13 +204,13 @@ class FileSource implements Source {
    * bytes; undefined if an input is not a regular file.
    */
   async #checkOthers(): Promise<number | undefined> {
-    let total: number | undefined = 0;
-    for (const [index, path] of this.#paths.entries()) {
-      const size = path === '-' ? undefined : await fileSize(path);
-      if (size !== undefined && index > 0) await this.#checkFile(path);
-      total = total === undefined || size === undefined ? undefined : total + size;
-    }
-    return total;
+    for (const [index, path] of this.#paths.entries())
+      if (index > 0 && !isReadOnce(path)) await this.#checkFile(path);
+    const states = this.#paths.map(path => (isReadOnce(path) ? undefined : fileState(path)));
+    return states.reduce<number | undefined>(
+      (sum, state) => (state && sum !== undefined ? sum + state.size : undefined),
+      0,
+    );
   }
 
   async #checkFile(path: string): Promise<void> {

@@ -52,16 +52,8 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
     if (inner instanceof z.ZodObject) return flatten(inner, here);
     // The whole answer is a verdict, so the columns of the two flags in `verdict` omit that word: `can_pass`.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
-    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: readerAt(here)}];
+    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => valueAt(data, here)}];
   });
-}
-
-/** Makes the reader of the field at `path`. A field at the answer's top, as most are, gets a faster reader. */
-function readerAt(path: readonly string[]): LookupColumn['of'] {
-  const [top = '', ...deeper] = path;
-  if (deeper.length > 0) return (_, data) => valueAt(data, path);
-  return (_, data) =>
-    typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[top] : undefined;
 }
 
 function kindOf(schema: z.ZodType): AnswerField['kind'] {

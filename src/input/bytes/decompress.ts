@@ -11,8 +11,6 @@ interface Decoder {
   readonly magic: Buffer;
   /** Makes the decoder; undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
-  /** The first Node version that decompresses this format reliably; undefined if all do. */
-  readonly since?: string;
 }
 
 /** Undefined if Node's zstd decoder is missing or accepts cut-off data (Node 22): a list's end would be lost. */
@@ -32,7 +30,7 @@ function zstdEngine(): CreateEngine | undefined {
 /** The known compressions. In messages, the name of a compression is also the name of the command for it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
-  zstd: {magic: Buffer.from('28b52ffd', 'hex'), engine: zstdEngine(), since: '24'},
+  zstd: {magic: Buffer.from('28b52ffd', 'hex'), engine: zstdEngine()},
 };
 
 const HEAD_BYTES = 4;
@@ -51,11 +49,11 @@ export async function* decompress(
   const {head, chunks} = await peek(raw, HEAD_BYTES);
   const found = Object.entries(known).find(([, {magic}]) => head.subarray(0, magic.length).equals(magic));
   if (found === undefined) return yield* chunks;
-  const [compression, {engine, since}] = found;
+  const [compression, {engine}] = found;
   if (engine === undefined)
     throw new InputError(
       'input_compression',
-      `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or pipe it through ${compression} -dc.`,
+      `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= 24, or pipe it through ${compression} -dc.`,
       byPipe(`${compression} -dc`, name),
     );
   yield* inflate(chunks, engine({chunkSize}), name, compression);

@@ -1,5 +1,5 @@
 import {type Stats, statSync} from 'node:fs';
-import {open, stat} from 'node:fs/promises';
+import {open} from 'node:fs/promises';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
 import {InputError} from '../input-error.ts';
@@ -89,16 +89,6 @@ export async function openRaw(
     throw readError(path, error);
   }
   throw new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
-}
-
-/** Size of a regular file in bytes; undefined for any other path, such as a pipe, which can't be read twice. */
-export async function fileSize(path: string): Promise<number | undefined> {
-  try {
-    const status = await stat(path);
-    return status.isFile() ? status.size : undefined;
-  } catch (error) {
-    throw readError(path, error);
-  }
 }
 
 function rawOf(
