@@ -2,6 +2,7 @@ import {basename} from 'node:path';
 import {driftSection} from './drift.ts';
 import {count, duration, many, moment, moneyOf, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
+import {lookupTotal, savedTotal} from './run-record.ts';
 import {moneySection} from './sections/money-section.ts';
 import {RISK, riskSection} from './sections/risk-section.ts';
 import {fieldsSection, originsSection, rowsSection, troubleSection} from './sections/rows-section.ts';
@@ -39,20 +40,16 @@ function titleOf({job, input: {paths}}: Summary): string {
   return job === null ? list : `${job} (${list})`;
 }
 
-function statusOf({status, exit_code}: Summary): {tone: Tone; text: string} {
-  if (exit_code === 0) return {tone: 'good', text: 'Complete'};
-  switch (status) {
-    case 'completed':
-      return {tone: 'warn', text: 'Complete, limit passed'};
-    case 'partial':
-      return {tone: 'warn', text: 'Complete, with gaps'};
-    case 'interrupted':
-      return {tone: 'warn', text: 'Interrupted'};
-    case 'failed':
-      return {tone: 'bad', text: 'Failed'};
-    default:
-      return status satisfies never;
-  }
+const statuses: Readonly<Record<Summary['status'], readonly [tone: Tone, text: string]>> = {
+  completed: ['warn', 'Complete, limit passed'],
+  partial: ['warn', 'Complete, with gaps'],
+  interrupted: ['warn', 'Interrupted'],
+  failed: ['bad', 'Failed'],
+};
+
+function statusOf({status, exit_code}: Summary): Report['status'] {
+  const [tone, text] = exit_code === 0 ? (['good', 'Complete'] as const) : statuses[status];
+  return {tone, text};
 }
 
 function leadOf(summary: Summary): string {
@@ -70,40 +67,35 @@ function leadOf(summary: Summary): string {
   return `Stopped: ${words(reason)} (exit code ${exit_code}), with ${written} so far. ${back} ${when}`;
 }
 
-function factsOf({rows, lookups, credits, risk, endpoint}: Summary): Fact[] {
-  const all = Object.values(lookups);
-  const answered = all.reduce((sum, {answered: some}) => sum + some, 0);
-  const asked = all.reduce((sum, {failed, unknown}) => sum + failed + unknown, answered);
-  const {saved} = credits;
-  return [
+function factsOf(summary: Summary): Fact[] {
+  const {rows, credits, risk, endpoint} = summary;
+  const answered = lookupTotal(summary, 'answered');
+  const asked = lookupTotal(summary, 'answered', 'failed', 'unknown');
+  const spent = count(credits.spent);
+  const facts: (Fact | false)[] = [
     {
       label: 'Rows written',
       value: count(rows.written),
       note: rows.rejected === 0 ? undefined : `${count(rows.rejected)} unreadable`,
     },
-    ...(risk === null || risk.scored === 0
-      ? []
-      : [
-          {
-            label: 'High risk',
-            value: count(risk.high),
-            section: RISK,
-            note: `${percent(risk.high, risk.scored)} of scored rows`,
-          },
-        ]),
+    risk !== null &&
+      risk.scored > 0 && {
+        label: 'High risk',
+        value: count(risk.high),
+        section: RISK,
+        note: `${percent(risk.high, risk.scored)} of scored rows`,
+      },
     {
       label: 'Lookups answered',
       value: percent(answered, asked),
       note: `${count(answered)} of ${count(asked)}`,
     },
-    {
-      label: 'Credits spent',
-      ...(endpoint.kind === 'embedded'
-        ? {value: '0', note: `a live service: ${count(credits.spent)}`}
-        : {value: count(credits.spent), note: spentNote(credits)}),
-    },
-    {label: 'Credits saved', value: count(saved.dedupe + saved.store + saved.prefilter)},
+    endpoint.kind === 'embedded'
+      ? {label: 'Credits spent', value: '0', note: `a live service: ${spent}`}
+      : {label: 'Credits spent', value: spent, note: spentNote(credits)},
+    {label: 'Credits saved', value: count(savedTotal(credits))},
   ];
+  return facts.filter(fact => fact !== false);
 }
 
 function spentNote({spent, maybe_spent, limit, account}: Summary['credits']): string | undefined {

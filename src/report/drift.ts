@@ -1,6 +1,7 @@
 import {unaskedCodes} from '../ledger/lookup.ts';
 import {count, many, percent} from './format.ts';
 import type {Section} from './model.ts';
+import {lookupTotal} from './run-record.ts';
 import type {Drift, Summary} from './summary.ts';
 
 /** Figures of a run for comparison with later runs: counts, shares and a mean, but no values from rows. */
@@ -30,18 +31,13 @@ export function profileOf(summary: Summary): RunProfile {
   const addShare = (name: string, part: number, of: number) => {
     if (of > 0) figures[name] = {value: part / of, of};
   };
-  const total = (of: (facts: (typeof lookups)[string]) => number) =>
-    Object.values(lookups).reduce((sum, facts) => sum + of(facts), 0);
   if (typeof risk?.mean === 'number') figures['risk.mean'] = {value: risk.mean, of: rows.written};
-  const failed = total(facts => facts.failed + facts.unknown);
-  const cells = total(facts => facts.values - facts.empty);
-  const invalid = total(facts => facts.invalid);
-  const distinct = total(facts => facts.distinct);
-  const known = total(facts => facts.from_store);
-  addShare('failed', failed, failed + total(facts => facts.answered));
-  addShare('invalid', invalid, cells);
+  const failed = lookupTotal(summary, 'failed', 'unknown');
+  const cells = lookupTotal(summary, 'values') - lookupTotal(summary, 'empty');
+  addShare('failed', failed, failed + lookupTotal(summary, 'answered'));
+  addShare('invalid', lookupTotal(summary, 'invalid'), cells);
   // The share of distinct values that the answer store knew.
-  addShare('hit_rate', known, distinct);
+  addShare('hit_rate', lookupTotal(summary, 'from_store'), lookupTotal(summary, 'distinct'));
   if (risk) addShare('risk.high', risk.high, risk.scored);
   for (const [operation, ofFields] of Object.entries(fields)) {
     const answers = lookups[operation]?.answered ?? 0;

@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
 import {z} from 'zod';
-import {priceSchema, type Summary, summarySchema} from './summary.ts';
+import {type LookupCounts, priceSchema, type Summary, summarySchema} from './summary.ts';
 
 const time = z.iso.datetime();
 const whole = z.int().min(0);
@@ -38,10 +38,9 @@ export type RunRecord = z.output<typeof runRecordSchema>;
 
 export function recordOf(summary: Summary): RunRecord {
   const {run_id, started_at, job, status, reason, rows, lookups, calls, credits, store} = summary;
-  const values = Object.values(lookups);
-  const distinct = values.reduce((total, each) => total + each.distinct, 0);
-  const known = values.reduce((total, each) => total + each.from_store, 0);
-  const {spent, maybe_spent, saved, account} = credits;
+  const distinct = lookupTotal(summary, 'distinct');
+  const known = lookupTotal(summary, 'from_store');
+  const {spent, maybe_spent, account} = credits;
   const byOperation = Object.entries(credits.by_operation).map(
     ([name, own]) => [name, {calls: lookups[name]?.calls ?? 0, ...own}] as const,
   );
@@ -60,7 +59,7 @@ export function recordOf(summary: Summary): RunRecord {
     rows: rows.written,
     calls: calls.total,
     credits: {spent, maybe_spent, by_operation: Object.fromEntries(byOperation)},
-    saved: exact(saved.dedupe + saved.store + saved.prefilter),
+    saved: exact(savedTotal(credits)),
     hit_rate: distinct === 0 ? null : Math.round((known / distinct) * 1e6) / 1e6,
     store_trouble: typeof store?.trouble === 'string',
     drift: summary.drift.map(({what}) => what),
@@ -89,4 +88,15 @@ export function withoutPaths(summary: Summary): Summary {
 /** Rounds a sum of credits to three decimals, as many as credits have. */
 export function exact(credits: number): number {
   return Math.round(credits * 1_000) / 1_000;
+}
+
+/** Adds up these counts over all operations. */
+export function lookupTotal({lookups}: Summary, ...names: (keyof LookupCounts)[]): number {
+  const own = Object.values(lookups).flatMap(counts => names.map(name => counts[name]));
+  return own.reduce((sum, count) => sum + count, 0);
+}
+
+/** The credits that a run saved. What conditions saved is a part of `prefilter`. */
+export function savedTotal({saved}: Summary['credits']): number {
+  return saved.dedupe + saved.store + saved.prefilter;
 }

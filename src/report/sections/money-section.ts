@@ -1,5 +1,6 @@
 import {amountOf, count, moneyOf, operationTitle} from '../format.ts';
 import type {Section} from '../model.ts';
+import {savedTotal} from '../run-record.ts';
 import type {Summary} from '../summary.ts';
 
 export function moneySection({credits, lookups, endpoint}: Summary): Section | undefined {
@@ -25,7 +26,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
   ] as const;
   return {
     title: 'Money',
-    note: `${isFree ? `The embedded service is free. At a live service: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.store + saved.prefilter)} were saved.${conditions}${perhaps}${money}${limit}`,
+    note: `${isFree ? `The embedded service is free. At a live service: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(savedTotal(credits))} were saved.${conditions}${perhaps}${money}${limit}`,
     blocks: [
       {
         caption: 'Credits: what all lookups would have cost, one by one',

@@ -2,6 +2,7 @@ import {meaningOf} from '../../lookup/codes.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {count, many, operationTitle, percent} from '../format.ts';
 import {type Block, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
+import {lookupTotal} from '../run-record.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
 
 const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
@@ -13,14 +14,15 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
   ['unknown', 'warn'],
 ];
 
-export function rowsSection({rows, lookups, repairs, left_out}: Summary): Section | undefined {
+export function rowsSection(summary: Summary): Section | undefined {
+  const {rows, lookups, repairs, left_out} = summary;
   if (rows.read === 0) return undefined;
   const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;
   const trouble =
     rows.with_errors === 0
       ? 'No lookup failed.'
       : `In ${many(rows.with_errors, 'row')} a lookup failed or was not made.`;
-  const invalid = Object.values(lookups).reduce((sum, counts) => sum + counts.invalid, 0);
+  const invalid = lookupTotal(summary, 'invalid');
   const judged = invalid === 0 ? '' : ` ${many(invalid, 'value')} can't be looked up: see the codes below.`;
   return {
     title: 'Rows and outcomes',
