@@ -36,19 +36,6 @@ const html = (summary: Summary) => renderHtml(buildReport(summary));
 const markdown = (summary: Summary) => renderMarkdown(buildReport(summary));
 
 describe('the HTML page', () => {
-  test('lists repairs with the meaning of their codes', () => {
-    const page = html(fullSummary({repairs: [{code: 'phone.decimal_zero', count: 1_203, rows: [2, 7]}]}));
-    for (const text of [
-      'Repaired before the lookup',
-      'phone.decimal_zero',
-      '1,203',
-      '2, 7, …',
-      'The .0 at its end',
-    ])
-      expect(page.replaceAll('<wbr>', '')).toContain(text);
-    expect(html(fullSummary())).not.toContain('Repaired before');
-  });
-
   test.each<[Partial<Summary>, string]>([
     [{}, 'nightly-signups (signups-2026-01-05.csv)'],
     [{job: null}, 'signups-2026-01-05.csv'],
@@ -80,27 +67,53 @@ describe('the HTML page', () => {
     expect(html(fullSummary({risk: {...risk([]), high: 0}}))).not.toContain('ows of high risk<');
   });
 
-  test('shows reasons in words: their meaning, or the rule of the job', () => {
-    const rule = {
-      reason: 'tor',
-      when: 'ip.is_tor_node && row.x > 1',
-      add: 9,
-      held: 1,
-      undecided: 0,
-      wrong: 0,
-    };
-    const risk = {...(fullSummary().risk as RiskCounts), reasons: {tor: 3, vpn: 2, gone: 1}, rules: [rule]};
-    const page = html(fullSummary({risk})).replaceAll('<wbr>', '');
-    expect(page).toContain('vpn: the address of a VPN');
-    expect(page).toContain('tor: ip.is_tor_node &amp;&amp; row.x &gt; 1');
-    expect(page).toMatch(/>gone</);
-    for (const {reason} of defaultRules) expect(reasonCodes[reason], reason).toMatch(/^(?!.*_)[a-z].*[^.]$/i);
+  const counted = fullSummary().risk as RiskCounts;
+  const counts = {add: 9, held: 1, undecided: 0, wrong: 0};
+  const rules = [{reason: 'tor', when: 'ip.is_tor_node && row.x > 1', ...counts}];
+  test.each<[string, Partial<Summary>, readonly string[]]>([
+    [
+      'repairs with the meaning of their codes',
+      {repairs: [{code: 'phone.decimal_zero', count: 1_203, rows: [2, 7]}]},
+      ['Repaired before the lookup', 'phone.decimal_zero', '1,203', '2, 7, …', 'The .0 at its end'],
+    ],
+    [
+      'reasons in words: their meaning, or the rule of the job',
+      {risk: {...counted, reasons: {tor: 3, vpn: 2, gone: 1}, rules}},
+      ['vpn: the address of a VPN', 'tor: ip.is_tor_node &amp;&amp; row.x &gt; 1', '>gone<'],
+    ],
+    [
+      'that nothing was spent at the embedded service',
+      {endpoint: {kind: 'embedded', base_url: null}},
+      [
+        'The embedded service is free. At a live service: 53,130 credits',
+        '<dt>Credits spent</dt><dd>0</dd><dd class="note">a live service: 53,130',
+      ],
+    ],
+    [
+      'the limits that were passed',
+      {reason: 'fail_if', exit_code: 4, failed_if: ['risk.high > 500']},
+      ['Exit code 4 (fail if). Limit passed: risk.high &gt; 500.'],
+    ],
+    [
+      'money, rows, risk, places, pace and trouble, with the meaning of codes',
+      {},
+      [
+        ...['nightly-signups', 'Complete, with gaps', '5 Jan 2026, 02:00 UTC, ran for 24 min 36 s', '53,130'],
+        ...['The limit was 60,000.', '207 more may have been charged', '91,360 of 91,489', '1,959'],
+        ...['untrusted_email', 'United States (US)', 'Fictional Broadband GmbH', 'mail.example.net'],
+        ...['36.2 calls a second', '3 pauses, 3 min 12 s in all', 'email.timeout', 'econnrefused'],
+        ...['12, 53, 97, 146, 201, 388, 402, 511, 689, 702, …', 'Share of high risk', '2.1%', '1 time'],
+        'An IPv6 address: the service takes IPv4 only.',
+      ],
+    ],
+  ])('shows %s', (_, changes, texts) => {
+    const page = html(fullSummary(changes)).replaceAll('<wbr>', '');
+    for (const text of texts) expect(page).toContain(text);
+    expect(page.includes('Repaired before')).toBe(changes.repairs !== undefined);
   });
 
-  test('of the embedded service, says that nothing was spent', () => {
-    const page = html(fullSummary({endpoint: {kind: 'embedded', base_url: null}}));
-    expect(page).toContain('The embedded service is free. At a live service: 53,130 credits');
-    expect(page).toMatch(/<dt>Credits spent<\/dt><dd>0<\/dd><dd class="note">a live service: 53,130/);
+  test('has a meaning of every default reason, in words', () => {
+    for (const {reason} of defaultRules) expect(reasonCodes[reason], reason).toMatch(/^(?!.*_)[a-z].*[^.]$/i);
   });
 
   test('needs nothing but itself, and its own policy refuses the rest', () => {
@@ -110,39 +123,6 @@ describe('the HTML page', () => {
     const links = [...page.matchAll(/\b(src|href|action)="([^"]*)"/g)].map(([, , to]) => to);
     expect(links).toEqual(['data:,', '#risk']);
     expect(page).toContain('<section id="risk">');
-  });
-
-  test('shows money, rows, risk, places, pace and trouble, with the meaning of codes', () => {
-    const page = html(fullSummary()).replaceAll('<wbr>', '');
-    for (const text of [
-      'nightly-signups',
-      'Complete, with gaps',
-      '5 Jan 2026, 02:00 UTC, ran for 24 min 36 s',
-      '53,130',
-      'The limit was 60,000.',
-      '207 more may have been charged',
-      '91,360 of 91,489',
-      '1,959',
-      'untrusted_email',
-      'United States (US)',
-      'Fictional Broadband GmbH',
-      'mail.example.net',
-      '36.2 calls a second',
-      '3 pauses, 3 min 12 s in all',
-      'email.timeout',
-      '12, 53, 97, 146, 201, 388, 402, 511, 689, 702, …',
-      'econnrefused',
-      'Share of high risk',
-      '2.1%',
-      '1 time',
-      'An IPv6 address: the service takes IPv4 only.',
-    ])
-      expect(page).toContain(text);
-  });
-
-  test('names the limits that were passed', () => {
-    const page = html(fullSummary({reason: 'fail_if', exit_code: 4, failed_if: ['risk.high > 500']}));
-    expect(page).toContain('Exit code 4 (fail if). Limit passed: risk.high &gt; 500.');
   });
 
   test('has the figures of every chart in a table', () => {
