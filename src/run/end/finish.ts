@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
-import {type ExitCode, exitCodes} from '../../errors.ts';
+import {exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/policy.ts';
 import {count, many} from '../../report/format.ts';
@@ -32,20 +32,21 @@ export async function finish(session: Session): Promise<RunOutcome<Said>> {
 }
 
 async function ended(session: Session): Promise<RunOutcome<Said>> {
-  const stop = session.stopper.reason ?? unanswered(session);
+  const {job, stopper, asking, output} = session;
+  // A program has its rows already, with the reason of each.
+  const unanswered = () =>
+    job.output.kind === 'rows'
+      ? undefined
+      : unansweredStop(output.writer.counters, asking.ledger.tally, job.endpoint);
+  const stop = stopper.reason ?? unanswered();
   // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
-  if (stop === undefined || !session.job.output.lasts) judgeRejections(session);
+  if (stop === undefined || !job.output.lasts) judgeRejections(session);
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
   } catch (error) {
     return interrupt(session, stopFor(error));
   }
-}
-
-/** A program has its rows already, with the reason of each. */
-function unanswered({job: {output, endpoint}, asking, output: {writer}}: Session): Stop<Said> | undefined {
-  return output.kind === 'rows' ? undefined : unansweredStop(writer.counters, asking.ledger.tally, endpoint);
 }
 
 function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
@@ -65,10 +66,8 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   const published = await readyToPublish(session);
   ledger.end();
   const {exitCode, summary} = judge(session, published);
-  state.destination.publish(state, {
-    obsolete: published.rejects === null && hasEarlierRejects(job),
-    summary,
-  });
+  const obsolete = published.rejects === null && hasEarlierRejects(job);
+  state.destination.publish(state, {obsolete, summary});
   ledger.close();
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
@@ -77,12 +76,7 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   deliver(job, summary, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await keepUpStore(job, io);
-  return {
-    exitCode,
-    summary,
-    stop: undefined,
-    message: completedMessage(job, summary),
-  };
+  return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
 }
 
 function readyToPublish({state, io}: Session): Promise<Published> {
@@ -102,10 +96,7 @@ function readyToPublish({state, io}: Session): Promise<Published> {
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
-function judge(
-  session: Session,
-  published: Published,
-): {readonly exitCode: ExitCode; readonly summary: Summary} {
+function judge(session: Session, published: Published): Pick<RunOutcome, 'exitCode' | 'summary'> {
   const {job, io, asking, output} = session;
   const done = completedExit(output.writer.counters, asking.ledger.tally, keepsRejections(job));
   const draft = summarize(session, done, published);
@@ -120,23 +111,20 @@ function judge(
 }
 
 function exceededThresholds({io, input: {layout}}: Session, summary: Summary): string[] {
-  const exceeded = layout.thresholds.filter(threshold => {
-    const decision = threshold.exceeded(summary);
+  return layout.thresholds.flatMap(({text, exceeded}) => {
+    const decision = exceeded(summary);
     if (decision === undefined)
       io.warn(
-        say`${set('failIf')} "${threshold.text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
+        say`${set('failIf')} "${text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
       );
-    return decision === true;
+    return decision === true ? [text] : [];
   });
-  return exceeded.map(({text}) => text);
 }
 
 function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
-  const left =
-    rejected === 0
-      ? ''
-      : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
+  const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
+  const left = rejected === 0 ? '' : `, ${count(rejected)} could not be read${place}`;
   return say`${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
 }
 
