@@ -64,3 +64,8 @@ export const defaultAges = [
 export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)
   ? operations.ip.cost
   : operationNames.map(name => `${name}=${operations[name].cost}`).join();
+
+/** An operation's name for people. */
+export function operationTitle(name: string): string {
+  return isOperation(name) ? operations[name].title : name;
+}

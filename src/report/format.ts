@@ -1,4 +1,3 @@
-import {isOperation, operations} from '../operations/table.ts';
 import type {Price} from './summary.ts';
 
 /** `1234567` → `1,234,567`. */
@@ -52,11 +51,6 @@ export function ranked(counts: Readonly<Record<string, number>>): [string, numbe
 /** `12 rows`, `1 row`. */
 export function many(value: number, one: string): string {
   return `${count(value)} ${value === 1 ? one : `${one}s`}`;
-}
-
-/** An operation's name for people. */
-export function operationTitle(name: string): string {
-  return isOperation(name) ? operations[name].title : name;
 }
 
 /** Credits as money: `2.62 EUR`. */

@@ -1,4 +1,5 @@
-import {amountOf, count, moneyOf, operationTitle} from '../format.ts';
+import {operationTitle} from '../../operations/table.ts';
+import {amountOf, count, moneyOf} from '../format.ts';
 import type {Section} from '../model.ts';
 import {savedTotal} from '../run-record.ts';
 import type {Summary} from '../summary.ts';

@@ -1,6 +1,7 @@
 import {meaningOf} from '../../lookup/codes.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
-import {count, many, operationTitle, percent} from '../format.ts';
+import {operationTitle} from '../../operations/table.ts';
+import {count, many, percent} from '../format.ts';
 import {type Block, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
 import {lookupTotal} from '../run-record.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
