@@ -108,6 +108,11 @@ test('every flag that the pages name is one', async () => {
       expect(flags, page).toContain(flag);
 });
 
+// Except that of codes, which is made.
+test.each(all.filter(page => page !== 'docs/errors.md'))('%s has 2,000 words at most', page => {
+  expect(textOf(page).trim().split(/\s+/).length).toBeLessThanOrEqual(2_000);
+});
+
 test('pictures are small', () => {
   const pictures = inDocs.filter(name => name.endsWith('.png'));
   expect(pictures).toHaveLength(2);
