@@ -13,11 +13,7 @@ const spending = z.object({spent: credits, maybe_spent: credits});
 const perPeriod = z.object({
   limit: credits,
   used: credits,
-  lacked: credits
-    .optional()
-    .describe(
-      'Credits that the count lacked at the start, by the history and the answer store: they were added.',
-    ),
+  lacked: credits.optional().describe('Credits that the count lacked at the start, which were added.'),
 });
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
@@ -40,11 +36,9 @@ const lookup = z
     stale: whole.describe('Cells with an answer past its age, because no call was possible (--stale).'),
     rejected: whole.describe('Cells whose value the service rejects. They are part of failed.'),
     refused_in_a_row: whole.describe(
-      'Values of the longest series of ten or more rejections without an answer between them. The cause may be the account.',
+      'Longest series of ten or more rejections. The account may be the cause.',
     ),
-    deduplicated: whole.describe(
-      'Cells with the same value as an earlier cell, which made no call of their own.',
-    ),
+    deduplicated: whole.describe('Cells with the value of an earlier cell, which made no call of their own.'),
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
@@ -91,9 +85,7 @@ const about = {
   rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
   settings_sha256: z
     .string()
-    .describe(
-      'Hash of all settings that shape the result. With the same hash and input, a complete run is not repeated.',
-    ),
+    .describe('Hash of all settings that shape the result. With this hash and input, a run is not repeated.'),
 };
 
 const rows = z.object({
@@ -104,12 +96,8 @@ const rows = z.object({
 const milliseconds = z.number().nullable();
 
 const calls = z.object({
-  total: whole.describe(
-    'Calls of all sessions that were sent to the service. The other numbers are of the last session.',
-  ),
-  unconfirmed: whole.describe(
-    'Calls in flight when a session or a worker ended, which may have been sent. Not in total.',
-  ),
+  total: whole.describe('Calls of all sessions. The other numbers are of the last session.'),
+  unconfirmed: whole.describe('Calls in flight when a session or worker ended, perhaps sent. Not in total.'),
   unsent: whole.describe('Attempts that never reached the service.'),
   retries: whole,
   latency_ms: z.object({p50: milliseconds, p95: milliseconds, p99: milliseconds, max: milliseconds}),
@@ -139,9 +127,7 @@ const store = z
   .object({
     trouble: z.string().nullable().describe("Reason why the answer store can't be used."),
     not_looked_up: whole.describe('Values that could not be looked up in the store.'),
-    perhaps_paid_again: credits.describe(
-      'Credits that may have been spent on them although the store had an answer.',
-    ),
+    perhaps_paid_again: credits.describe('Credits perhaps spent although the store had an answer.'),
     not_stored: whole.describe('Answers that could not be stored for the next run.'),
   })
   .nullable()

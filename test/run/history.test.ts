@@ -107,6 +107,15 @@ test('a damaged file is named and left out, and so is a file with the name of an
   );
 });
 
+test('only the runs that are compared are checked: a damaged one of another job says nothing', () => {
+  rememberRun(run('a', 0.1), io);
+  writeFileSync(path('x.json'), '{"run_id": "x", "job": "another"}');
+  expect(jumps('b', 0.1)).toEqual([]);
+  expect(warnings).toEqual([]);
+  expect(ids()).toEqual(['a']);
+  expect(warnings).toEqual([`${path('x.json')} is damaged, so that run is left out.`]);
+});
+
 test('a run whose name leads out of the directory is not written', () => {
   expect(rememberRun(run('../../a', 0.1), io)).toBe(false);
   expect(warnings).toEqual([

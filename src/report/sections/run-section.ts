@@ -9,12 +9,7 @@ export function paceSection({calls, pace, timeline}: Summary): Section | undefin
   const limit = pace.rate_limit === null ? '' : `, of ${count(pace.rate_limit)} allowed`;
   const pauses =
     pace.pauses === 0 ? '' : ` ${many(pace.pauses, 'pause')}, ${duration(pace.paused_ms)} in all.`;
-  const latencies = [
-    ['half', p50] as const,
-    ['95%', p95] as const,
-    ['99%', p99] as const,
-    ['all', max] as const,
-  ];
+  const latencies = Object.entries({half: p50, '95%': p95, '99%': p99, all: max});
   return {
     title: 'Pace and latency',
     note: `${count(Math.round(pace.achieved * 10) / 10)} calls a second over the whole time${limit}.${pauses}`,
