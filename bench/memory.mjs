@@ -12,7 +12,7 @@ import {atShares, watch} from './anon-rss.mjs';
 import {fromSrc} from './from-src.mjs';
 import {startService} from './service.mjs';
 
-const {Ledger, intelligenceLookup, openStore} = await fromSrc(
+const {Ledger, intelligenceLookup, AnswerStore} = await fromSrc(
   'ledger/run/ledger',
   'ledger/lookup',
   'ledger/answers/store',
@@ -72,7 +72,7 @@ async function books() {
   const onTrouble = sentence => {
     throw new Error(sentence);
   };
-  const store = openStore(() => path('books'), {
+  const store = new AnswerStore(() => path('books'), {
     scope: {endpoint: 'http://127.0.0.1:9', account: 'a'},
     judge: () => 'fresh',
     now,

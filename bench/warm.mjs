@@ -14,7 +14,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {fromSrc} from './from-src.mjs';
 
-const {intelligenceLookup, openStore, scopeKey} = await fromSrc(
+const {intelligenceLookup, AnswerStore, scopeKey} = await fromSrc(
   'ledger/lookup',
   'ledger/answers/store',
   'ledger/answers/store-file',
@@ -77,7 +77,7 @@ function writeInput(name, count, distinct) {
 }
 
 function fillStore() {
-  const store = openStore(() => path('store'), {
+  const store = new AnswerStore(() => path('store'), {
     scope: scopeKey({endpoint: baseUrl, label: 'default'}),
     judge: () => 'fresh',
     now: Date.now,
