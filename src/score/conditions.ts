@@ -16,7 +16,6 @@ import {
   rowReader,
   type Subjects,
   subjectsOf,
-  subjectsRead,
 } from './subjects.ts';
 
 /** Returns true if the row is looked up. Returns false if the filter is false for the row, or can't be decided. */
@@ -86,9 +85,8 @@ export function createConditions(
     if (when === undefined) return undefined;
     const place = placeOf([operation, 'when']);
     const condition = compileOf(when, place);
-    const names = [...subjectsRead(condition.references, subjects)];
-    const read = names.flatMap(name => subjects.get(name)?.targets ?? []);
-    return {condition, after: read.filter(index => targets[index]?.when !== undefined), place};
+    const read = new Set(condition.alternatives.flatMap(({chosen}) => [...chosen.values()]));
+    return {condition, after: [...read].filter(index => targets[index]?.when !== undefined), place};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
   const readFacts = factsReader(conditions, targets, format.columns, background);

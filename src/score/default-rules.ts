@@ -1,4 +1,4 @@
-import type {ScoreRules} from '../job/settings/score-rules.ts';
+import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
 /**
@@ -8,4 +8,4 @@ import {operationNames, operations} from '../operations/table.ts';
 export const defaultRules: ScoreRules['rules'] = operationNames.flatMap(name => operations[name].rules);
 
 /** Scores from which a row is of medium or high risk. */
-export const defaultLevels: ScoreRules['levels'] = {medium: 30, high: 60};
+export const defaultLevels: ScoreRules['levels'] = scoreRules.parse({}).levels;

@@ -113,14 +113,13 @@ export class ListFacts {
   }
 
   #partOf(find: Query, number: number): ReadonlyMap<number, number> {
-    let part = this.#parts.get(number);
-    if (part === undefined) {
-      const width = READ_AT_ONCE * this.#counted.length;
-      const found = find.all(number * width, (number + 1) * width - 1);
-      part = new Map(found.map(({place, count}) => [Number(place), Number(count)]));
-      if (this.#parts.size === MOST_PARTS) this.#parts.clear();
-      this.#parts.set(number, part);
-    }
+    const known = this.#parts.get(number);
+    if (known !== undefined) return known;
+    const width = READ_AT_ONCE * this.#counted.length;
+    const found = find.all(number * width, (number + 1) * width - 1);
+    const part = new Map(found.map(({place, count}) => [Number(place), Number(count)]));
+    if (this.#parts.size === MOST_PARTS) this.#parts.clear();
+    this.#parts.set(number, part);
     return part;
   }
 

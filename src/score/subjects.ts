@@ -97,7 +97,7 @@ export function conditionCompiler(
   return (text, place) => {
     const expression = check(text, place);
     const {references} = expression;
-    const alternatives = choicesOf(subjectsRead(references, subjects), subjects).map(chosen => ({
+    const alternatives = choicesOf(references, subjects).map(chosen => ({
       condition: compile(expression, locateIn(chosen)),
       chosen,
     }));
@@ -114,19 +114,16 @@ export function conditionCompiler(
   };
 }
 
-/** All choices of one target for each subject. */
-function choicesOf(names: ReadonlySet<string>, subjects: Subjects): Alternative['chosen'][] {
+/** All choices of one target for each subject that is read. */
+function choicesOf(references: readonly Reference[], subjects: Subjects): Alternative['chosen'][] {
+  const names = new Set(references.map(({path}) => subjectOf(path)));
   let choices: Alternative['chosen'][] = [new Map()];
   for (const name of names) {
-    const targets = subjects.get(name)?.targets ?? [];
+    const {targets} = subjects.get(name) ?? {};
+    if (targets === undefined) continue;
     choices = choices.flatMap(chosen => targets.map(index => new Map([...chosen, [name, index]])));
   }
   return choices;
-}
-
-/** Names of the subjects of which something is read. */
-export function subjectsRead(references: readonly Reference[], subjects: Subjects): ReadonlySet<string> {
-  return new Set(references.map(({path}) => subjectOf(path)).filter(name => subjects.has(name)));
 }
 
 /** A lookup's name in the facts. No expression can have it, so it is no other name of the vocabulary. */
