@@ -131,24 +131,73 @@ test('NDJSON rows are matched by all their own members, also those that the firs
   });
 });
 
-test('a key of several columns tells rows apart whose texts are the same one after the other', async () => {
-  const head = HEAD.replace('id,', 'list,id,');
-  box.write('old.csv', `${head}a,${row('bc')}ab,${row('c')}`);
-  box.write('new.csv', `${head}ab,${row('c')}a,${row('bc', {vpn: true})}`);
-  expect(await compared('old.csv', 'new.csv', '--key', 'list', '--key', 'id')).toMatchObject({
-    key: ['list', 'id'],
-    ...{new: 0, gone: 0, changed: 1, unchanged: 1},
-    repeated: {old: 0, new: 0},
-  });
-});
+const unscored = (id: string) => `${id},192.0.2.1,ok,,false,DE,,,\n`;
+const more = (columns: string, cells: string) => `${HEAD.trim()},${columns}\n${row('a').trim()},${cells}\n`;
+const lists = HEAD.replace('id,', 'list,id,');
+const high = {score: 60, level: 'high'};
 
-test('without a key, rows are matched by the columns that both lists have', async () => {
-  box.write('old.csv', `was,${HEAD}x,${row('a')}x,${row('b')}`);
-  box.write('new.csv', HEAD.replace('id,', 'id,note,') + row('b,y') + row('a,y', {vpn: true}));
-  expect(await compared('old.csv', 'new.csv')).toMatchObject({
-    key: ['id', 'ip'],
-    ...{new: 0, gone: 0, changed: 1, unchanged: 1},
-  });
+test.each<[name: string, keys: string[], old: string, fresh: string, expected: object]>([
+  [
+    'a key of several columns tells rows apart whose texts are the same one after the other',
+    ['list', 'id'],
+    `${lists}a,${row('bc')}ab,${row('c')}`,
+    `${lists}ab,${row('c')}a,${row('bc', {vpn: true})}`,
+    {key: ['list', 'id'], new: 0, gone: 0, changed: 1, unchanged: 1, repeated: {old: 0, new: 0}},
+  ],
+  [
+    'without a key, rows are matched by the columns that both lists have',
+    [],
+    `was,${HEAD}x,${row('a')}x,${row('b')}`,
+    HEAD.replace('id,', 'id,note,') + row('b,y') + row('a,y', {vpn: true}),
+    {key: ['id', 'ip'], new: 0, gone: 0, changed: 1, unchanged: 1},
+  ],
+  [
+    'a row without a score now, or before, has changed, and is counted under the level none',
+    ['id'],
+    HEAD + row('a') + unscored('b') + unscored('c'),
+    HEAD + unscored('a') + row('b') + unscored('c'),
+    {changed: 2, unchanged: 1, levels: {low: {none: 1}, none: {low: 1, none: 1}}},
+  ],
+  [
+    'a row whose score alone differs has changed',
+    ['id'],
+    HEAD + row('a') + row('b'),
+    HEAD + row('a', {score: 5}) + row('b'),
+    {changed: 1, unchanged: 1, levels: {low: {low: 2}}, answers: {}},
+  ],
+  [
+    'a reason in the place of another came, and the other went',
+    ['id'],
+    HEAD + row('a', {...high, reasons: ['vpn']}) + row('b', {...high, reasons: ['tor']}),
+    HEAD + row('a', {...high, reasons: ['tor']}) + row('b', {...high, reasons: ['tor']}),
+    {changed: 1, unchanged: 1, reasons: {came: {tor: 1}, went: {vpn: 1}}},
+  ],
+  [
+    'reasons and levels may have the names of what every object has',
+    ['id'],
+    HEAD + row('a', {reasons: ['constructor']}),
+    HEAD + row('a', {reasons: ['__proto__']}),
+    {changed: 1, reasons: {came: JSON.parse('{"__proto__": 1}'), went: {constructor: 1}}},
+  ],
+  [
+    'the points of the rules and the missing names explain a score: they change no row by themselves',
+    ['id'],
+    more('risk_points,risk_missing', '"{""vpn"":5}",[]'),
+    more('risk_points,risk_missing', '"{""vpn"":2,""proxy"":3}","[""ip.country""]"'),
+    {changed: 0, unchanged: 1, answers: {}},
+  ],
+  [
+    'the repairs of a row’s own cells change no row',
+    ['id'],
+    more('input_repairs', ''),
+    more('input_repairs', '"{""ip"":[""quoted""]}"'),
+    {changed: 0, unchanged: 1, answers: {}, columns: {old: [], new: []}},
+  ],
+])('%s', async (_, keys, old, fresh, expected) => {
+  box.write('old.csv', old);
+  box.write('new.csv', fresh);
+  const flags = keys.flatMap(name => ['--key', name]);
+  expect(await compared('old.csv', 'new.csv', ...flags)).toMatchObject(expected);
 });
 
 test('outputs without a column in common can be matched by no key, which is said', async () => {
@@ -159,40 +208,6 @@ test('outputs without a column in common can be matched by no key, which is said
     2,
     expect.stringContaining('old.csv and new.csv have no column in common to match rows by.'),
   ]);
-});
-
-test('a row without a score now, or before, has changed, and is counted under the level none', async () => {
-  const unscored = (id: string) => `${id},192.0.2.1,ok,,false,DE,,,\n`;
-  box.write('old.csv', HEAD + row('a') + unscored('b') + unscored('c'));
-  box.write('new.csv', HEAD + unscored('a') + row('b') + unscored('c'));
-  expect(await byId()).toMatchObject({
-    ...{changed: 2, unchanged: 1},
-    levels: {low: {none: 1}, none: {low: 1, none: 1}},
-  });
-});
-
-test('a row whose score alone differs has changed', async () => {
-  box.write('old.csv', HEAD + row('a') + row('b'));
-  box.write('new.csv', HEAD + row('a', {score: 5}) + row('b'));
-  expect(await byId()).toMatchObject({changed: 1, unchanged: 1, levels: {low: {low: 2}}, answers: {}});
-});
-
-test('a reason in the place of another came, and the other went', async () => {
-  const high = {score: 60, level: 'high'};
-  box.write('old.csv', HEAD + row('a', {...high, reasons: ['vpn']}) + row('b', {...high, reasons: ['tor']}));
-  box.write('new.csv', HEAD + row('a', {...high, reasons: ['tor']}) + row('b', {...high, reasons: ['tor']}));
-  expect(await byId()).toMatchObject({
-    ...{changed: 1, unchanged: 1},
-    reasons: {came: {tor: 1}, went: {vpn: 1}},
-  });
-});
-
-test('the points of the rules and the missing names explain a score: they change no row by themselves', async () => {
-  const explained = (points: string, missing: string) =>
-    `${HEAD.trim()},risk_points,risk_missing\n${row('a').trim()},${points},${missing}\n`;
-  box.write('old.csv', explained('"{""vpn"":5}"', '[]'));
-  box.write('new.csv', explained('"{""vpn"":2,""proxy"":3}"', '"[""ip.country""]"'));
-  expect(await byId()).toMatchObject({changed: 0, unchanged: 1, answers: {}});
 });
 
 test('columns that only one output has are named, and the others are compared wherever they stand', async () => {
@@ -232,17 +247,6 @@ test.each([
     key: ['id'],
     changed: 1,
     answers: {ip_stale: 1},
-  });
-});
-
-test('the repairs of a row’s own cells change no row', async () => {
-  const repaired = (repairs: string) => `${HEAD.trim()},input_repairs\n${row('a').trim()},${repairs}\n`;
-  box.write('old.csv', repaired(''));
-  box.write('new.csv', repaired('"{""ip"":[""quoted""]}"'));
-  expect(await byId()).toMatchObject({
-    ...{changed: 0, unchanged: 1},
-    answers: {},
-    columns: {old: [], new: []},
   });
 });
 
