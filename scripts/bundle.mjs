@@ -7,7 +7,7 @@ import {rolldown} from 'rolldown';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** What a run loads one after the other; what else is told apart is the library, and its client alone. */
-const stages = ['cli/bin', 'cli/begin', 'cli/flags', 'cli/commands/run', 'cli/commands/run-job'];
+const stages = ['cli/bin', 'cli/begin', 'cli/flags', 'cli/commands/run', 'cli/run-job'];
 const doors = ['index', 'client'];
 
 /**
@@ -35,6 +35,8 @@ function joined(modules) {
       name: 'know-imports',
       buildEnd() {
         for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
+        const missing = stages.filter(name => !imports.has(`${root}src/${name}.ts`));
+        if (missing.length > 0) throw new Error(`no such stage: ${missing.join(', ')}`);
       },
     },
     name(id) {

@@ -1,5 +1,7 @@
+import {readFileSync} from 'node:fs';
 import {type Command, Option} from 'commander';
 import type {Use} from '../job/settings/declare.ts';
+import {sourceFile} from '../operations/package-files.ts';
 import declared from './commands.json' with {type: 'json'};
 
 /** A command's work, which returns the exit code. It is loaded on demand, so that other commands start fast. */
@@ -100,4 +102,24 @@ function optionOf(flags: string, given: string | DeclaredOption, told: (text: st
   if (choices !== undefined) option.choices(choices);
   if (repeats) option.argParser((value: string, before: string[] = []) => [...before, value]);
   return option;
+}
+
+/** Examples at the end of a command's help, from `examples.txt`; empty for a command that only groups others. */
+export function examplesOf(command: Command): string {
+  const name = nameOf(command);
+  const text = readFileSync(sourceFile('cli/examples.txt'), 'utf8');
+  const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
+  return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitted).join('\n');
+}
+
+/** An example with its explanation. In a narrow terminal, the explanation moves to the next line. */
+function fitted(line: string): string {
+  const {isTTY, columns} = process.stdout;
+  return isTTY && line.length > columns ? line.replace(/ {3,}(?=\S)/, '\n      ') : line;
+}
+
+/** A command's name after that of its group: `lookup`, `store purge`. */
+function nameOf(command: Command): string {
+  const above = command.parent?.parent ? `${nameOf(command.parent)} ` : '';
+  return above + command.name();
 }

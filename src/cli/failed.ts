@@ -1,7 +1,7 @@
 import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, foreseen, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
-import {examplesOf} from './examples.ts';
+import {examplesOf} from './declared-commands.ts';
 import {type CommandLine, remedied} from './terminal/command-line.ts';
 import {broken} from './terminal/lines.ts';
 import {painter, print} from './terminal/printable.ts';

@@ -8,11 +8,11 @@ import {
   type Action,
   addCommands,
   type CommandSettings,
+  examplesOf,
   NOTHING_SAID,
   type RunCommand,
   type WithSettings,
 } from './declared-commands.ts';
-import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
 /** Runs a command line, and returns its exit code. `heard` receives an error before the user sees it. */

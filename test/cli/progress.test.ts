@@ -204,20 +204,19 @@ describe('a run under way', () => {
       output: {writer: {counters: {rows}}, window: {full: false}},
     };
     const events: {fields: Record<string, unknown>; line: string}[] = [];
-    const warnings: string[] = [];
     const log = {info: (fields: Record<string, unknown>, line: string) => events.push({fields, line})};
-    const quietly = {say: () => {}, draw: () => {}, warn: (text: string) => warnings.push(text)};
+    const quietly = {say: () => {}, draw: () => {}};
     const heard = {...quietly, forMachine: true, quiet: false, log, ...console};
     const end = startProgress(session as unknown as Session, heard as unknown as Console, counted);
     Object.assign(rows, {written: 140, rejected: 10});
     Object.assign(tally.operations.ip, {calls: 60, retries: 10});
     vi.advanceTimersByTime(30_000);
     end();
-    return {...events[0], count: events.length, warnings};
+    return {...events[0], count: events.length};
   }
 
   test('a log has its rows, credits, speed, and the time that its calls take', () => {
-    const {fields, line, warnings} = eventsOf({}, 80);
+    const {fields, line} = eventsOf({}, 80);
     expect(fields).toMatchObject({
       rows: 150,
       rows_total: 300,
@@ -228,7 +227,6 @@ describe('a run under way', () => {
     expect(line).toBe(
       '████████████░░░░░░░░ 62% of calls · 150 rows · 160 credits · 2 calls/s · about 15 s left',
     );
-    expect(warnings).toEqual([]);
   });
 
   test('if its calls were not counted, the rows of this session tell how many each row needs', () => {
@@ -243,11 +241,6 @@ describe('a run under way', () => {
       expect.stringMatching(/ · slowed down to 7\/s$/),
     ]);
     expect(line(9.8, 10)).not.toContain('slowed');
-  });
-
-  test('an outage after calls that were answered is no fault of the address', () => {
-    const pause = {reason: 'outage', detail: 'http_503', untilMs: 0};
-    expect(eventsOf({pace: {pause}}).warnings).toEqual([]);
   });
 
   test('quiet, a program hears of no progress', () => {
