@@ -1,7 +1,6 @@
 import type {Redis} from 'ioredis';
 import type {TimedAttempt} from '../client/attempt.ts';
-import type {LaneSettings, Outlet} from '../lookup/call.ts';
-import type {Pause} from '../lookup/pace/pause.ts';
+import type {LaneSettings, Outlet, Pause} from '../lookup/call.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';

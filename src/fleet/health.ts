@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import type {Pause, StopReason} from '../lookup/pace/pause.ts';
+import type {Pause, StopReason} from '../lookup/call.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';

@@ -1,25 +1,32 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
-import type {Params} from '../client/client.ts';
+import type {PublishedLimit} from '../job/settings/call-settings.ts';
 import type {Rate} from '../job/values.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import type {KnownAnswer} from '../ledger/answers/validity.ts';
-import type {Answer, LookupKey} from '../ledger/lookup.ts';
-import type {LedgerEntry, Reservation} from '../ledger/run/entry.ts';
+import type {Judge, KnownAnswer} from '../ledger/answers/validity.ts';
+import type {Answer, Lookup, Result} from '../ledger/lookup.ts';
+import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/entry.ts';
+import type {Ledger} from '../ledger/run/ledger.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Pause} from './pace/pause.ts';
+import type {Streak} from './pace/canary.ts';
+import type {PolicySettings} from './policy.ts';
 
-/** A value that must be paid for: neither ledger nor store has its outcome. With the reservation of its next call. */
-export interface Call extends LookupKey, Reservation {
-  readonly params: Params;
-  readonly entry: LedgerEntry;
-  /** Cost of one call, in thousandths of a credit. */
-  readonly cost: number;
-  /** Number of the first row that waits for it. */
-  readonly row: number | undefined;
+/** A planned cell that waits for its result. */
+export interface Waiter {
+  readonly lookup: Lookup;
+  /** Number of the cell's row in the run. */
+  readonly row: number;
+  tell(result: Result): void;
+}
+
+/** A value that must be paid for unless ledger or store know it. With the reservation of its next call. */
+export interface Call extends Lookup, Reservation {
+  entry: LedgerEntry;
+  /** The cells that wait for it. */
+  readonly waiters: Waiter[];
   /** An earlier answer, which has expired. Without a call, the rows get it, unless it is too old to use. */
-  readonly before: KnownAnswer | undefined;
+  before: KnownAnswer | undefined;
   /** True if `before` is a usable answer in a run that publishes once its budget is used up. */
-  readonly renews: boolean;
+  renews: boolean;
   /** Number of the last reservation; 0 before the first. */
   dispatch: number;
   /** Time of the last reservation, in milliseconds since the epoch. */
@@ -52,6 +59,72 @@ export interface LaneSettings {
   readonly concurrency: number;
 }
 
+/** All that lookups need: places of known answers, the way of a call, and listeners. */
+export interface LookupOptions {
+  readonly outlet: Outlet;
+  readonly ledger: Ledger;
+  readonly store: AnswerStore;
+  readonly lanes: readonly LaneSettings[];
+  /** Maximum calls in flight of all lanes together. By default, the sum of the lanes' own maximums. */
+  readonly concurrency?: number | undefined;
+  readonly policy: PolicySettings;
+  readonly maxOutageMs: number;
+  /** True if refused values never end the run, however many come in a row. */
+  readonly mayAllFail?: boolean | undefined;
+  /** True if an answer of this operation is known, from this run or an earlier one. */
+  readonly isAnswered: (operation: Operation) => boolean;
+  /** At these limits the remaining values end without a call, and the run publishes. At other limits it stops. */
+  readonly publishOn: readonly PublishedLimit[];
+  /** Cost of one call, in thousandths of a credit. */
+  readonly costOf: (lookup: Lookup) => number;
+  /** Returns an earlier answer's validity. The store must use the same judge. */
+  readonly judge: Judge;
+  readonly events: LookupEvents;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+}
+
+export interface LookupEvents {
+  /** Called at the end of each attempt. `row`: number of the first row that waits for it. */
+  attempted(booked: BookedAttempt, row: number | undefined): void;
+  /** Called once per streak, when so many values of an operation were refused in a row that they are not to blame. */
+  refused(operation: Operation, streak: Streak): void;
+  /** Called when the run stops. It then sends nothing new. */
+  stopped(reason: GateStop): void;
+  /** Called when the run sends nothing new, but continues to its end. */
+  closed(reason: GateStop): void;
+}
+
+export type StopReason =
+  | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {readonly kind: 'fatal'}>}
+  | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}
+  | {
+      readonly kind: 'outage';
+      readonly cause: string;
+      readonly sinceMs: number;
+      /** Milliseconds since the epoch at which a new try makes sense. */
+      readonly comeBackMs: number;
+      /**
+       * `asked`: the service asks for too long a wait. `too long`: it was down for too long. `no resends`: no value
+       * may be sent again to test the service.
+       */
+      readonly why: 'asked' | 'too long' | 'no resends';
+    };
+
+export interface Pause {
+  readonly reason: 'throttled' | 'quota' | 'outage' | 'fleet';
+  readonly detail: string;
+  /** Time of the pause's end, or of a call that tests if the service is back. Milliseconds since the epoch. */
+  readonly untilMs: number;
+}
+
+export type GateStop =
+  | StopReason
+  | {readonly kind: 'budget'}
+  | {readonly kind: 'error'; readonly error: unknown};
+
 /** The answer that another run has bought since the call's value was searched in the store; undefined without one. */
 export function boughtMeanwhile(call: Call, store: AnswerStore): Answer | undefined {
   const version = store.version();
@@ -64,7 +137,7 @@ export function boughtMeanwhile(call: Call, store: AnswerStore): Answer | undefi
 }
 
 /** True if the service rejects the value with the same code as before. This says nothing new about the service. */
-export function isKnownRejection({before}: Call, attempt: Attempt): boolean {
+export function isKnownRejection({before}: Pick<Call, 'before'>, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }

@@ -1,18 +1,17 @@
 import {randomInt} from 'node:crypto';
+import {setTimeout as delay} from 'node:timers/promises';
 import type {Attempt} from '../client/attempt.ts';
 import type {UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import {boughtMeanwhile, type Call} from './call.ts';
-import type {GateOptions, GateStop, PaceReport} from './gate-options.ts';
+import {boughtMeanwhile, type Call, type GateStop, type LookupOptions} from './call.ts';
 import {Lane, Lanes} from './lane.ts';
-import {OpenCalls} from './open-calls.ts';
+import {perSecond} from './pace/rate-controller.ts';
 import {ServiceHealth} from './pace/service-health.ts';
 import {type Blame, type Refusal, retryMs} from './policy.ts';
-import {Waits} from './waits.ts';
 
 /**
- * The one place that answers "may this call leave now?". A call takes a slot of its lane (p-queue), waits for a permit
- * of the rate (bottleneck), for the throttle, the circuit breaker and the canary ({@link ServiceHealth}), and for its
+ * The one place that answers "may this call leave now?". A call takes a slot of its lane and waits for a permit of the
+ * rate ({@link Lane}), for the throttle, the circuit breaker and the canary ({@link ServiceHealth}), and for its
  * credits.
  *
  * It admits calls once a turn of the event loop, over all lanes: first the turn books all answers that it has read. One
@@ -20,183 +19,190 @@ import {Waits} from './waits.ts';
  * the rows with the answers continue.
  */
 export class Gate {
-  readonly #options: GateOptions;
+  readonly options: LookupOptions;
   readonly #health: ServiceHealth;
   readonly #lanes: Lanes;
-  readonly #open: OpenCalls;
-  readonly #waits = new Waits();
+  /** The values that need calls and are not settled yet. */
+  readonly #open = new Set<Call>();
+  /** Number of callers with more values, which wait until a queue has room. */
+  #blocked = 0;
+  /** Ends of the waits before a next attempt: with a timer, or without one until an outage is over. */
+  readonly #waits = new Map<() => void, NodeJS.Timeout | undefined>();
   #slots: number;
   /** Number of the last reservation. Random at first, so that no two sessions of a run use the same numbers. */
   #dispatched = randomInt(2 ** 47);
-  /** Set once nothing new is sent: why calls don't leave. */
-  #refusal: Refusal | undefined;
+  /** Why nothing new is sent; undefined while calls may leave. Only the gate sets it. */
+  refusal: Refusal | undefined;
   /** Ends the waits for this turn's transaction; undefined without a due admission. */
   #written: (() => void)[] | undefined;
   /** Milliseconds that the service had the calls that ended, summed over them. */
   #servedMs = 0;
   /** When this turn read its first answer. The others had arrived by then, so their calls count until this time. */
   #readFrom: number | undefined;
-  readonly #wake = () => this.#lanes.wake();
 
-  constructor(options: GateOptions) {
-    this.#options = options;
-    const {lanes, outlet, ledger, policy, events, now} = options;
+  /** Plans leases for the calls that wait, except while none may leave: then they would expire. */
+  readonly #wake = () => {
+    if (this.#health.opensAt <= this.options.now()) this.#lanes.wake();
+  };
+
+  constructor(options: LookupOptions) {
+    const {lanes, outlet, now} = options;
+    this.options = options;
     this.#slots = options.concurrency ?? lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
-    this.#open = new OpenCalls(policy);
-    this.#health = new ServiceHealth({
-      ...options,
-      unsettled: this.#open,
-      refusals: operation => ledger.tally.refusals[operation],
-      onOpen: this.#wake,
-      onStop: reason => this.#giveUp(reason),
-      onStreak: events.refused,
-    });
-    const onPermits = () => this.#admitSoon();
-    this.#lanes = new Lanes(lanes.map(each => new Lane(each, outlet.keepsPace !== true, now, onPermits)));
-  }
-
-  /** Adds a value that needs calls, until it is {@link settled}. */
-  open(call: Call): void {
-    this.#open.add(call);
+    const isPaced = outlet.keepsPace !== true;
+    this.#lanes = new Lanes(lanes.map(one => new Lane(one, isPaced, now, () => void this.#admitSoon())));
+    this.#health = new ServiceHealth(
+      options,
+      () => (this.#blocked > 0 ? undefined : [...this.#open]),
+      () => this.#lanes.wake(),
+      reason => this.#giveUp(reason),
+    );
   }
 
   /** The value needs no more calls. Resolves once its booking is written. */
   settled(call: Call): Promise<void> {
     this.#open.delete(call);
     this.#health.breaker.settled(call.key);
-    this.#health.rest();
-    this.#endWithoutResends();
+    this.#rest();
     const written = this.#admitSoon();
     return new Promise(resolve => void written.push(resolve));
   }
 
-  hasRoom(operation: Operation): boolean {
-    return this.#refusal !== undefined || this.#lanes.of(operation).hasRoom;
-  }
-
-  /** Resolves when another value of the operation may come. */
-  async room(operation: Operation): Promise<void> {
-    this.#open.blocked += 1;
-    await this.#lanes.of(operation).room();
-    this.#open.blocked -= 1;
-    this.#health.rest();
+  /** Resolves when another value of the operation may come; undefined if it may come now. */
+  room(operation: Operation): Promise<void> | undefined {
+    const ready = this.refusal === undefined ? this.#lanes.of(operation).room() : undefined;
+    if (ready === undefined) return undefined;
+    this.#blocked += 1;
+    return ready.then(() => {
+      this.#blocked -= 1;
+      this.#rest();
+    });
   }
 
   /** Runs `send` in a slot once the call may leave, its credits reserved. Resolves with what it returns, or why not. */
   pass<Step>(call: Call, send: (perSecond: number) => Promise<Step>): Promise<Step | Refusal> {
     const lane = this.#lanes.of(call.operation);
+    this.#open.add(call);
     return lane.slots.add(async () => {
-      const refusal = this.#refused(call) ?? (await lane.mayLeave(call));
+      const refusal = this.#refused(call) ?? (await lane.mayLeave(call, this.#wake));
       if (refusal !== undefined) return refusal;
-      const sentAt = this.#options.now();
-      const sending = send(lane.controller.perSecond(sentAt));
-      lane.sent(sentAt);
+      const sending = send(lane.controller.perSecond(call.sentAt));
+      lane.sent();
       return sending;
     });
   }
 
   /** Learns from a call that has ended, before it is booked. Returns who is to blame if it failed. */
   learn(call: Call, attempt: Attempt): Blame {
-    const now = this.#options.now();
+    const now = this.options.now();
     this.#readFrom ??= now;
     this.#servedMs += Math.max(0, this.#readFrom - call.sentAt);
-    const blame = this.#health.ended(call, attempt, now, this.#options.ledger.inFlight - 1);
-    const lane = this.#lanes.of(call.operation);
+    const blame = this.#health.ended(call, attempt, now, this.options.ledger.inFlight - 1);
     if (attempt.kind === 'throttled')
-      lane.slowDown(call.sentAt, Math.max(now, this.#health.pause?.untilMs ?? 0));
-    if (!this.isOutage) this.#waits.endHeld();
-    this.#lanes.wake();
+      this.#lanes.of(call.operation).slowDown(call.sentAt, Math.max(now, this.#health.pause?.untilMs ?? 0));
+    if (!this.isOutage) this.#endWaits('held');
+    this.#wake();
     this.#admitSoon();
     return blame;
-  }
-
-  /** Why nothing new is sent; undefined while calls may leave. */
-  get refusal(): Refusal | undefined {
-    return this.#refusal;
   }
 
   get isOutage(): boolean {
     return this.#health.breaker.current !== undefined;
   }
 
-  /** Waits before a value's next attempt. While throttling or an outage holds all values, there is no own backoff. */
-  async backOff({entry}: Call, isThrottled = false): Promise<void> {
-    const {policy, random} = this.#options;
-    if (this.#refusal !== undefined || isThrottled || this.#health.pause !== undefined) return;
-    const delayMs = retryMs(entry.history, this.#health.breaker.onlyFailingLeft, policy, random());
-    if (delayMs > 0) await this.#waits.until(delayMs);
-  }
-
-  /** Waits until the outage is over: the value has used up its sends. */
-  async outageEnds(): Promise<void> {
-    if (this.#refusal !== undefined) return;
-    const ends = this.#waits.hold();
-    this.#endWithoutResends();
+  /**
+   * Waits before a value's next attempt: if it has used up its sends (`hold`), until the outage is over. Otherwise it
+   * backs off, except while throttling or an outage holds all values.
+   */
+  async again(call: Call, next: 'retry' | 'hold'): Promise<void> {
+    const {policy, random} = this.options;
+    this.#open.add(call);
+    if (this.refusal !== undefined || (next === 'retry' && this.#health.pause !== undefined)) return;
+    const {onlyFailingLeft} = this.#health.breaker;
+    const delayMs =
+      next === 'hold' ? undefined : retryMs(call.entry.history, onlyFailingLeft, policy, random());
+    const ends = delayMs === 0 ? undefined : this.#wait(delayMs);
+    this.#rest();
     await ends;
   }
 
-  /** Sends nothing new. Values with a call in flight are still settled. All others stay open. */
-  stop(): void {
-    if (this.#refusal?.next === 'stay open') return;
-    this.#refuse({next: 'stay open'});
+  /** Sends nothing new, and reports the reason. Values with a call in flight are still settled. All others stay open. */
+  stop(reason?: GateStop): void {
+    if (this.refusal?.next === 'stop') return;
+    this.#refuse({next: 'stop'});
     for (const lane of this.#lanes) lane.stop();
+    if (reason !== undefined) this.options.events.stopped(reason);
   }
 
   /** Sends nothing new. Values without an outcome end without a call, for this reason. */
   close(reason: UnaskedCode): void {
-    if (this.#refusal !== undefined) return;
-    void this.#options.outlet.withdraw?.();
+    if (this.refusal !== undefined) return;
+    void this.options.outlet.withdraw?.();
     this.#refuse({next: 'skip', reason});
   }
 
-  /** Ends the run after an error, which is the ledger's: a failed call does not throw. */
-  fail(error: unknown): void {
-    if (this.#refusal?.next === 'stay open') return;
-    this.stop();
-    this.#options.events.stopped({kind: 'error', error});
-  }
-
   /** Resolves once no call is in flight, at the latest after `graceMs`. */
-  drained(graceMs: number): Promise<void> {
-    return this.#lanes.idleWithin(graceMs);
+  async drained(graceMs: number): Promise<void> {
+    await Promise.race([this.#lanes.idle(), delay(graceMs, undefined, {ref: false})]);
   }
 
-  pace(): PaceReport {
-    const {ledger, outlet, now: clock} = this.#options;
+  pace() {
+    const {ledger, outlet, now: clock} = this.options;
     const now = clock();
     const health = this.#health.report();
     return {
-      ...this.#lanes.ratesAt(now),
+      /** The configured calls per second; undefined without a limit. */
+      limit: this.#lanes.perSecond(({settings}) => perSecond(settings.rate)),
+      /** The current calls per second, lowered by throttling. */
+      current: this.#lanes.perSecond(({controller}) => controller.perSecond(now)),
       inFlight: ledger.inFlight,
+      /** Milliseconds that calls were in flight, summed over all calls. */
       inFlightMs: this.#servedMs + ledger.sumInFlight(({sentAt = now}) => now - sentAt),
+      /** Number of values that wait for a slot, a permit or their next attempt. */
       waiting: Math.max(0, this.#open.size - ledger.inFlight),
       ...health,
       pause: outlet.pause ?? health.pause,
     };
   }
 
-  /** Maximum calls in flight from now on, divided among the lanes. */
+  /** Maximum calls in flight from now on. */
   set slots(total: number) {
     this.#slots = this.#lanes.slots = total;
   }
 
-  /** Ends the run if an outage holds all values that are open: none of them can test if it is over. */
-  #endWithoutResends(): void {
-    const {held} = this.#waits;
+  /** Without open values, lets the process end. Ends the run if an outage holds all of them: none can test if it is over. */
+  #rest(): void {
+    if (this.#blocked === 0 && this.#open.size === 0) this.#health.rest();
+    const held = [...this.#waits.values()].filter(timer => timer === undefined).length;
     if (held > 0 && held === this.#open.size) this.#health.endWithoutResends();
   }
 
+  #wait(delayMs?: number): Promise<void> {
+    return new Promise(resolve => {
+      const end = () => {
+        clearTimeout(this.#waits.get(end));
+        this.#waits.delete(end);
+        resolve();
+      };
+      this.#waits.set(end, delayMs === undefined ? undefined : setTimeout(end, delayMs));
+    });
+  }
+
+  #endWaits(which: 'held' | 'all'): void {
+    for (const [end, timer] of this.#waits) if (which === 'all' || timer === undefined) end();
+  }
+
   #refuse(refusal: Refusal): void {
-    this.#refusal = refusal;
+    this.refusal = refusal;
     this.#health.stop();
-    this.#waits.endAll();
-    for (const lane of this.#lanes) lane.endAll(refusal);
+    this.#endWaits('all');
+    for (const lane of this.#lanes) for (const call of lane.waiting.keys()) lane.end(call, refusal);
   }
 
   /** Why a call need not wait: nothing new is sent, or its credits are lacking. */
   #refused(call: Call): Refusal | undefined {
-    if (this.#refusal !== undefined) return this.#refusal;
-    const {publishOn, ledger} = this.#options;
+    if (this.refusal !== undefined) return this.refusal;
+    const {publishOn, ledger} = this.options;
     if (!publishOn.includes('budget')) return undefined;
     // Only a renewal ends while calls are in flight: one of them may turn out to be free, and give its credits back.
     const isFinal = call.renews || ledger.inFlight === 0;
@@ -219,8 +225,8 @@ export class Gate {
     this.#written = undefined;
     this.#readFrom = undefined;
     try {
-      const {ledger, store} = this.#options;
-      const leaving = this.#refusal === undefined ? this.#choose() : [];
+      const {ledger, store} = this.options;
+      const leaving = this.refusal === undefined ? this.#choose() : [];
       const granted = ledger.reserve(leaving);
       for (const call of leaving.slice(0, granted)) {
         this.#health.breaker.sent(call.key);
@@ -228,23 +234,26 @@ export class Gate {
         this.#lanes.leave(call);
       }
       if (granted < leaving.length) this.#overBudget(leaving[granted] as Call);
-      else if (granted > 0) this.#lanes.wake();
+      else if (granted > 0) this.#wake();
       for (const end of written) end();
     } catch (error) {
-      this.fail(error);
+      // The ledger's: a failed call does not throw.
+      this.stop({kind: 'error', error});
     }
   }
 
   /** The calls that may leave now, in order: as many as their lanes' permits, free slots and the service's state allow. */
   #choose(): Call[] {
-    const {ledger, store, now} = this.#options;
+    const {ledger, store, now} = this.options;
     const time = now();
     let room = Math.min(this.#slots - ledger.inFlight, this.#health.room(time, ledger.inFlight));
-    const permits = this.#lanes.takePermits();
+    const permits = new Map([...this.#lanes].map(lane => [lane, lane.takePermits()]));
     const leaving: Call[] = [];
     if (room <= 0) return leaving;
     const isFree = (call: Call) => !store.purchases.isOfOther(call, this.#wake);
-    const able = [...permits.keys()].flatMap(lane => [...lane.waiting.keys()].filter(isFree));
+    const able = [...permits].flatMap(([{waiting}, left]) =>
+      left > 0 ? [...waiting.keys()].filter(isFree) : [],
+    );
     const inFlightOf = (operation: Operation) =>
       ledger.sumInFlight(sent => Number(sent.operation === operation)) +
       leaving.filter(call => call.operation === operation).length;
@@ -263,37 +272,31 @@ export class Gate {
 
   /** True if another run has bought the answer since the call began to wait: then the call ends with it. */
   #hasEnded(call: Call, lane: Lane): boolean {
-    const {store, ledger} = this.#options;
+    const {store, ledger} = this.options;
     const outcome = boughtMeanwhile(call, store);
     if (outcome === undefined) return false;
     ledger.adopt(call.entry, outcome);
     lane.end(call, {next: 'settle', outcome});
-    this.#lanes.wake();
+    this.#wake();
     return true;
   }
 
   /** A limit has no credits for this call. Ends the run or only the value, once no call may give credits back. */
   #overBudget(call: Call): void {
-    if (this.#options.ledger.inFlight > 0 && !call.renews) return;
-    if (!this.#options.publishOn.includes('budget')) {
-      this.stop();
-      this.#options.events.stopped({kind: 'budget'});
-      return;
-    }
+    const {ledger, publishOn} = this.options;
+    if (ledger.inFlight > 0 && !call.renews) return;
+    if (!publishOn.includes('budget')) this.stop({kind: 'budget'});
     this.#lanes.of(call.operation).end(call, {next: 'skip', reason: 'budget'});
-    this.#lanes.wake();
+    this.#wake();
   }
 
   /** Makes no more calls. Stops the run too, except in an outage if `publishOn` includes `outage`. */
   #giveUp(reason: GateStop): void {
-    if (this.#refusal !== undefined) return;
-    const {publishOn, events} = this.#options;
+    if (this.refusal !== undefined) return;
+    const {publishOn, events} = this.options;
     if (reason.kind === 'outage' && publishOn.includes('outage')) {
       this.close('outage');
       events.closed(reason);
-      return;
-    }
-    this.stop();
-    events.stopped(reason);
+    } else this.stop(reason);
   }
 }

@@ -1,164 +1,207 @@
+import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
+import {windowOf} from '../job/values.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Call, LaneSettings} from './call.ts';
-import {Pacer} from './pace/pacer.ts';
-import {perSecond, RateController} from './pace/rate-controller.ts';
+import {earnedIn, isAbout, leaseAt, perSecond, RateController} from './pace/rate-controller.ts';
 import type {Refusal} from './policy.ts';
 
 /** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;
+/** Leases use only this share of the rate. The rest is room for leases that a late timer bunches. */
+const USE = 0.995;
+/** Seconds of a lease. The library bottleneck grants one in a turn of the event loop: a busy turn takes no longer. */
+const LEASE_SECONDS = 0.025;
+/**
+ * Leases are planned for this time ahead. So those of a moment in which the machine was busy all come after it: no
+ * throughput is lost, and the burst is small.
+ */
+const AHEAD_MS = 250;
 
-/** Ends a call's wait. Without a refusal, the call leaves now. */
-export type Leave = (refusal?: Refusal) => void;
-
-/** The slots and the rate of operations that share one rate, and the calls that wait to leave. */
+/**
+ * The slots (library p-queue) and the rate of operations that share one rate, and the calls that wait to leave. The
+ * library bottleneck spaces leases, each of some calls. A log of the last calls makes sure that no sliding window as
+ * long as the rate's period has too many.
+ */
 export class Lane {
   readonly settings: LaneSettings;
   readonly controller: RateController;
   readonly slots: PQueue;
-  /** Calls in a slot that wait to leave, in order. */
-  readonly waiting = new Map<Call, Leave>();
-  readonly #pacer: Pacer;
-  /** Times of the calls that were sent in the last second. Their number is the actual rate. */
-  readonly #recent: number[] = [];
+  /** Calls in a slot that wait to leave, in order. Each function ends a wait: the call leaves, or is refused. */
+  readonly waiting = new Map<Call, (refusal?: Refusal) => void>();
+  readonly #isPaced: boolean;
+  readonly #now: () => number;
+  readonly #onPermits: () => void;
+  readonly #limiter = new Bottleneck();
+  /** The rate for which bottleneck is set up; NaN at first. */
+  #applied = Number.NaN;
+  /** Number of leases so far, by which bottleneck tells them apart, and of those that it has not granted yet. */
+  #leases = 0;
+  #planned = 0;
+  /** Number of calls that leases let leave in the next admission. */
+  #permits = 0;
+  readonly #most: number;
+  readonly #windowMs: number;
+  /** Times of the calls in the last window, which is a second without a rate. */
+  readonly #sent: number[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
-  /** Number of calls that the rate lets leave in the next admission. */
-  permits = 0;
-
-  /** `onPermits` is called when there are new {@link permits}. `isPaced`: false if the outlet keeps the rate. */
+  /** `onPermits` is called when calls may leave. `isPaced`: false if the outlet keeps the rate. */
   constructor(settings: LaneSettings, isPaced: boolean, now: () => number, onPermits: () => void) {
+    const {rate, concurrency} = settings;
     this.settings = settings;
-    this.controller = new RateController(perSecond(settings.rate));
-    this.slots = new PQueue({concurrency: settings.concurrency});
-    const paced = isPaced ? settings.rate : 'unlimited';
-    const controller = isPaced ? this.controller : new RateController(Number.POSITIVE_INFINITY);
-    const lease = (permits: number) => {
-      this.permits = permits;
-      onPermits();
-    };
-    this.#pacer = new Pacer(paced, controller, lease, now);
+    this.controller = new RateController(perSecond(rate));
+    this.slots = new PQueue({concurrency});
+    this.#isPaced = isPaced;
+    this.#now = now;
+    this.#onPermits = onPermits;
+    this.#most = rate === 'unlimited' || !isPaced ? Number.POSITIVE_INFINITY : rate.count;
+    this.#windowMs = rate === 'unlimited' ? 1_000 : windowOf(rate);
   }
 
-  /** True if the queue may take another call. */
-  get hasRoom(): boolean {
-    return this.slots.size < this.slots.concurrency * QUEUED_PER_SLOT;
+  /** Resolves when the queue may take another call; undefined if it may now. */
+  room(): Promise<void> | undefined {
+    const most = this.slots.concurrency * QUEUED_PER_SLOT;
+    return this.slots.size < most ? undefined : this.slots.onSizeLessThan(most);
   }
 
-  /** Resolves when the queue may take another call. */
-  room(): Promise<void> {
-    return this.slots.onSizeLessThan(this.slots.concurrency * QUEUED_PER_SLOT);
-  }
-
-  /** Waits until the call may leave. Resolves with a refusal if it may not. */
-  mayLeave(call: Call): Promise<Refusal | undefined> {
+  /** Waits until the call may leave. Resolves with a refusal if it may not. `wake` is called once it waits. */
+  mayLeave(call: Call, wake: () => void): Promise<Refusal | undefined> {
     return new Promise(resolve => {
       this.waiting.set(call, resolve);
-      this.#pacer.request();
+      wake();
     });
   }
 
-  /** Ends a call's wait. */
   end(call: Call, refusal?: Refusal): void {
     const leave = this.waiting.get(call);
     this.waiting.delete(call);
     leave?.(refusal);
   }
 
-  endAll(refusal: Refusal): void {
-    for (const call of [...this.waiting.keys()]) this.end(call, refusal);
-  }
-
+  /** Plans leases while calls wait. Without a rate, all of them may leave. */
   wake(): void {
-    if (this.waiting.size > 0) this.#pacer.request();
+    if (this.waiting.size === 0) return;
+    const rate = this.#rate;
+    if (rate === Number.POSITIVE_INFINITY) {
+      this.#grant(rate);
+      return;
+    }
+    const permits = leaseAt(rate, LEASE_SECONDS);
+    const minTime = earnedIn(permits, USE * rate);
+    if (!isAbout(rate, this.#applied)) {
+      this.#applied = rate;
+      void this.#limiter.updateSettings({minTime});
+    }
+    const isEnough = () =>
+      this.#planned * minTime >= AHEAD_MS || this.#planned * permits >= this.waiting.size;
+    while (this.#planned === 0 || !isEnough()) {
+      this.#planned += 1;
+      const lease = async () => {
+        this.#planned -= 1;
+        // The rate may have fallen since.
+        this.#grant(Math.min(permits, leaseAt(this.#rate, LEASE_SECONDS)));
+      };
+      this.#limiter.schedule({id: String(++this.#leases)}, lease).catch(refuseAllButDropped);
+    }
   }
 
   /**
-   * Notes that a call was sent at `now`. Call this method after the sending, since the pacer reads its own
-   * clock here. A time before the sending would let later calls leave a fraction of a millisecond too early.
+   * The number of calls that may leave now. Permits that are not used expire. Those for which the sliding window has
+   * no room wait for it: the next lease may come long after.
    */
-  sent(now: number): void {
-    this.#recent.push(now);
-    while (this.#recent.length > 0 && (this.#recent[0] as number) < now - 1_000) this.#recent.shift();
-    this.#pacer.sent();
+  takePermits(): number {
+    const now = this.#now();
+    while ((this.#sent[0] ?? now) <= now - this.#windowMs) this.#sent.shift();
+    const permits = this.waiting.size > 0 ? this.#permits : 0;
+    const taken = Math.min(permits, this.#most - this.#sent.length);
+    this.#permits = permits === taken ? 0 : permits - taken;
+    if (this.#permits > 0 && this.#timer === undefined)
+      this.#timer = setTimeout(
+        () => {
+          this.#timer = undefined;
+          this.#onPermits();
+        },
+        Math.ceil((this.#sent[0] ?? now) + this.#windowMs - now),
+      );
+    return taken;
+  }
+
+  /** Notes that a call was sent. Call this after the sending: an earlier time would let later calls leave too early. */
+  sent(): void {
+    this.#sent.push(this.#now());
   }
 
   /** Lowers the rate: the service throttled a call that was sent at `sentAt`. Sending resumes at `resumes`. */
   slowDown(sentAt: number, resumes: number): void {
-    this.controller.throttled(sentAt, resumes, this.#recent.length);
+    const since = (this.#sent.at(-1) ?? 0) - 1_000;
+    this.controller.throttled(sentAt, resumes, this.#sent.filter(time => time >= since).length);
   }
 
   stop(): void {
-    this.#pacer.stop();
+    clearTimeout(this.#timer);
+    // Jobs that wait are dropped: their timers would keep the process alive.
+    this.#limiter.stop({dropWaitingJobs: true}).catch(refuseAllButDropped);
+  }
+
+  get #rate(): number {
+    return this.#isPaced ? this.controller.perSecond(this.#now()) : Number.POSITIVE_INFINITY;
+  }
+
+  #grant(permits: number): void {
+    this.#permits += permits;
+    this.#onPermits();
   }
 }
 
-/** The lanes in the order in which they may use free slots. The lane that sent last is at the end. */
+/** The lanes of a run, in the order in which they may use free slots: the lane that sent last is at the end. */
 export class Lanes implements Iterable<Lane> {
+  #all: readonly Lane[];
   readonly #byOperation = new Map<Operation, Lane>();
-  readonly #turns: Lane[];
 
-  constructor(lanes: readonly Lane[]) {
-    this.#turns = [...lanes];
-    for (const lane of lanes)
+  constructor(all: readonly Lane[]) {
+    this.#all = all;
+    for (const lane of all)
       for (const operation of lane.settings.operations) this.#byOperation.set(operation, lane);
   }
 
   [Symbol.iterator](): Iterator<Lane> {
-    return this.#turns.values();
+    return this.#all.values();
   }
 
+  /** The lane of an operation: each operation of a run has one. */
   of(operation: Operation): Lane {
-    const lane = this.#byOperation.get(operation);
-    if (lane === undefined) throw new Error(`no lane for ${operation}`);
-    return lane;
+    return this.#byOperation.get(operation) as Lane;
   }
 
-  /** Sets the limit of calls in flight, shared out evenly among the lanes: at least one each. */
-  set slots(total: number) {
-    for (const {slots} of this.#turns)
-      slots.concurrency = Math.max(1, Math.floor(total / this.#turns.length));
-  }
-
-  wake(): void {
-    for (const lane of this.#turns) lane.wake();
-  }
-
-  /** The permits of all lanes with waiting calls, in order. Permits that the caller does not use expire. */
-  takePermits(): Map<Lane, number> {
-    const taken = new Map<Lane, number>();
-    for (const lane of this.#turns) {
-      if (lane.permits > 0 && lane.waiting.size > 0) taken.set(lane, lane.permits);
-      lane.permits = 0;
-    }
-    return taken;
-  }
-
-  /** Lets the call leave. Puts its lane at the end of the order, so that the others get the next free slot. */
+  /** Lets the call leave. */
   leave(call: Call): void {
     const lane = this.of(call.operation);
-    if (this.#turns.at(-1) !== lane) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+    if (lane !== this.#all.at(-1)) this.#all = [...this.#all.filter(one => one !== lane), lane];
     lane.end(call);
   }
 
-  /** Resolves once no lane has a call in a slot or in its queue, at the latest after `graceMs`. */
-  async idleWithin(graceMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>(resolve => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([Promise.all(this.#turns.map(({slots}) => slots.onIdle())), grace]);
-    clearTimeout(timer);
+  /** Shares the calls in flight out evenly: at least one each. */
+  set slots(total: number) {
+    for (const {slots} of this.#all) slots.concurrency = Math.max(1, Math.floor(total / this.#all.length));
   }
 
-  /** Configured and current calls per second of all lanes together; undefined without a limit. */
-  ratesAt(now: number) {
-    const sum = (of: (lane: Lane) => number) => {
-      const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
-      return Number.isFinite(total) ? total : undefined;
-    };
-    return {
-      limit: sum(lane => perSecond(lane.settings.rate)),
-      current: sum(lane => lane.controller.perSecond(now)),
-    };
+  wake(): void {
+    for (const lane of this.#all) lane.wake();
   }
+
+  /** Resolves once no lane has a call in a slot or in its queue. */
+  idle(): Promise<unknown> {
+    return Promise.all(this.#all.map(({slots}) => slots.onIdle()));
+  }
+
+  /** Calls per second of all lanes together; undefined without a limit. */
+  perSecond(rateOf: (lane: Lane) => number): number | undefined {
+    const sum = this.#all.reduce((soFar, lane) => soFar + rateOf(lane), 0);
+    return Number.isFinite(sum) ? sum : undefined;
+  }
+}
+
+function refuseAllButDropped(error: unknown): void {
+  if (!(error instanceof Bottleneck.BottleneckError)) throw error;
 }

@@ -68,20 +68,16 @@ export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
   | {readonly next: 'settle'; readonly outcome: Outcome}
-  /** `isThrottled`: all values wait, so this one needs no wait of its own. */
-  | {readonly next: 'retry'; readonly isThrottled?: boolean}
+  | {readonly next: 'retry'}
   /** The value has used up its sends, and waits until the outage is over. Then it fails. */
   | {readonly next: 'hold'}
-  | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
-
-/** Why a call does not leave. */
-export type Refusal =
-  /** No more calls are made. The value ends without one, for this reason. */
-  | {readonly next: 'skip'; readonly reason: UnaskedCode}
-  /** Another run has bought the answer meanwhile. */
-  | {readonly next: 'settle'; readonly outcome: Outcome}
   /** The run stops. The value stays open. */
-  | {readonly next: 'stay open'};
+  | {readonly next: 'stop'}
+  /** No more calls are made. The value ends without one, for this reason. */
+  | {readonly next: 'skip'; readonly reason: UnaskedCode};
+
+/** Why a call does not leave. It is settled if another run has bought the answer meanwhile. */
+export type Refusal = Exclude<Step, {readonly next: 'retry' | 'hold'}>;
 
 /**
  * Milliseconds before a retry, with full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the
@@ -162,7 +158,7 @@ export function nextStep(
         ? {next: 'retry'}
         : usedUp({...history, lastCode: attempt.code}, settings, blame);
     case 'fatal':
-      return {next: 'stop', attempt};
+      return {next: 'stop'};
     default:
       return attempt satisfies never;
   }

@@ -5,7 +5,7 @@ import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {Refusals, Tally} from '../ledger/run/tally.ts';
-import type {GateStop} from '../lookup/gate-options.ts';
+import type {GateStop} from '../lookup/call.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';

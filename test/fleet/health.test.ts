@@ -1,7 +1,7 @@
 import type {Redis} from 'ioredis';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {Health} from '../../src/fleet/health.ts';
-import type {StopReason} from '../../src/lookup/pace/pause.ts';
+import type {StopReason} from '../../src/lookup/call.ts';
 import {whole} from '../support/whole.ts';
 
 beforeEach(() => {

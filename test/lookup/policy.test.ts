@@ -133,7 +133,7 @@ describe('the next step', () => {
       {doubts: 1, resends: 0, blame: 'service'},
       unknown('econnreset'),
     ],
-    ['fatal', kinds.credentials, {}, {next: 'stop', attempt: {boughtAt, ...kinds.credentials}}],
+    ['fatal', kinds.credentials, {}, {next: 'stop'}],
   ] as const)('%s', (_, attempt, given, expected) => {
     expect(step(attempt, given)).toEqual(expected);
   });

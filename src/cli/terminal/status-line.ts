@@ -1,4 +1,4 @@
-import type {Pause} from '../../lookup/pace/pause.ts';
+import type {Pause} from '../../lookup/call.ts';
 import type {Reached} from '../../run/io.ts';
 import {count, duration} from './lines.ts';
 

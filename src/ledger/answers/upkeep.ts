@@ -100,7 +100,11 @@ export async function sweep(
  * out every run meanwhile.
  */
 export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
-  while (db.pragma('freelist_count') > 0 && performance.now() < until) {
+  const free = () => db.pragma('freelist_count');
+  let before = Number.POSITIVE_INFINITY;
+  // A file whose pages can't be returned would be tried for ever.
+  for (let left = free(); left > 0 && left < before && performance.now() < until; left = free()) {
+    before = left;
     db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
     await sleep(0);
   }

@@ -22,16 +22,13 @@ export interface Streak extends Readonly<Refusals> {
  */
 export class Canary {
   readonly #isKnownToAnswer: () => boolean;
-  #answered = false;
   readonly #tally: RefusalTally;
+  #answered = false;
   #isTold = false;
   /** Values refused in a row in this session. Before a streak, further refusals of a value do not count. */
   readonly #values = new Set<string>();
 
-  /**
-   * `isKnownToAnswer` returns true if the operation was ever answered; called only when there is a streak. `tally`
-   * is updated.
-   */
+  /** `isKnownToAnswer` is called only when there is a streak. `tally` is updated. */
   constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
     this.#tally = tally;
@@ -42,8 +39,7 @@ export class Canary {
     return this.#answered || inFlight() < numbers.canaryInFlight;
   }
 
-  /** True while so many values were refused in a row that the values are not to blame. */
-  get isStreak(): boolean {
+  get #isStreak(): boolean {
     return this.#tally.refused.count >= numbers.refusalStreak;
   }
 
@@ -52,24 +48,25 @@ export class Canary {
    * the service rejected the value with the same code before. Such a rejection does not count for a streak.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
-    if (attempt.kind === 'answered') this.#endStreak();
+    if (attempt.kind === 'answered') this.#answeredOne();
     if ((attempt.kind !== 'rejected' && attempt.kind !== 'unreadable') || isKnown) return undefined;
     const {code, status} = attempt;
     const {refused} = this.#tally;
-    if (this.isStreak || !this.#values.has(value)) refused.count += 1;
-    if (!this.isStreak) this.#values.add(value);
+    if (this.#isStreak || !this.#values.has(value)) refused.count += 1;
+    if (!this.#isStreak) this.#values.add(value);
     refused.credentials &&= status === 403 || code === INVALID_TOKEN;
     refused.isMixed ||= refused.code !== '' && refused.code !== code;
     refused.code = code;
-    if (!this.isStreak) return undefined;
+    if (!this.#isStreak) return undefined;
     this.#tally.longestStreak = Math.max(this.#tally.longestStreak, refused.count);
     const isNew = !this.#isTold;
     this.#isTold = true;
     return {...refused, isNew, isKnownToAnswer: this.#answered || this.#isKnownToAnswer()};
   }
 
-  #endStreak(): void {
+  #answeredOne(): void {
     this.#answered = true;
+    if (this.#tally.refused.count === 0) return;
     this.#isTold = false;
     this.#values.clear();
     Object.assign(this.#tally.refused, noRefusals());

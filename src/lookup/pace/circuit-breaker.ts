@@ -1,34 +1,33 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {ValueHistory} from '../../ledger/run/value-history.ts';
-import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
+import {
+  type Blame,
+  backoffMs,
+  blamesValue,
+  policyNumbers as numbers,
+  type PolicySettings,
+  sendsLeft,
+} from '../policy.ts';
 
 export interface BreakerOptions {
   readonly maxOutageMs: number;
+  readonly policy: PolicySettings;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  readonly unsettled: Unsettled;
 }
 
-/** The values that are not settled yet. */
-export interface Unsettled {
-  /** Infinite while callers have more values. */
-  readonly count: number;
-  /** Number of sends that all of them have left together; infinite while callers have more values. */
-  readonly sendsLeft: number;
-  sendsLeftOf(history: ValueHistory): number;
-}
-
-/** The properties by which {@link CircuitBreaker} chooses the probe: the call that tests if the service is back. */
-export interface ProbeCandidate {
-  readonly key: string;
+interface Task {
   readonly entry: {readonly history: ValueHistory};
 }
+
+/** Returns the values that are not settled yet; undefined while callers have more of them. */
+export type OpenTasks = () => readonly Task[] | undefined;
 
 /** A value whose call failed since the last successful call of any value. */
 interface Failing {
   /** True if the last failure may be the value's fault. */
-  ofValue: boolean;
-  settled: boolean;
+  readonly ofValue: boolean;
+  readonly settled: boolean;
 }
 
 /** Times are in milliseconds since the epoch. */
@@ -52,25 +51,26 @@ export interface Outage {
 const FIRST_RAMP = 2;
 
 /**
- * Decides if failures are an outage or faults of single values. (A circuit breaker: it is open in an outage, and
- * half-open while the ramp lasts.) An outage begins if several values fail without a
- * success in between, or if the retry budget is empty. During an outage no value fails, and one value at a time is
- * sent as the probe. A probe counts as a resend, so values with the most resends left are sent first. The run ends
- * once all resends are used up.
+ * Decides if failures are an outage or faults of single values: open in an outage, half-open while the ramp lasts. An
+ * outage begins if several values fail without a success in between, or if the retry budget is empty. During an outage
+ * no value fails, and one value at a time is sent as the probe. A probe counts as a resend, so values with the most
+ * resends left are sent first. The run ends once all resends are used up.
  *
  * If the service breaks on certain values, they look like an outage once no other values are left. If for a minute
  * they got only the service's own error, each gets one last call and then fails.
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions;
+  readonly #open: OpenTasks;
   readonly #failing = new Map<string, Failing>();
   #tokens: number = numbers.budgetTokens;
   #notSentStreak = 0;
   #outage: Outage | undefined;
   #ramp = Number.POSITIVE_INFINITY;
 
-  constructor(options: BreakerOptions) {
+  constructor(options: BreakerOptions, open: OpenTasks) {
     this.#options = options;
+    this.#open = open;
   }
 
   /**
@@ -83,7 +83,8 @@ export class CircuitBreaker {
 
   /** True if each remaining value has failed since the last success. Then no fresh value can be the probe. */
   get onlyFailingLeft(): boolean {
-    return this.#options.unsettled.count <= this.#failingLeft.length;
+    const open = this.#open();
+    return open !== undefined && open.length <= this.#failingLeft.length;
   }
 
   get #failingLeft(): readonly Failing[] {
@@ -102,13 +103,10 @@ export class CircuitBreaker {
    * only this call is returned. If all have failed, those with the most resends left come first: the others
    * may need their last resends later.
    */
-  candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
+  candidates<T extends Task & {readonly key: string}>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
     const fresh = waiting.find(({key}) => !this.#failing.has(key));
-    if (fresh !== undefined) return [fresh];
-    const {unsettled} = this.#options;
-    const sendsLeft = ({entry}: T) => unsettled.sendsLeftOf(entry.history);
-    return waiting.toSorted((a, b) => sendsLeft(b) - sendsLeft(a));
+    return fresh ? [fresh] : waiting.toSorted((a, b) => this.#sendsLeft(b) - this.#sendsLeft(a));
   }
 
   sent(key: string): void {
@@ -118,7 +116,7 @@ export class CircuitBreaker {
   /** Notes that the value needs no more calls. */
   settled(key: string): void {
     const failing = this.#failing.get(key);
-    if (failing !== undefined) failing.settled = true;
+    if (failing !== undefined) this.#failing.set(key, {...failing, settled: true});
   }
 
   /** Notes the end of a call that says nothing about the service's health. */
@@ -148,8 +146,7 @@ export class CircuitBreaker {
     if (this.#outage !== undefined) return this.#failedInOutage(this.#outage, key, known, now);
     this.#tokens -= 1;
     if (this.#failing.size < numbers.outageValues && this.#tokens > 0) return 'value';
-    this.#beginOutage(attempt.code, now);
-    return 'service';
+    return this.#begin(attempt.code, now);
   }
 
   /** Notes a call that could not be sent. Returns who is to blame. */
@@ -158,12 +155,9 @@ export class CircuitBreaker {
     if (this.#outage !== undefined) {
       this.#fails(key, false);
       this.#outage.lastCall = false;
-      this.#probeFailed(this.#outage, key, now);
-      return 'service';
+      return this.#probeFailed(this.#outage, key, now);
     }
-    if (this.#notSentStreak < numbers.unsentStreak) return 'value';
-    this.#beginOutage(code, now);
-    return 'service';
+    return this.#notSentStreak < numbers.unsentStreak ? 'value' : this.#begin(code, now);
   }
 
   overdue(now: number): Readonly<Outage> | undefined {
@@ -171,14 +165,18 @@ export class CircuitBreaker {
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
   }
 
-  #fails(key: string, ofValue: boolean): void {
-    const settled = this.#failing.get(key)?.settled ?? false;
-    this.#failing.set(key, {ofValue, settled});
+  #sendsLeft({entry}: Task): number {
+    return sendsLeft(entry.history, this.#options.policy);
   }
 
-  #beginOutage(cause: string, now: number): void {
+  #fails(key: string, ofValue: boolean): void {
+    this.#failing.set(key, {ofValue, settled: this.#failing.get(key)?.settled ?? false});
+  }
+
+  #begin(cause: string, now: number): Blame {
     this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
     this.#scheduleProbe(this.#outage, now);
+    return 'service';
   }
 
   #failedInOutage(outage: Outage, key: string, known: boolean, now: number): Blame {
@@ -195,11 +193,13 @@ export class CircuitBreaker {
   }
 
   /** Notes a failed probe, and lengthens the wait for the next one. Ignores calls from before the outage. */
-  #probeFailed(outage: Outage, key: string, now: number): void {
-    if (outage.probe !== key) return;
-    outage.probe = undefined;
-    outage.probes += 1;
-    this.#scheduleProbe(outage, now);
+  #probeFailed(outage: Outage, key: string, now: number): Blame {
+    if (outage.probe === key) {
+      outage.probe = undefined;
+      outage.probes += 1;
+      this.#scheduleProbe(outage, now);
+    }
+    return 'service';
   }
 
   /**
@@ -208,7 +208,8 @@ export class CircuitBreaker {
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;
-    const left = this.#options.unsettled.sendsLeft;
+    const left =
+      this.#open()?.reduce((sum, task) => sum + this.#sendsLeft(task), 0) ?? Number.POSITIVE_INFINITY;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
     // Waits at least half of the backoff's bound: a random wait near 0 would send one probe right after another.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);

@@ -19,9 +19,9 @@ const LEASE_SECONDS = 0.01;
 /** Share by which the rate must change before leases are adapted to it. */
 const NOTICEABLE = 0.02;
 
-/** Permits of one lease at `rate` calls a second. */
-export function leaseAt(rate: number): number {
-  return Math.max(1, Math.floor(rate * LEASE_SECONDS));
+/** Permits of one lease of these seconds at `rate` calls a second. */
+export function leaseAt(rate: number, seconds = LEASE_SECONDS): number {
+  return Math.max(1, Math.floor(rate * seconds));
 }
 
 /** Milliseconds in which `permits` are earned at `rate` calls a second. */

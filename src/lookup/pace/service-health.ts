@@ -1,66 +1,76 @@
-import type {Attempt} from '../../client/attempt.ts';
-import type {RefusalTally} from '../../ledger/run/tally.ts';
+import type {Attempt, PaceHeaders} from '../../client/attempt.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
-import {type Call, isKnownRejection} from '../call.ts';
-import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
+import {type Call, isKnownRejection, type LookupOptions, type Pause, type StopReason} from '../call.ts';
+import {askedMs, type Blame, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
-import {type BreakerOptions, CircuitBreaker, type Outage} from './circuit-breaker.ts';
-import {type Pause, PauseLog, type StopReason} from './pause.ts';
-import {ThrottleGate} from './throttle-gate.ts';
-
-export interface ServiceHealthOptions extends BreakerOptions {
-  /** True if refused values never end the run, however many come in a row. */
-  readonly mayAllFail?: boolean | undefined;
-  /** True if an answer of this operation is known, from this run or an earlier one. */
-  readonly isAnswered: (operation: Operation) => boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly refusals: (operation: Operation) => RefusalTally;
-  /** Called when calls may be sent again. */
-  readonly onOpen: () => void;
-  /** Called when no call can succeed for now. */
-  readonly onStop: (reason: StopReason) => void;
-  /** Called once per session and streak, when so many values were refused in a row that they are not to blame. */
-  readonly onStreak: (operation: Operation, streak: Streak) => void;
-}
-
-const LONGEST_TIMER_MS = 3_600_000;
+import {CircuitBreaker, type OpenTasks} from './circuit-breaker.ts';
+import {quotaOf} from './pace-headers.ts';
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/** The state of the service, from the ends of calls. {@link ThrottleGate}, {@link CircuitBreaker} and {@link Canary} decide. */
+const LONGEST_TIMER_MS = 3_600_000;
+
+/**
+ * The state of the service, from the ends of calls: if it throttles, is down ({@link CircuitBreaker}), or refuses
+ * everything ({@link Canary}).
+ */
 export class ServiceHealth {
   readonly breaker: CircuitBreaker;
-  readonly #options: ServiceHealthOptions;
+  readonly #options: LookupOptions;
+  readonly #onOpen: () => void;
+  readonly #onStop: (reason: StopReason) => void;
   readonly #canaries = new Map<Operation, Canary>();
-  readonly #throttle: ThrottleGate;
-  readonly #pauses = new PauseLog();
+  /** The last pause for which throttled calls and used-up quotas let nothing leave. It may be over. */
+  #throttle: Pause | undefined;
+  /** Number of pauses for throttled calls without an answer in between. */
+  #throttles = 0;
+  /** Time since which the service throttles calls and answers none; undefined while it answers. */
+  #throttledSince: number | undefined;
+  /** True once the service reported a quota above 0. Before, ignores a 0: some services always report 0. */
+  #quotaSeen = false;
   /** True after the first answer, which proves the key. A later `invalid_token` is about a session token. */
   #isKeyAccepted = false;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
+  #pauses = 0;
+  #pausedMs = 0;
+  #pausedSince: number | undefined;
 
-  constructor(options: ServiceHealthOptions) {
+  /** `onOpen` is called when calls may be sent again, `onStop` when no call can succeed for now. */
+  constructor(
+    options: LookupOptions,
+    open: OpenTasks,
+    onOpen: () => void,
+    onStop: (reason: StopReason) => void,
+  ) {
     this.#options = options;
-    this.breaker = new CircuitBreaker(options);
-    this.#throttle = new ThrottleGate(options.random);
+    this.#onOpen = onOpen;
+    this.#onStop = onStop;
+    this.breaker = new CircuitBreaker(options, open);
   }
 
   /** Number of further calls that may be sent now. If it is 0, wakes the waiting calls later. */
   room(now: number, inFlight: number): number {
-    this.#throttle.reopen(now);
     this.#notePause(now);
-    const room = this.#throttle.pause === undefined ? this.breaker.room(now, inFlight) : 0;
-    if (room <= 0 && this.#timer === undefined && this.#opensAt > now) this.#wakeLater(now);
-    return room;
+    const {opensAt} = this;
+    if (opensAt <= now) return this.breaker.room(now, inFlight);
+    clearTimeout(this.#timer);
+    // Node fires a timer at once if its time exceeds 24 days. A timer that is early by the run's clock is set again.
+    this.#timer = setTimeout(this.#onOpen, Math.min(opensAt - now + 1, LONGEST_TIMER_MS));
+    return 0;
+  }
+
+  /** Time at which the throttle opens or the next probe is due, whichever is later; in the past if calls may be sent. */
+  get opensAt(): number {
+    return Math.max(this.#throttle?.untilMs ?? 0, this.breaker.current?.nextProbe ?? 0);
   }
 
   canaryOf(operation: Operation): Canary {
     let canary = this.#canaries.get(operation);
     if (canary === undefined) {
-      const {isAnswered, refusals} = this.#options;
-      canary = new Canary(() => isAnswered(operation), refusals(operation));
+      const {isAnswered, ledger} = this.#options;
+      canary = new Canary(() => isAnswered(operation), ledger.tally.refusals[operation]);
       this.#canaries.set(operation, canary);
     }
     return canary;
@@ -72,56 +82,63 @@ export class ServiceHealth {
     const value = params[operations[operation].field] ?? '';
     const streak = this.canaryOf(operation).ended(attempt, value, isKnownRejection(call, attempt));
     this.#isKeyAccepted ||= attempt.kind === 'answered';
-    const blame = this.#judge(call, attempt, now, inFlight);
+    const blame = this.#judge(call.key, attempt, now, inFlight);
     if (streak !== undefined) this.#refused(operation, streak);
     const outage = this.breaker.overdue(now);
-    if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
-    this.#wakeLater(now);
+    if (outage !== undefined) this.#giveUpFor(outage.cause, outage.since, 'too long');
+    this.#notePause(now);
     return blame;
   }
 
   /** Stops the timer while no call waits, so that a process whose rows are all done can end. */
   rest(): void {
-    if (this.#options.unsettled.count === 0) this.#sleep();
+    clearTimeout(this.#timer);
   }
 
   /** Ends the run in an outage in which no value has a send left: no call can test if it is over. */
   endWithoutResends(): void {
     const outage = this.breaker.current;
-    if (outage !== undefined) this.#giveUpFor(outage, this.#options.now(), 'no resends');
+    if (outage !== undefined) this.#giveUpFor(outage.cause, outage.since, 'no resends');
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#sleep();
+    this.rest();
     this.#notePause(this.#options.now());
   }
 
   /** The reason to send nothing now; undefined while sending. */
   get pause(): Pause | undefined {
-    const {pause} = this.#throttle;
-    if (pause !== undefined && pause.untilMs > this.#options.now()) return pause;
     const outage = this.breaker.current;
-    return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
+    return (
+      this.#throttleAt(this.#options.now()) ??
+      (outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe})
+    );
   }
 
   report() {
-    const {count: pauses, ms: pausedMs} = this.#pauses.total(this.#options.now());
-    return {pause: this.pause, pauses, pausedMs};
+    const now = this.#options.now();
+    const open = this.#pausedSince === undefined ? 0 : now - this.#pausedSince;
+    return {pause: this.pause, pauses: this.#pauses, pausedMs: Math.round(this.#pausedMs + open)};
   }
 
-  #judge({key}: Call, attempt: Attempt, now: number, inFlight: number): Blame {
+  #throttleAt(now: number): Pause | undefined {
+    return this.#throttle !== undefined && now < this.#throttle.untilMs ? this.#throttle : undefined;
+  }
+
+  #judge(key: string, attempt: Attempt, now: number, inFlight: number): Blame {
     switch (attempt.kind) {
       case 'answered':
       case 'unreadable':
       case 'rejected':
         this.breaker.succeeded();
-        this.#throttle.succeeded();
-        this.#throttle.observeQuota(attempt.pace ?? {limits: {}}, inFlight, now);
+        this.#throttles = 0;
+        this.#throttledSince = undefined;
+        if (attempt.pace !== undefined) this.#observeQuota(attempt.pace, inFlight, now);
         return 'value';
       case 'throttled':
         this.breaker.inconclusive(key);
-        this.#onThrottled(attempt, now);
+        this.#throttled(attempt, now);
         return 'value';
       case 'ambiguous':
         // If a fleet's worker was lost with the call, the service is not to blame.
@@ -129,7 +146,11 @@ export class ServiceHealth {
         this.breaker.inconclusive(key);
         return 'value';
       case 'not_sent':
-        return this.#notSent(key, attempt, now);
+        if (attempt.closedMs === undefined) return this.breaker.notSent(key, attempt.code, now);
+        // The call did not fail: a fleet's worker gave it back.
+        this.breaker.inconclusive(key);
+        this.#close('throttled', attempt.code, now + attempt.closedMs);
+        return 'service';
       case 'fatal':
         this.#giveUp({kind: 'fatal', attempt});
         return 'value';
@@ -139,43 +160,51 @@ export class ServiceHealth {
   }
 
   #refused(operation: Operation, streak: Streak): void {
-    const {count, isNew, isKnownToAnswer} = streak;
-    if (isNew) this.#options.onStreak(operation, streak);
-    if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
+    const {events, mayAllFail} = this.#options;
+    if (streak.isNew) events.refused(operation, streak);
+    if (streak.isKnownToAnswer && (streak.count < numbers.longestRefusalStreak || mayAllFail === true))
       return;
     // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
     const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
-  /** Notes an unsent call. If a fleet's worker gave it back (`closedMs` is set), the call did not fail. */
-  #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): Blame {
-    if (closedMs === undefined) return this.breaker.notSent(key, code, now);
-    this.breaker.inconclusive(key);
-    if (closedMs > 0) this.#throttle.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
-    return 'service';
+  /** Lets nothing leave for a while, or ends the run if the service throttles for longer than an outage may last. */
+  #throttled(attempt: AttemptThatIs<'throttled'>, now: number): void {
+    const {maxOutageMs, random} = this.#options;
+    this.#throttledSince ??= this.breaker.current?.since ?? now;
+    const sinceMs = this.#throttledSince;
+    const {code: cause} = attempt;
+    const asked = askedMs(attempt, now);
+    if (asked !== undefined && asked > maxOutageMs)
+      this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs: now + asked, why: 'asked'});
+    else if (now - sinceMs > maxOutageMs) this.#giveUpFor(cause, sinceMs, 'too long');
+    else {
+      const isNew = this.#throttleAt(now) === undefined;
+      this.#close('throttled', cause, now + throttleMs(asked, this.#throttles, random()));
+      // However many calls are throttled at once, they are one pause.
+      if (isNew) this.#throttles += 1;
+    }
   }
 
-  #onThrottled(attempt: AttemptThatIs<'throttled'>, now: number): void {
-    this.#throttle.throttledSince ??= this.breaker.current?.since ?? now;
-    const sinceMs = this.#throttle.throttledSince;
-    const asked = askedMs(attempt, now);
-    if (Math.max(asked ?? 0, now - sinceMs) <= this.#options.maxOutageMs) {
-      this.#throttle.throttled(attempt, now);
-      return;
-    }
-    const cause = attempt.code;
-    if (asked === undefined || asked <= this.#options.maxOutageMs)
-      this.#giveUpFor({cause, since: sinceMs}, now, 'too long');
-    else this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs: now + asked, why: 'asked'});
+  /** Lets nothing leave if the calls in flight use up the quota that an answer reported. */
+  #observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
+    const quota = quotaOf(pace, now);
+    if (quota === undefined) return;
+    const believed = this.#quotaSeen;
+    this.#quotaSeen ||= quota.remaining > 0;
+    if (!believed || quota.remaining > inFlight) return;
+    const untilMs = now + Math.min(quota.resetMs, numbers.quotaPauseMs);
+    this.#close('quota', 'no calls left in this window', untilMs);
+  }
+
+  #close(reason: Pause['reason'], detail: string, untilMs: number): void {
+    if ((this.#throttle?.untilMs ?? 0) < untilMs) this.#throttle = {reason, detail, untilMs};
   }
 
   /** Stops sending. Advises the user to wait as long as the outage has lasted, and at least `comeBackAfterMs`. */
-  #giveUpFor(
-    {cause, since: sinceMs}: Pick<Outage, 'cause' | 'since'>,
-    now: number,
-    why: 'too long' | 'no resends',
-  ): void {
+  #giveUpFor(cause: string, sinceMs: number, why: 'too long' | 'no resends'): void {
+    const now = this.#options.now();
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
     this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, why});
   }
@@ -183,38 +212,19 @@ export class ServiceHealth {
   #giveUp(reason: StopReason): void {
     if (this.#isStopped) return;
     this.stop();
-    this.#options.onStop(reason);
+    this.#onStop(reason);
   }
 
-  /** Sets a timer that wakes waiting calls once they may leave. Replaces an earlier timer. */
-  #wakeLater(now: number): void {
-    this.#notePause(now);
-    this.#sleep();
-    const opens = this.#opensAt;
-    if (this.#isStopped || opens === 0) return;
-    // Node fires a timer at once if its time exceeds 24 days.
-    const waitMs = Math.min(Math.max(0, opens - now) + 1, LONGEST_TIMER_MS);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      const time = this.#options.now();
-      // The timer may fire early by the clock of the run.
-      if (time < opens) this.#wakeLater(time);
-      else this.#options.onOpen();
-    }, waitMs);
-  }
-
-  #sleep(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  /** Time at which the throttle opens or the next probe is due, whichever is later; 0 if calls may be sent. */
-  get #opensAt(): number {
-    return Math.max(this.#throttle.pause?.untilMs ?? 0, this.breaker.current?.nextProbe ?? 0);
-  }
-
+  /** Counts a pause at its beginning, and its time at its end. */
   #notePause(now: number): void {
-    const standsStill = this.#throttle.pause !== undefined || this.breaker.current !== undefined;
-    this.#pauses.note(!this.#isStopped && standsStill, now);
+    const pauses =
+      !this.#isStopped && (this.#throttleAt(now) !== undefined || this.breaker.current !== undefined);
+    if (pauses && this.#pausedSince === undefined) {
+      this.#pausedSince = now;
+      this.#pauses += 1;
+    } else if (!pauses && this.#pausedSince !== undefined) {
+      this.#pausedMs += now - this.#pausedSince;
+      this.#pausedSince = undefined;
+    }
   }
 }

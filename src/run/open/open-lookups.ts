@@ -1,7 +1,6 @@
 import {costOf} from '../../columns/prices.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import type {Judge} from '../../ledger/answers/validity.ts';
-import type {BookedAttempt} from '../../ledger/run/entry.ts';
 import {isAnswered} from '../../ledger/run/tally.ts';
 import type {Outlet} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';
@@ -62,8 +61,7 @@ export async function openLookups(
 function localOutlet({io}: Running, {connection: {client}}: Means): Outlet {
   return {
     async send({operation, params}) {
-      const attempt = await client.send(operation, params);
-      return {boughtAt: io.now(), ...attempt};
+      return Object.assign(await client.send(operation, params), {boughtAt: io.now()});
     },
   };
 }
@@ -75,15 +73,14 @@ function openGate(
   outlet: Outlet,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
-  const shared = {outlet, ledger, store, policy: {resends, cost}};
   const gate = new Gate({
-    ...shared,
-    lanes,
-    concurrency,
+    ...{outlet, ledger, store, lanes, judge, concurrency, publishOn},
+    policy: {resends, cost},
+    costOf: costOf(job),
     maxOutageMs: maxOutage,
-    publishOn,
     mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
+      attempted: (booked, row) => logAttempt(io.log, booked, row),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
@@ -94,8 +91,5 @@ function openGate(
     now: clock,
     random: io.random,
   });
-  const publishesOnBudget = publishOn.includes('budget');
-  const attempted = (booked: BookedAttempt, row: number | undefined) => logAttempt(io.log, booked, row);
-  const more = {gate, judge, publishesOnBudget, costOf: costOf(job), attempted};
-  return {gate, lookups: () => new Lookups({...shared, ...more})};
+  return {gate, lookups: () => new Lookups(gate)};
 }

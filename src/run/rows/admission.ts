@@ -1,7 +1,8 @@
 import {type PlannedCell, repairsOf} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
 import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
-import type {Lookups, Waiter} from '../../lookup/lookups.ts';
+import type {Waiter} from '../../lookup/call.ts';
+import type {Lookups} from '../../lookup/lookups.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {noAttempts, type ValueHistory} from '../../../src/ledger/run/value-history.ts';
+import {noAttempts} from '../../../src/ledger/run/value-history.ts';
 import {CircuitBreaker} from '../../../src/lookup/pace/circuit-breaker.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 
@@ -10,15 +10,21 @@ const keys = (count: number) => Array.from({length: count}, (_, n) => `v${n}`);
 
 interface Given {
   readonly maxOutageMs?: number;
+  /** Values that are not settled. */
   readonly pending?: number;
+  /** Sends that they have left together. */
   readonly sendsLeft?: number;
 }
 
-/** A watch with chance in the middle: waits are three quarters of their bound. */
-function watching({maxOutageMs = 1e9, pending = 99, sendsLeft = Number.POSITIVE_INFINITY}: Given = {}) {
-  const sendsLeftOf = ({doubts}: ValueHistory) => 3 - doubts;
-  const left = {count: pending, sendsLeft, sendsLeftOf};
-  const watch = new CircuitBreaker({maxOutageMs, unsettled: left, random: () => 0.5});
+const task = (doubts = 0) => ({entry: {history: {...noAttempts, doubts}}});
+
+/** A watch with chance in the middle: waits are three quarters of their bound. Unless `pending` is given, more values come. */
+function watching({maxOutageMs = 1e9, pending, sendsLeft}: Given = {}) {
+  const left = {count: pending ?? sendsLeft};
+  const open = () =>
+    left.count === undefined ? undefined : Array.from({length: left.count}, () => task(sendsLeft && 2));
+  const policy = {resends: 2, cost: {throttled: 'free', rejected: 'maybe'}} as const;
+  const watch = new CircuitBreaker({maxOutageMs, policy, random: () => 0.5}, open);
   return {
     left,
     watch,
@@ -164,9 +170,7 @@ describe('a probe', () => {
   test('is a value that was not tried yet, where there is one', () => {
     const {watch} = outage();
     const candidates = (...of: string[]) =>
-      watch
-        .candidates(of.map(key => ({key, entry: {history: {...noAttempts, doubts: key === 'v1' ? 2 : 1}}})))
-        .map(({key}) => key);
+      watch.candidates(of.map(key => ({key, ...task(key === 'v1' ? 2 : 1)}))).map(({key}) => key);
     expect(candidates('v1', 'v9', 'v2')).toEqual(['v9']);
     // Else the one that may be sent more often.
     expect(candidates('v1', 'v2')).toEqual(['v2', 'v1']);
@@ -181,7 +185,7 @@ describe('a probe', () => {
       return Array.from({length: 9}, () => {
         while (it.watch.room(now, 0) === 0) now += 125;
         it.watch.sent('v0');
-        it.failed('v0', now);
+        it.failed('v0', now, 503);
         return now;
       });
     };
@@ -231,13 +235,13 @@ describe('values at which the service always breaks', () => {
 
   test('not while another value is left', () => {
     const it = poisoned();
-    it.left.count += 1;
+    it.left.count = policyNumbers.outageValues + 1;
     expect(it.failed('v0', MINUTE)).toBe('service');
     it.watch.settled('v4');
     it.watch.settled('never failed');
-    it.left.count -= 1;
+    it.left.count = policyNumbers.outageValues;
     expect(it.watch.onlyFailingLeft).toBe(false);
-    it.left.count -= 1;
+    it.left.count = policyNumbers.outageValues - 1;
     expect(it.watch.onlyFailingLeft).toBe(true);
     expect(it.failed('v0', MINUTE)).toBe('value for good');
   });
