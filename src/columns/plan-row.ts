@@ -8,8 +8,7 @@ import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
 import {names as namesWord} from './recognize/header.ts';
-import {tokensOf} from './recognize/tokens.ts';
-import {vocabularyOf} from './recognize/vocabulary.ts';
+import {tokensOf, vocabularyOf} from './recognize/vocabulary.ts';
 import type {CellReader, Target} from './targets.ts';
 
 /** The plan for one column of one row: a lookup, or a result without a call. */

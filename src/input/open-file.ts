@@ -97,12 +97,9 @@ async function* withoutStart(chunks: AsyncIterable<Buffer>, bytes: number): Asyn
   }
 }
 
-interface OpenedReader {
+interface OpenedReader extends Pick<OpenFile, 'format' | 'notes'> {
   /** Reads the UTF-8 bytes of the file. */
   groupsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<InputRecord[]>;
-  format(): InputFormat | undefined;
-  /** Notes on lines that are read in another way than they are written. */
-  notes(): readonly Said[];
 }
 
 function createReader(

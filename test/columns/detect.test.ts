@@ -23,87 +23,25 @@ const six = <T>(cell: T): T[] => Array.from({length: 6}, () => cell);
 
 describe('header words', () => {
   test.each([
-    ...[
-      'ip',
-      'IP',
-      ' ip ',
-      'IP Address',
-      'ip_address',
-      'ipAddress',
-      'IPAddress',
-      'signup_ip',
-      'Signup IP',
-      'signupIp',
-      'clientIP',
-      'last-login-ip',
-      'ip.v4',
-      'IPv4',
-      'user.ip',
-      'ip_2',
-      'IP-Adresse',
-      'adresse_ip',
-      'dirección IP',
-      'IP 1',
-      'x_forwarded_for',
-      'X-Forwarded-For',
-      'remote_addr',
-      '📍IP',
-      'IP 🌍',
-    ].map(name => [name, 'ip sure']),
-    ...[
-      'phone',
-      'Phone Number',
-      'phoneNumber',
-      'mobile',
-      'Mobile No',
-      'tel',
-      'Telefon',
-      'cell',
-      'msisdn',
-      'Phone #',
-      'phone_1',
-      'contact-phone',
-      'Telefonnummer',
-      'Handy-Nr',
-      'Téléphone',
-      'Número de teléfono',
-      'telefoonnummer',
-    ].map(name => [name, 'phone sure']),
-    ...[
-      'email',
-      'E-Mail',
-      'e_mail',
-      'eMail',
-      'mail',
-      'Email Address',
-      'userEmail',
-      'email2',
-      'billing.email',
-      // A program that writes CSV from JSON names the first entry of a list so.
-      'emails.0',
-      'E-Mail-Adresse',
-      'e-mailadres',
-      'correo electrónico',
-      'Courriel',
-    ].map(name => [name, 'email sure']),
+    ...'ip|IP| ip |IP Address|ip_address|ipAddress|IPAddress|signup_ip|Signup IP|signupIp|clientIP|last-login-ip|ip.v4|IPv4|user.ip|ip_2|IP-Adresse|adresse_ip|dirección IP|IP 1|x_forwarded_for|X-Forwarded-For|remote_addr|📍IP|IP 🌍'
+      .split('|')
+      .map(name => [name, 'ip sure']),
+    ...'phone|Phone Number|phoneNumber|mobile|Mobile No|tel|Telefon|cell|msisdn|Phone #|phone_1|contact-phone|Telefonnummer|Handy-Nr|Téléphone|Número de teléfono|telefoonnummer'
+      .split('|')
+      .map(name => [name, 'phone sure']),
+    ...'email|E-Mail|e_mail|eMail|mail|Email Address|userEmail|email2|billing.email|emails.0|E-Mail-Adresse|e-mailadres|correo electrónico|Courriel'
+      .split('|')
+      .map(name => [name, 'email sure']),
   ])('%j is a column of its kind, whatever is in it', (name = '', expected) => {
     expect(guess(name, six(''))).toBe(expected);
   });
 
-  test.each([
-    'zip',
-    'trip',
-    'shipping',
-    'telling',
-    'cellar',
-    'emailed',
-    'mailbox_size',
-    'recipient',
-    'Adresse',
-    'Nummer',
-  ])('%j is not one by its name', name => {
-    expect(guess(name, six(''))).toBeUndefined();
-  });
+  test.each('zip|trip|shipping|telling|cellar|emailed|mailbox_size|recipient|Adresse|Nummer'.split('|'))(
+    '%j is not one by its name',
+    name => {
+      expect(guess(name, six(''))).toBeUndefined();
+    },
+  );
 
   test('without any values the header counts', () => {
     expect(guess('email', ['', ' ', 'n/a'])).toBe('email sure');

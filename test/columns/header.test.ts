@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {names, namesAnother, readHeader} from '../../src/columns/recognize/header.ts';
-import {tokensOf} from '../../src/columns/recognize/tokens.ts';
+import {tokensOf} from '../../src/columns/recognize/vocabulary.ts';
 import headerWords from '../../src/columns/recognize/words.json' with {type: 'json'};
 
 /** `phone`, `phone?` for a hint; several by blanks. */

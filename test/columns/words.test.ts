@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {tokensOf} from '../../src/columns/recognize/tokens.ts';
+import {tokensOf} from '../../src/columns/recognize/vocabulary.ts';
 import headers from '../../src/columns/recognize/words.json' with {type: 'json'};
 import {phoneCountry} from '../../src/operations/country.ts';
 import others from '../../src/operations/words.json' with {type: 'json'};

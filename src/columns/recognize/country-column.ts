@@ -4,8 +4,7 @@ import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
 import {type Guess, MOSTLY} from './guess.ts';
 import {names as namesWord} from './header.ts';
-import {tokensOf} from './tokens.ts';
-import {phrasesOf, vocabularyOf} from './vocabulary.ts';
+import {phrasesOf, tokensOf, vocabularyOf} from './vocabulary.ts';
 
 export interface CountryColumn {
   readonly column: Column;

@@ -1,10 +1,11 @@
 import {intelligenceNames} from '../../operations/table.ts';
-import {isUnspaced, tokensOf} from './tokens.ts';
 import {
   type ColumnKind,
   type HeaderVocabulary,
+  isUnspaced,
   type Match,
   phrasesOf,
+  tokensOf,
   vocabularyOf,
   type Words,
 } from './vocabulary.ts';
