@@ -105,10 +105,10 @@ export interface InputPosition {
 
 /** Counts of the records and lines read so far, over all files of an input. */
 export interface ReadSoFar {
-  /** Number of the last record read so far. */
-  record: number;
+  /** Number of the last record. */
+  recordsRead: number;
   /** Blank lines, which are not records. */
   blankLines: number;
   /** Short rows that were filled up with empty fields. */
-  padded: number;
+  paddedRows: number;
 }

@@ -16,7 +16,7 @@ export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof P
 }
 
 /** The records of all inputs, in order. */
-export interface Source {
+export interface Source extends Readonly<ReadSoFar> {
   readonly format: InputFormat;
   /** The first records of the input, at most 1,000. */
   readonly sample: readonly InputRecord[];
@@ -24,12 +24,6 @@ export interface Source {
   readonly bytesTotal: number | undefined;
   /** Number and hash of the raw bytes read so far. It covers all bytes once batches() has ended. */
   readonly position: InputPosition;
-  /** Number of records read so far. */
-  readonly recordsRead: number;
-  /** Blank lines so far, which are not records. */
-  readonly blankLines: number;
-  /** Short rows that were filled up with empty fields so far. */
-  readonly paddedRows: number;
   /** Notes for the user about how the inputs are read. */
   readonly notes: readonly Said[];
   /** True if the records come once: from a pipe, or from a program. */
@@ -74,7 +68,6 @@ class FileSource implements Source {
   readonly #paths: readonly string[];
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  readonly #tally: ReadSoFar = {record: 0, blankLines: 0, padded: 0};
   readonly #all: AsyncGenerator<readonly InputRecord[]>;
   /** Batches that were read for the sample and are not delivered yet. */
   readonly #ahead: (readonly InputRecord[])[] = [];
@@ -84,6 +77,9 @@ class FileSource implements Source {
   /** By their words: several files may have the same. */
   readonly #notes = new Map<string, Said>();
   #closed = false;
+  recordsRead = 0;
+  blankLines = 0;
+  paddedRows = 0;
   readonly sample: InputRecord[] = [];
   bytesTotal: number | undefined;
 
@@ -100,18 +96,6 @@ class FileSource implements Source {
 
   get position(): InputPosition {
     return {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
-  }
-
-  get recordsRead(): number {
-    return this.#tally.record;
-  }
-
-  get blankLines(): number {
-    return this.#tally.blankLines;
-  }
-
-  get paddedRows(): number {
-    return this.#tally.padded;
   }
 
   get notes(): readonly Said[] {
@@ -167,7 +151,7 @@ class FileSource implements Source {
 
   async *#readAll(): AsyncGenerator<readonly InputRecord[]> {
     for (const path of this.#paths) {
-      this.#file = await openFile(path, this.#settings, this.#tally, chunk => {
+      this.#file = await openFile(path, this.#settings, this, chunk => {
         this.#hash.update(chunk);
         this.#bytes += chunk.length;
       });
@@ -214,7 +198,7 @@ class FileSource implements Source {
   }
 
   async #checkFile(path: string): Promise<void> {
-    const file = await openFile(path, this.#settings, {record: 0, blankLines: 0, padded: 0});
+    const file = await openFile(path, this.#settings, {recordsRead: 0, blankLines: 0, paddedRows: 0});
     try {
       for await (const _ of this.#readFile(file)) if (file.format() !== undefined) break;
     } finally {

@@ -268,7 +268,7 @@ const reader = (maxRecordSize: number) =>
   new CsvReader({
     file: 'a.csv',
     maxRecordSize,
-    tally: {record: 0, blankLines: 0, padded: 0},
+    tally: {recordsRead: 0, blankLines: 0, paddedRows: 0},
     badBytes: {detail: ''},
     dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
     header: true,

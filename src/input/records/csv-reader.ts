@@ -197,7 +197,7 @@ export class CsvReader {
 
   #fitted(fields: readonly string[], count: number): readonly string[] {
     if (fields.length >= count || !this.#settings.padShortRows) return cutEmpty(fields, count);
-    this.#settings.tally.padded++;
+    this.#settings.tally.paddedRows++;
     return this.#padded(fields);
   }
 
@@ -207,7 +207,7 @@ export class CsvReader {
 
   #deliver(fields: readonly string[], line: number): void {
     this.#isAfterRow = true;
-    this.#records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields});
+    this.#records.push({type: 'csv', record: ++this.#settings.tally.recordsRead, line, fields});
   }
 
   #rejectCount({line, bytes, fields}: ShortRecord): void {
@@ -246,7 +246,7 @@ export class CsvReader {
     const [first, ...others] = this.#tail;
     if (first !== undefined && others.length === 0 && this.#isCut(first.bytes)) this.#release();
     for (const {line, fields} of this.#tail.splice(0)) {
-      const record = ++this.#settings.tally.record;
+      const record = ++this.#settings.tally.recordsRead;
       this.#records.push({type: 'csv', record, line, fields: this.#padded(fields), isFooter: true});
     }
   }

@@ -22,7 +22,7 @@ export function jsonRecord(
     return rejected('invalid_json', 'the line is not valid JSON');
   }
   if (!isObject(value)) return rejected('not_an_object', `expected a JSON object, found ${kindOf(value)}`);
-  return {type: 'ndjson', record: ++settings.tally.record, line, raw, value};
+  return {type: 'ndjson', record: ++settings.tally.recordsRead, line, raw, value};
 }
 
 export function isObject(value: unknown): value is NdjsonRow['value'] {

@@ -61,7 +61,7 @@ export function rejectRecord(
   const cut = text.length > RAW_LIMIT;
   return {
     type: 'reject',
-    record: ++tally.record,
+    record: ++tally.recordsRead,
     line,
     file,
     reason,
