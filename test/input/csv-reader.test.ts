@@ -222,6 +222,16 @@ describe('rejects', () => {
     },
   );
 
+  it.each([
+    ['one line', 'v'.repeat(98), ''],
+    ['several lines', `v\n${'v'.repeat(94)}`, '"'],
+  ])('counts no line end that is not there: a last record of %s', async (_, value, quote) => {
+    const read = (more: string) =>
+      readBytes(`a,b\n1,${quote}${value}${more}${quote}`, {maxRecordSize: 100}, 9);
+    expect((await read('')).records).toMatchObject([{type: 'csv', fields: ['1', value]}]);
+    expect((await read('w')).records[0]).toMatchObject({type: 'reject', line: 2});
+  });
+
   it.each(['\n', '\r\n', '\r'])('shows a row without its line end %j', async eol => {
     const {records} = await readBytes(['a,b', '1', '2,3', ''].join(eol));
     expect(records).toMatchObject([{reason: 'column_count', raw: '1'}, {line: 3}]);
