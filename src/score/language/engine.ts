@@ -142,12 +142,20 @@ export class Engine {
     return typeof text === 'string' ? text : literalText(node);
   }
 
-  /** Evaluates the constant parts, so that a fault such as `duration("7d")` is found before the first row. */
-  #checkConstants(node: ASTNode): void {
-    for (const child of childrenIn(node)) this.#checkConstants(child.node);
+  /**
+   * Evaluates the constant parts, so that a fault such as `duration("7d")` is found before the first row. Returns the
+   * names in the node that are neither constants nor variables of its loops.
+   */
+  #checkConstants(node: ASTNode): ReadonlySet<string> {
+    const unknown = new Set<string>();
+    const [root] = pathOf(node) ?? [];
+    if (root === undefined)
+      for (const child of childrenIn(node))
+        for (const name of this.#checkConstants(child.node)) if (!child.bound.has(name)) unknown.add(name);
+    if (root !== undefined && !Object.hasOwn(this.#constants, root)) unknown.add(root);
     if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
-    const isConstant = pathsIn(node).every(({path: [root = '']}) => Object.hasOwn(this.#constants, root));
-    if (isConstant && !PLAIN.has(node.op)) this.evaluatorOf(node)(this.#constants);
+    if (unknown.size === 0 && !PLAIN.has(node.op)) this.evaluatorOf(node)(this.#constants);
+    return unknown;
   }
 }
 
