@@ -2,8 +2,8 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {isBusy, type Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
-import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
-import {giveBack, sweep} from './upkeep.ts';
+import {IS_REJECTION, openStoreFile, STORE_FILE} from './store-file.ts';
+import {giveBack, removeAnswers} from './upkeep.ts';
 
 /** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -52,9 +52,8 @@ export class StoreAdmin {
     today: number,
   ): Promise<number> {
     const [answered, rejected] = [answers, rejections].map(age => Math.max(0, Math.floor(today - age)));
-    const last = Number(this.#db.query(['max(id) AS last'], 'FROM answer').get()?.last);
-    const past = `operation = '${operation}' AND bought_at < CASE WHEN ${IS_ANSWER} THEN ${answered} ELSE ${rejected} END`;
-    return (await sweep(this.#db, past, {last})).removed;
+    const past = `operation = '${operation}' AND bought_at < CASE WHEN ${IS_REJECTION} THEN ${rejected} ELSE ${answered} END`;
+    return removeAnswers(this.#db, past);
   }
 
   /** Removes all answers under these keys, of any endpoint and account. Returns their number. */

@@ -3,15 +3,13 @@ import {statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../../disk/sqlite.ts';
-import type {Operation} from '../../operations/table.ts';
+import {type Operation, operationNames} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup.ts';
 import type {KeptAnswer} from '../run/entry.ts';
 
 export const STORE_FILE = 'answers.db';
 
-/**
- * `key_mark`: see {@link StoreFile.marksOther}. `age_in_use`, `swept`: the notes of the upkeep.
- */
+/** `key_mark`: see {@link StoreFile.marksOther}. `age_in_use`: see `upkeep.ts`. */
 const SCHEMA = `
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
@@ -22,11 +20,10 @@ const SCHEMA = `
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
+  CREATE INDEX by_age ON answer (operation, bought_at, scope);
   CREATE TABLE key_mark (scope TEXT PRIMARY KEY, salt TEXT NOT NULL, mark TEXT NOT NULL);
   CREATE TABLE age_in_use (
     operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
-  CREATE TABLE swept (only INTEGER PRIMARY KEY, up_to INTEGER NOT NULL);
-  INSERT OR IGNORE INTO swept VALUES (1, 0);
 `;
 
 /** Writes an answer, unless the store has a newer one. One that is dated after `?6`, by a wrong clock, is not newer. */
@@ -35,12 +32,7 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES 
   WHERE excluded.bought_at >= bought_at OR bought_at > ?6
 `;
 
-/** SQL condition for answers, as opposed to codes of rejections. */
-export const IS_ANSWER = "data LIKE '{%'";
-
 const FIND_AT_ONCE = 64;
-/** Number of answers among which those of a day are counted: a whole file of millions takes too long. */
-const NEWEST = 10_000;
 
 /** Maximum difference between two clocks that count as correct, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
@@ -61,6 +53,8 @@ export function scopeKey({endpoint, label}: Scope): string {
 
 /** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
 const OF_REJECTIONS = ' rejected';
+/** SQL condition for rejections, as opposed to answers. */
+export const IS_REJECTION = `scope LIKE '%${OF_REJECTIONS}'`;
 
 /** @throws an error if the directory or the file can't be created, read or trusted. */
 export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
@@ -93,7 +87,6 @@ export class StoreFile {
   readonly place: string;
   readonly #rows: Query;
   readonly #put: Statement;
-  readonly #any: Query;
   readonly #now: () => number;
 
   constructor(directory: string, scope: string, now: () => number, busyTimeoutMs: number) {
@@ -111,11 +104,6 @@ export class StoreFile {
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
-    // Searches from the end: the latest answers are most likely of this scope.
-    this.#any = db.query(
-      ['id'],
-      `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
-    );
   }
 
   /** Outcomes by key, of any age: an answer, a rejection, or both. */
@@ -173,16 +161,17 @@ export class StoreFile {
 
   /** True if the file has an answer of this operation for its scope, of any age. */
   knows(operation: Operation): boolean {
-    return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
+    const any = this.#db.query(['1 AS found'], 'FROM answer WHERE operation = ? AND scope = ? LIMIT 1');
+    return this.#db.reading(() => any.get(operation, this.#scope)) !== undefined;
   }
 
-  /** Numbers of answers bought between these times, by operation, among the newest of the file. */
+  /** Numbers of answers bought between these times, by operation. */
   boughtWithin(fromMs: number, toMs: number): (readonly [Operation, number])[] {
-    const newest = `(SELECT * FROM answer ORDER BY id DESC LIMIT ${NEWEST})`;
-    const from = `FROM ${newest} WHERE scope = ? AND bought_at >= ? AND bought_at < ? AND ${IS_ANSWER} GROUP BY operation`;
-    const query = this.#db.query(['operation', 'count(*) AS bought'], from);
-    const rows = this.#db.reading(() => query.all(this.#scope, fromMs, toMs));
-    return rows.map(({operation, bought}) => [operation as Operation, Number(bought)] as const);
+    const from = 'FROM answer WHERE operation = ? AND bought_at >= ? AND bought_at < ? AND scope = ?';
+    const count = this.#db.query(['count(*) AS bought'], from);
+    return this.#db.reading(() =>
+      operationNames.map(name => [name, Number(count.get(name, fromMs, toMs, this.#scope)?.bought)] as const),
+    );
   }
 
   version(): number {

@@ -136,7 +136,7 @@ export class AnswerStore {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  /** Numbers of answers bought between these times, by operation, among the newest of the store. */
+  /** Numbers of answers bought between these times, by operation. */
   boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[] {
     return this.#attempt(this.#reading, file => file.boughtWithin(fromMs, toMs)) ?? [];
   }

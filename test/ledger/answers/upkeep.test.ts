@@ -66,18 +66,17 @@ test('an age without end keeps all', async () => {
   expect(kept()).toEqual([]);
 });
 
-test('a store that is too large for the upkeep of one night is kept up over some nights, each from where the last one ended', async () => {
+test('a store with too many old answers for the upkeep of one night is kept up over some nights', async () => {
   fill('ip', [0]);
   await run(1, -1);
-  fill('ip', Array(5_000).fill(1));
-  fill('email', [40]);
+  fill('ip', Array(5_000).fill(40));
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 900));
-  await run(30);
-  expect(kept()).toHaveLength(5_002);
-  for (let night = 0; night < 3; night++) await run(30);
+  for (const left of [3_001, 1_001, 1]) {
+    await run(30);
+    expect(kept()).toHaveLength(left);
+  }
   clock.mockRestore();
-  expect(kept()).toHaveLength(5_001);
 });
 
 test('each operation has ages of its own: a job that keeps one for a month keeps no other as long', async () => {
