@@ -17,7 +17,7 @@ import {mostSends} from '../lookup/policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {exact, recordOf} from '../report/run-record.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
-import {destinationOf} from './destination/destination.ts';
+import {Destination} from './destination/destination.ts';
 import {checkReportPaths} from './end/deliver.ts';
 import {lastOfJob} from './end/history.ts';
 import {answersKey, scopeOf} from './identity.ts';
@@ -43,7 +43,7 @@ export interface PlanIo extends World {
 /** Reads the whole input like a run, and counts its calls. Makes no calls. */
 export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
-  destinationOf(job).check();
+  new Destination(job).check();
   checkReportPaths(job);
   const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
   const source = await openSource({

@@ -9,7 +9,7 @@ import {moveAtomically, orUnwritable, syncPath, writeAtomically} from '../../dis
 import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
 import {missingFile} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
-import type {Job, OutputOf} from '../../job/job.ts';
+import type {Job} from '../../job/job.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
 import {summaryText} from '../../report/safe-text.ts';
@@ -26,103 +26,106 @@ import {
   writablePath,
 } from './publish.ts';
 
-/** The place that a run's rows go to. It is checked before anything is paid for, then written, then published. */
-export interface Destination {
-  /** The output's file; undefined for rows that can't be taken back, compared or replaced. */
+/**
+ * The place that a run's rows go to. It is checked before anything is paid for, then written, then published. A file is
+ * written under a temporary name, compressed if its name says so, and renamed once it is complete. Rows that go into a
+ * stream, or to a program, can't be taken back, compared or replaced: only the files beside them are published.
+ */
+export class Destination {
+  /** The output's file, if it is one. */
   readonly file: string | undefined;
-  /** The run's own directory beside the output: a run must hold its lock to write the output. */
+  /** The run's own directory beside the file: a run must hold its lock to write the file. */
   readonly own: string | undefined;
+  readonly #job: Job;
+  readonly #target: string | undefined;
+  readonly #compression: Compression | undefined;
+
+  constructor(job: Job) {
+    const {output} = job;
+    this.#job = job;
+    if (output.kind !== 'file') return;
+    this.file = output.name;
+    this.#compression = output.compression;
+    this.#target = writablePath(output.name);
+    this.own = `${this.#target}.run`;
+  }
+
+  get #part(): 'output' | 'packed' {
+    return this.#compression === undefined ? 'output' : 'packed';
+  }
+
   /**
    * @throws {UsageError | OutputError | InputError} if the output can't be written, or another output's
    * summary would be overwritten.
    */
-  check(): void;
-  /** True if the output has this digest. If so, also makes the output safe from a power cut. */
-  holds(digest: FileDigest): Promise<boolean>;
+  check(): void {
+    if (this.file === undefined) return;
+    if (this.#compression !== undefined) engineOf(this.#compression, this.file);
+    refuseOthersSummary(this.#job);
+    refuseNowhere(this.#job);
+  }
+
+  /** True if the file has this digest. If so, also makes the file safe from a power cut. */
+  async holds(digest: FileDigest): Promise<boolean> {
+    if (this.#target === undefined || !(await hasDigest(this.#target, digest))) return false;
+    // The run that renamed the output may have been killed before the new name was durable.
+    syncPath(dirname(this.#target));
+    return true;
+  }
+
   /** Creates the unpublished output, without rows. @throws {OutputError} */
-  open(files: RunFiles, stdout: NodeJS.WritableStream): Promise<Sink>;
+  async open(files: RunFiles, stdout: NodeJS.WritableStream): Promise<Sink> {
+    const {output} = this.#job;
+    if (output.kind === 'file') return FileSink.create(partialPath(files, 'output'));
+    if (output.kind === 'rows') return nowhere;
+    const {to} = output;
+    if (to === '-') return new StreamSink(stdout, false);
+    const stream = orUnwritable(to, () => openStream(to));
+    return new StreamSink(stream, true);
+  }
+
   /**
-   * Prepares the written output for publishing, and returns its digest; null if the destination keeps nothing.
-   * Calls `watched` with a function that returns the share done so far.
+   * Prepares the written file for publishing, and returns its digest; null without a file. Calls `watched` with a
+   * function that returns the share done so far.
    */
-  digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null>;
+  async digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null> {
+    if (this.#target === undefined) return null;
+    const rows = partialPath(files, 'output');
+    if (!existsSync(rows)) throw gone(rows);
+    const partial = partialPath(files, this.#part);
+    if (this.#compression !== undefined)
+      await pack(rows, partial, engineOf(this.#compression, this.#target)(), watched);
+    const {size} = statSync(partial);
+    let read = 0;
+    watched?.(() => read / Math.max(1, size));
+    return digestFiles([partial], size, bytes => {
+      read = bytes;
+    });
+  }
+
   /** Puts the run's files in place, the output last. @throws {OutputError} */
-  publish(files: RunFiles, facts: PublishFacts): void;
+  publish(files: RunFiles, facts: PublishFacts): void {
+    if (this.#target !== undefined) {
+      publish(files, this.#target, facts, this.#part);
+      return;
+    }
+    const {rejects, summary} = files.written;
+    if (facts.obsolete) removeObsolete(files.written);
+    if (facts.summary.rejects !== null && rejects !== undefined)
+      moveAtomically(partialPath(files, 'rejects'), rejects);
+    if (summary !== undefined) writeAtomically(summary, summaryText(facts.summary));
+  }
+
   /**
    * Completes a publishing that a crash interrupted, and returns its record; undefined if there was none.
    *
    * @throws {StateError | OutputError}
    */
-  complete(files: RunFiles): Promise<PublishRecord | undefined>;
-}
-
-export function destinationOf(job: Job): Destination {
-  return job.output.kind === 'file' ? fileOf(job.output, job) : besideRows(job);
-}
-
-/** A file: written under a temporary name, compressed if its name says so, and renamed once it is complete. */
-function fileOf({name: path, compression}: OutputOf<'file'>, job: Job): Destination {
-  const target = writablePath(path);
-  const written = compression === undefined ? 'output' : 'packed';
-  return {
-    file: path,
-    own: `${target}.run`,
-    check() {
-      if (compression !== undefined) engineOf(compression, path);
-      refuseOthersSummary(job);
-      refuseNowhere(job);
-    },
-    async holds(digest) {
-      if (!(await hasDigest(path, digest))) return false;
-      // The run that renamed the output may have been killed before the new name was durable.
-      syncPath(dirname(target));
-      return true;
-    },
-    open: files => FileSink.create(partialPath(files, 'output')),
-    async digest(files, watched) {
-      const rows = partialPath(files, 'output');
-      if (!existsSync(rows)) throw gone(rows);
-      const partial = partialPath(files, written);
-      if (compression !== undefined) await pack(rows, partial, engineOf(compression, path)(), watched);
-      const {size} = statSync(partial);
-      let read = 0;
-      watched?.(() => read / Math.max(1, size));
-      return digestFiles([partial], size, bytes => {
-        read = bytes;
-      });
-    },
-    publish: (files, facts) => publish(files, target, facts, written),
-    complete: files => completePublishing(files, target, written),
-  };
-}
-
-/** A destination whose rows can't be taken back: a stream, or a program. Only the files beside them are published. */
-function besideRows({output}: Job): Destination {
-  return {
-    file: undefined,
-    own: undefined,
-    check() {},
-    holds: async () => false,
-    async open(_files, stdout) {
-      if (output.kind !== 'stream') return nowhere;
-      if (output.to === '-') return new StreamSink(stdout, false);
-      return new StreamSink(
-        orUnwritable(output.to, () => openStream(output.to)),
-        true,
-      );
-    },
-    digest: async () => null,
-    publish(files, {obsolete, summary}) {
-      const {written} = files;
-      if (obsolete) removeObsolete(written);
-      if (summary.rejects !== null && written.rejects !== undefined)
-        moveAtomically(partialPath(files, 'rejects'), written.rejects);
-      if (written.summary !== undefined) writeAtomically(written.summary, summaryText(summary));
-    },
-    // A run with this destination records no publishing. If there is a record, it is another job's,
-    // and this throws.
-    complete: async files => unfinishedPublishing(files, output.name),
-  };
+  async complete(files: RunFiles): Promise<PublishRecord | undefined> {
+    if (this.#target !== undefined) return completePublishing(files, this.#target, this.#part);
+    // A run without a file records no publishing. If there is a record, it is another job's, and this throws.
+    return unfinishedPublishing(files, this.#job.output.name);
+  }
 }
 
 /** Text goes nowhere: the library gives rows back to the calling program. */

@@ -13,7 +13,7 @@ import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
 import {peek} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {type Destination, destinationOf} from '../destination/destination.ts';
+import {Destination} from '../destination/destination.ts';
 import {partialFiles, RECORD, type RunFiles} from '../destination/publish.ts';
 import {answersKey} from '../identity.ts';
 import type {RunIdentity} from './count.ts';
@@ -47,7 +47,7 @@ export interface RunState extends RunFiles {
  * missing input directory.
  */
 export function openState(job: Job, env: Env): RunState {
-  const destination = destinationOf(job);
+  const destination = new Destination(job);
   const written = writtenPathsOf(job, destination, env);
   destination.check();
   if (job.paths.state === undefined) {
