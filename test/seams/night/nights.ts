@@ -161,6 +161,26 @@ export const nights: Readonly<Record<string, Night>> = {
     settings: {maxCredits: 2},
     sessions: [{}, {}, {settings: {maxCredits: 4}}],
   },
+  'a limit counts on with another list, other fields and on another day': {
+    list: 'a b c',
+    settings: {maxCredits: 2, store: false},
+    sessions: [{}, {list: 'd e', afterHours: 24, settings: {fields: ['ip.country']}}],
+  },
+  '--restart begins a new count and keeps the answers': {
+    list: 'a b c d',
+    settings: {maxCredits: 2, store: false},
+    sessions: [{}, {settings: {restart: true}}],
+  },
+  'a value that used up its resends is sent again by --restart alone': {
+    list: 'a b',
+    script: 'a: 500 500',
+    settings: {resends: 1, store: false},
+    sessions: [
+      {settings: {maxCredits: 1}},
+      {settings: {maxCredits: 2}},
+      {settings: {maxCredits: 9, restart: true}},
+    ],
+  },
   'a stop by credits and then more': {list: 'a b c', script: 'b: 402', sessions: [{}, {}]},
   'no credits, published? no': {
     list: 'a b c',
@@ -230,6 +250,41 @@ export const nights: Readonly<Record<string, Night>> = {
   'another account knows nothing': {
     list: 'a b',
     sessions: [{}, {output: 'other', settings: {account: 'second'}}],
+  },
+  'an age of 0 within a run, and in the next count': {
+    list: 'a b c',
+    settings: {maxAge: '0s', store: false},
+    sessions: [{settings: {maxCredits: 2}}, {settings: {maxCredits: 2, restart: true}}],
+  },
+  'an age of 0, and the run goes on': {
+    list: 'a b c',
+    settings: {maxAge: '0s', store: false},
+    sessions: [{settings: {maxCredits: 2}}, {}],
+  },
+  'a run that is taken up later: its answers are as old as they are': {
+    list: 'a b c',
+    settings: {maxAge: '30d', store: false},
+    sessions: [{settings: {maxCredits: 2}}, {afterHours: 570, settings: {maxCredits: 2}}, {afterHours: 174}],
+  },
+  'answers of an interrupted run are stored with their own time': {
+    list: 'a b c',
+    settings: {maxAge: '30d'},
+    sessions: [
+      {settings: {maxCredits: 2, store: false}},
+      {afterHours: 480},
+      {afterHours: 264, output: 'other'},
+    ],
+  },
+  'past their age, stale, in a run that is taken up offline': {
+    list: 'a b c',
+    settings: {maxAge: '30d', stale: '10d'},
+    sessions: [{settings: {maxCredits: 2}}, {afterHours: 744, settings: {offline: true}}],
+  },
+  'a verdict is kept, however old it is': {
+    list: 'a b c',
+    column: 'token',
+    settings: {maxAge: '1h'},
+    sessions: [{settings: {maxCredits: 2}}, {afterHours: 24, settings: {restart: true}}],
   },
   // killed
   'killed before call 1': {list: 'a b c', sessions: [{kill: ['before', 1]}, {}]},
@@ -302,6 +357,18 @@ export const nights: Readonly<Record<string, Night>> = {
     sessions: [{}, {settings: {until: '720h'}}],
   },
   max_errors: {list: 'a b c d e', script: `*: ${again('garbled', 6)}`, settings: {maxErrors: 2}},
+  'max_errors, and the service is well again': {
+    list: 'a b c d e',
+    script: `*: ok ${again('404', 3)}`,
+    settings: {maxErrors: 2},
+    sessions: [{}, {}],
+  },
+  'max_errors, and the service still fails': {
+    list: 'a b c d e',
+    script: `*: ok ${again('404', 9)}`,
+    settings: {maxErrors: 2},
+    sessions: [{}, {}, {}],
+  },
   'the first ten refused': {
     list: 'a b c d e f g h i j k l',
     script: `*: ${again('422', 12)}`,
