@@ -41,36 +41,15 @@ async function halfWay(
 
 const spent = (credits: number, code = 0) => ({code, summary: {credits: {spent: credits}}});
 
-test('a command counts on whatever changes: list, settings and day', async () => {
+test('--restart begins a run with a count of its own: only without it, earlier sessions are to blame', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage, limited);
-  stage.write('list.csv', ips(ROWS, 1_000));
-  const tomorrow = {now: () => Date.now() + 86_400_000};
-  const ended = await stage.run({...limited, fields: 'ip.country'}, tomorrow);
-  expect(ended).toMatchObject(spent(ROWS, 7));
-  expect(ended.message).toMatch(/Earlier sessions of this run count.*--restart/);
-  expect(stage.api.ledger.credits).toBe(ROWS);
-});
-
-test('--restart begins a new count, keeps the answers, and looks failed values up again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, limited);
-  const {summary: before} = await stage.run({...limited, maxCredits: PART});
-  const ended = await stage.run({...limited, restart: true, maxCredits: PART});
-  expect(ended).toMatchObject(spent(PART));
-  expect(ended.summary?.run_id).not.toBe(before?.run_id);
-  expect(stage.api.ledger.repeated()).toEqual([]);
-  expect(stage.api.ledger.credits).toBe(ROWS);
-});
-
-test('a limit that a new count reaches is not blamed on the sessions before it', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, limited);
+  const before = await stage.run({...limited, maxCredits: PART});
+  expect(before.message).toMatch(/Earlier sessions of this run count.*--restart/);
   const ended = await stage.run({...limited, restart: true, maxCredits: 1});
   expect(ended).toMatchObject(spent(1, 7));
+  expect(ended.summary?.run_id).not.toBe(before.summary?.run_id);
   expect(ended.message).toMatch(/is reached: nothing more was sent\.$/);
 });
 
@@ -229,20 +208,6 @@ test('state that can not be opened is exit 9, and nothing is sent', async () => 
   expect(stage.api.ledger.credits).toBe(PART);
 });
 
-test('a value that used up its resends is sent once more by --restart, and not before', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(2));
-  const once = {...settings, resends: 1, rate: '1000/s'};
-  stage.api.setScript(() => reply.error(500, 'broken'));
-  for (const maxCredits of [1, 2]) expect(await stage.run({...once, maxCredits})).toMatchObject({code: 7});
-  expect(stage.api.ledger.repeated()).toHaveLength(1);
-  stage.api.setScript(undefined);
-  expect(await stage.run({...once, restart: true, maxCredits: 9})).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {answered: 2}}},
-  });
-});
-
 test('where state could not be read, no verdict is taken for a replay of the user’s', async () => {
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
@@ -253,64 +218,5 @@ test('where state could not be read, no verdict is taken for a replay of the use
   expect(await stage.run({...verdicts, restart: true})).toMatchObject({
     code: 3,
     summary: {lookups: {verify: {unknown: PART, answered: PART}}},
-  });
-});
-
-test('a verdict is kept, however old it is', async () => {
-  await using stage = await openStage();
-  const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
-  stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, maxAge: '1h'};
-  await halfWay(stage, verdicts);
-  const tomorrow = () => Date.now() + 86_400_000;
-  const ended = await stage.run({...verdicts, restart: true}, {now: tomorrow});
-  expect(ended).toMatchObject({code: 0, summary: {lookups: {verify: {answered: ROWS}}}});
-  expect(stage.api.ledger.repeated()).toEqual([]);
-});
-
-const monthly = {...settings, maxAge: '30d'};
-const inDays = (days: number) => ({now: () => Date.now() + days * 86_400_000});
-
-test('the answers of a run that is taken up later have the ages of stored ones: what has expired is looked up again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, monthly);
-  // Each term ends between 80% and 100% of the maximum age.
-  const stopped = await stage.run({...monthly, maxCredits: PART}, inDays(23.9));
-  expect(stopped).toMatchObject({code: 7, summary: {rows: {written: PART}, credits: {spent: PART}}});
-  expect(await stage.run(monthly, inDays(31))).toMatchObject(spent(ROWS + PART));
-  expect(stage.api.ledger.repeated()).toHaveLength(PART);
-});
-
-test('with a maximum age of 0 a run still uses what it bought itself', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  const anew = {...limited, maxAge: '0s'};
-  await halfWay(stage, anew);
-  expect(await stage.run(anew)).toMatchObject(spent(ROWS));
-  expect(stage.api.ledger.repeated()).toEqual([]);
-  // Another count is another run, for which these answers are old.
-  await halfWay(stage, {...anew, force: true});
-  expect(await stage.run({...anew, force: true, restart: true})).toMatchObject(spent(ROWS));
-});
-
-test('answers of an interrupted run are stored with their own time', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, monthly);
-  const stored = {...monthly, store: stage.path('store')};
-  expect(await stage.run(stored, inDays(20))).toMatchObject(spent(ROWS));
-  const later = await stage.run({...stored, force: true}, inDays(31));
-  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: PART, calls: PART}}}});
-});
-
-test('an answer past its age serves while --stale says so, if no call is possible', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, monthly);
-  const offline = {...monthly, offline: true, stale: '10d', store: stage.path('store')};
-  expect(await stage.run(offline, inDays(31))).toMatchObject({
-    code: 3,
-    summary: {lookups: {ip: {answered: PART, stale: PART, skipped: PART, calls: PART}}},
   });
 });

@@ -1,25 +1,7 @@
 import {mkdirSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {interrupt, ips, openStage} from '../support/stage.ts';
-
-test('--publish-on budget writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(300));
-  const ended = await stage.run({ip: 'ip', rate: '200/s', maxCredits: 20, publishOn: 'budget'});
-  expect(ended).toMatchObject({
-    code: 3,
-    summary: {
-      reason: 'budget',
-      rows: {written: 300, with_errors: 280},
-      lookups: {ip: {skipped: 280, answered: 20}},
-      credits: {saved: {prefilter: 0}},
-    },
-  });
-  expect(stage.api.ledger.calls).toBe(20);
-  expect(stage.read('out.csv')).toContain('skipped,budget');
-});
+import {ips, openStage} from '../support/stage.ts';
 
 test("an account's credits of one day (UTC) are shared by all runs, whatever their output is called, and renewed at midnight", async () => {
   await using stage = await openStage();
@@ -65,23 +47,6 @@ test("where the day's credits can't be counted, nothing is sent", async () => {
   expect(missing).toMatchObject({code: 9, summary: {reason: 'daily_budget'}});
   expect(missing.message).toContain('max_credits_per_day');
   expect(stage.api.ledger.requests).toBe(0);
-});
-
-test('a stop while only the last answers are missing waits for those in flight, and saves', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(40));
-  const stopper = new Stopper();
-  stage.api.setScript(async call => {
-    if (call.call === 10) interrupt(stopper);
-    if (call.call >= 10) await new Promise(resolve => setTimeout(resolve, 100));
-    return undefined;
-  });
-  const ended = await stage.run({ip: 'ip', concurrency: 4}, {stopper});
-  expect(ended.code).toBe(130);
-  expect(ended.summary?.credits).toMatchObject({spent: stage.api.ledger.credits, maybe_spent: 0});
-  stage.api.setScript(undefined);
-  expect((await stage.run({ip: 'ip'})).code).toBe(0);
-  expect(stage.api.ledger.repeated()).toEqual([]);
 });
 
 test.each([
@@ -133,33 +98,6 @@ test('a share of --max-errors is of all lookups, not of the rows', async () => {
   const run = (maxErrors: string) => stage.run({ip: 'ip', email: 'email', store: false, maxErrors});
   expect(await run('10%')).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 15}}}});
   expect(await run('5%')).toMatchObject({code: 2});
-});
-
-test('a stop by --max-errors says that the service failed: the next session asks for those values again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(300));
-  stage.api.setScript(call => (call.call < 5 ? reply.error(400, 'bad_value') : undefined));
-  const limited = {ip: 'ip', maxErrors: 3, concurrency: 4, store: false};
-  expect(await stage.run(limited)).toMatchObject({code: 4, summary: {reason: 'max_errors'}});
-  const {calls} = stage.api.ledger;
-  expect(await stage.run(limited)).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {answered: 300, failed: 0}}},
-  });
-  expect(stage.api.ledger.calls - calls).toBe(300 - (calls - 4));
-});
-
-test('if the service still fails, --max-errors stops each session, and its calls count', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(200));
-  stage.api.setScript(call => (call.call % 2 === 0 ? reply.error(400, 'bad_value') : undefined));
-  const limited = {ip: 'ip', maxErrors: 3, concurrency: 1};
-  for (let session = 0; session < 3; session++) {
-    const ended = await stage.run(limited);
-    expect(ended).toMatchObject({code: 4, summary: {reason: 'max_errors'}});
-    const {spent = 0, maybe_spent: maybe = 0} = ended.summary?.credits ?? {};
-    expect(spent + maybe).toBe(stage.api.ledger.charged);
-  }
 });
 
 test('a service that asks for a second again and again is away; only a longer wait than max_outage is a time that it asks for', async () => {

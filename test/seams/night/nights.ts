@@ -261,7 +261,7 @@ export const nights: Readonly<Record<string, Night>> = {
     settings: {maxAge: '0s', store: false},
     sessions: [{settings: {maxCredits: 2}}, {}],
   },
-  'a run that is taken up later: its answers are as old as they are': {
+  'answers of a run that is taken up later are as old as they are': {
     list: 'a b c',
     settings: {maxAge: '30d', store: false},
     sessions: [{settings: {maxCredits: 2}}, {afterHours: 570, settings: {maxCredits: 2}}, {afterHours: 174}],
