@@ -92,27 +92,26 @@ export function resolveJob(
   warn?: (sentence: string) => void,
 ): Job {
   const date = given.settings.date ?? utcDate(Date.now());
-  const source = withOutputFormat(withPaths(given, date));
-  const {inputs, settings} = source;
+  const source = withPaths(given, date);
+  const {inputs, fromFile, jobFile = 'The job file'} = source;
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
     throw new UsageError('stdin_twice', 'stdin (-) can be read only once.');
+  const settings = withOutputFormat(source);
+  const {endpoint, verdict, offline, fleet} = settings;
   checkStore(settings);
-  if (source.fromFile && settings.endpoint === undefined) {
+  if (fromFile && endpoint === undefined)
     throw new UsageError(
       'job_endpoint',
-      `${source.jobFile ?? 'The job file'} names no endpoint. Add a line: "endpoint: live" (from the environment), "endpoint: embedded", or a base URL.`,
+      `${jobFile} names no endpoint. Add a line: "endpoint: live" (from the environment), "endpoint: embedded", or a base URL.`,
     );
-  }
   const output = source.output ?? defaultOutput(inputs, settings.outputFormat);
   return {
     ...source,
+    settings,
     ...resolveOutput(output, settings, given.givenRows),
-    endpoint: resolveEndpoint(settings.endpoint, settings.verdict?.action, env, interactive, {
-      offline: settings.offline,
-      warn,
-    }),
-    redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
+    endpoint: resolveEndpoint(endpoint, verdict?.action, env, interactive, {offline, warn}),
+    redisUrl: resolveRedisUrl(fleet, '--fleet', env),
     date: mentionsDate([...given.inputs, given.output, ...namedPaths(given.settings)]) ? date : undefined,
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
@@ -153,41 +152,30 @@ function namedPaths(settings: Settings): string[] {
 
 /**
  * Replaces `{date}` and file patterns in paths. This happens once, so that midnight changes no path during a run.
+ * Files of the job itself are not among those that a pattern matches: last night's output is not tonight's input.
  */
 function withPaths(source: JobSource, date: string): JobSource {
-  const settings = {...source.settings};
-  for (const name of pathSettings) {
-    const path = settings[name];
-    if (path !== undefined) settings[name] = dated(path, date);
-  }
-  return {
-    ...source,
-    inputs: expandPatterns(
-      source.inputs.map(path => dated(path, date)),
-      ownFilesOf(source),
-    ),
-    output: source.output === undefined ? undefined : dated(source.output, date),
-    settings,
-  };
-}
-
-/**
- * Returns a function that recognizes the job's own files among those that an input pattern matches, so that last
- * night's output does not become tonight's input.
- */
-function ownFilesOf({output, settings}: JobSource) {
-  const named = namedPaths(settings);
-  return (found: readonly string[]) => {
+  const {output, settings} = source;
+  const ownAmong = (found: readonly string[]) => {
     const outputs =
       output === undefined ? found.map(path => defaultOutput([path], settings.outputFormat)) : [output];
-    return matcherOf([...outputs.flatMap(allNames), ...named]);
+    return matcherOf([...outputs.flatMap(allNames), ...namedPaths(settings)]);
+  };
+  const onDay = (path: string | undefined) => path && dated(path, date);
+  const paths = pathSettings.map(name => [name, onDay(settings[name])] as const);
+  const inputs = source.inputs.map(path => dated(path, date));
+  return {
+    ...source,
+    inputs: expandPatterns(inputs, ownAmong),
+    output: onDay(output),
+    settings: {...settings, ...Object.fromEntries(paths)},
   };
 }
 
-/** Derives the output's format from its name, unless a setting gives it. */
-function withOutputFormat(source: JobSource): JobSource {
-  const {output = '', inputs, settings} = source;
-  const advice = settings.outputFormat === undefined ? otherFormat(output) : undefined;
+/** The settings with the output's format by its name, unless a setting gives it. */
+function withOutputFormat({output = '', inputs, settings}: JobSource): Settings {
+  if (settings.outputFormat !== undefined) return settings;
+  const advice = otherFormat(output);
   if (advice !== undefined)
     throw new UsageError(
       'output_format',
@@ -195,31 +183,33 @@ function withOutputFormat(source: JobSource): JobSource {
     );
   const named = formatByName(output);
   // If the names of input and output give the same format, the delimiter stays: a .csv with tabs keeps its tabs.
-  if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
-    return source;
-  return {...source, settings: {...settings, outputFormat: named}};
+  return named === undefined || named === formatByName(inputs[0] ?? '')
+    ? settings
+    : {...settings, outputFormat: named};
 }
 
 function resolveOutput(
   output: string,
-  settings: Settings,
+  {summary, rejects, state}: Settings,
   givenRows = false,
 ): {output: Output; paths: JobPaths} {
-  const {summary, rejects, state} = settings;
-  if (givenRows) {
-    const paths = {summary, rejects: undefined, state: undefined};
-    return {output: {kind: 'rows', name: '-', lasts: false}, paths};
-  }
+  if (givenRows)
+    return {
+      output: {kind: 'rows', name: '-', lasts: false},
+      paths: {summary, rejects: undefined, state: undefined},
+    };
   const to = output === '/dev/stdout' ? '-' : output;
   if (to === '-' || isStream(to))
     return {output: {kind: 'stream', name: '-', lasts: false, to}, paths: {summary, rejects, state}};
   const beside = besideOutput(output);
-  const paths = {
-    summary: summary ?? beside.summary,
-    rejects: rejects ?? beside.rejects,
-    state: state ?? `${isLink(output) ? fileIdOf(output).path : output}.run`,
+  return {
+    output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)},
+    paths: {
+      summary: summary ?? beside.summary,
+      rejects: rejects ?? beside.rejects,
+      state: state ?? `${isLink(output) ? fileIdOf(output).path : output}.run`,
+    },
   };
-  return {output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)}, paths};
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */

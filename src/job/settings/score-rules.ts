@@ -1,42 +1,20 @@
 import {z} from 'zod';
 import {only} from '../values.ts';
 
-/** Names that other products use for a rule's keys, each with our name, which the error message suggests. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  if: 'when',
-  condition: 'when',
-  expr: 'when',
-  points: 'add',
-  score: 'add',
-  weight: 'add',
-  code: 'reason',
-  id: 'reason',
-  name: 'reason',
-};
-
 const reasonCode = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid');
 
 /** One rule: if its condition holds, its points are added to the risk, for its reason. */
-const scoreRule = z.strictObject(
-  {
-    when: z.string().min(1),
-    add: z.int('expected a whole number of points').min(-100).max(100),
-    reason: reasonCode,
-    description: z.string().optional(),
-    owner: z.string().optional(),
-    // Tries a rule out: it is counted and shown, but its points are not added.
-    shadow: z.boolean().optional(),
-  },
-  {
-    error: ({code, keys}) => {
-      if (code !== 'unrecognized_keys') return undefined;
-      const here = ELSEWHERE[(keys as readonly string[])[0] ?? ''];
-      return `a rule has no such key${here === undefined ? '' : `; use "${here}"`} (known: when, add, reason, description, owner, shadow)`;
-    },
-  },
-);
+const scoreRule = only({
+  when: z.string().min(1),
+  add: z.int('expected a whole number of points').min(-100).max(100),
+  reason: reasonCode,
+  description: z.string().optional(),
+  owner: z.string().optional(),
+  // Tries a rule out: it is counted and shown, but its points are not added.
+  shadow: z.boolean().optional(),
+});
 
 const NAME = 'expected a name of letters, digits and _';
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
