@@ -11,6 +11,7 @@ interface StoreNeeds {
   readonly ages: Readonly<Record<Operation, number>>;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  readonly warn: (sentence: string) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -43,12 +44,21 @@ export async function keepUp(directory: string, needs: StoreNeeds): Promise<void
 }
 
 /** Notes up to which age this run uses answers. Returns SQL conditions for answers that no run can use. */
-function noteAges(db: Sqlite, {ages, now}: StoreNeeds): string[] {
+function noteAges(db: Sqlite, {ages, now, warn}: StoreNeeds): string[] {
   const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
   // If no run noted its ages in a store older than a day, other jobs may use answers of any age. So at first
   // no answer counts as too old.
   const isUsed = !has('age_in_use') && has(`answer WHERE bought_at < ${now - DAY_MS}`);
-  // A time ahead is of a wrong clock.
+  const last = Number(db.query(['max(seen) AS seen'], 'FROM age_in_use').get()?.seen ?? 0);
+  if (last - now > DAY_MS) {
+    const [says, ended] = [now, last].map(time =>
+      new Date(time).toISOString().slice(0, 16).replace('T', ' '),
+    );
+    warn(
+      `The clock of this machine says ${says} UTC; a run before this one ended at ${ended} UTC. If the clock is wrong, set it.`,
+    );
+  }
+  // A time ahead is of a wrong clock. So the next run does not warn again.
   db.prepare('UPDATE age_in_use SET seen = ? WHERE seen > ?').run(now, now);
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',

@@ -37,7 +37,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
     const directory = storeDirectory(store, io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
-    await keepUp(directory, {ages, now: io.now()});
+    await keepUp(directory, {ages, now: io.now(), warn: io.warn});
   } catch {
     // Ignores the error: the upkeep of the next run tries again.
   }

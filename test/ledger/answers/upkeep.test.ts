@@ -33,7 +33,7 @@ function kept(): string[] {
 
 /** A run that uses answers up to an age, so many days later. */
 const run = (days: number, later = 0) =>
-  keepUp(within(), {ages: perOperation(() => days * DAY), now: NOW + later * DAY});
+  keepUp(within(), {ages: perOperation(() => days * DAY), now: NOW + later * DAY, warn: () => {}});
 
 test('answers past every age in use are removed; an age counts for five weeks after its last run', async () => {
   fill('ip', [0]);
@@ -87,7 +87,7 @@ test('each operation has ages of its own: a job that keeps one for a month keeps
   fill('phone', [5]);
   const days: Partial<Record<Operation, number>> = {ip: 3, email: 10, phone: 30};
   const ages = perOperation(name => (days[name] ?? 0) * DAY);
-  await keepUp(within(), {ages, now: NOW});
+  await keepUp(within(), {ages, now: NOW, warn: () => {}});
   expect(kept()).toEqual(['email 5', 'ip 0', 'phone 5']);
 });
 
