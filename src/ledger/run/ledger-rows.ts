@@ -191,10 +191,13 @@ export function readSpending(db: Sqlite): Map<number, Record<Operation, Spending
  * under it. Returns their number.
  */
 function recoverLeases(db: Sqlite): number {
+  const next = db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id LIMIT 1');
+  const statements = new Map<number, LedgerStatements>();
   let count = 0;
-  for (const row of db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id').all()) {
+  for (let row = next.get(); row !== undefined; row = next.get()) {
     const [lease, scope] = [Number(row.id), Number(row.scope)];
-    const sql = ledgerStatements(db, scope);
+    const sql = statements.get(scope) ?? ledgerStatements(db, scope);
+    statements.set(scope, sql);
     const calls = saved<readonly LeasedCall[]>(row.calls);
     const found = findEntries(
       sql,
