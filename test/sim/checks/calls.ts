@@ -25,8 +25,8 @@ const paidOnce: Check = {
     let again = 0;
     for (const call of scene.run.calls)
       for (const before of earlier(call, scene.calls)) {
-        if (before.told === 'rejected' && before.process === call.process)
-          return `${show(call)} after ${show(before)}: it was rejected`;
+        if (isSettled(before) && before.process === call.process)
+          return `${show(call)} after ${show(before)}: it was ${before.told}`;
         if (before.told !== 'answered') continue;
         again += 1;
         const why = isFresh(before, scene.run) && reasonToKnow(before, call, scene);
@@ -62,9 +62,14 @@ function isInStore({process, operation, spec, toldMs}: Call, {run, sessions}: Sc
   return !process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS;
 }
 
-/** True if the run surely has no answer to the call: a kill may come before or after an answer is booked. */
+/** True if the call brought no answer, but settled its value: no other call of the session can bring one. */
+function isSettled({told}: Call): boolean {
+  return told === 'rejected' || told === 'unreadable';
+}
+
+/** True if the call may have been paid for, and the run surely has no answer: a kill may come before it is booked. */
 function isInDoubt({told}: Call): boolean {
-  return told === 'ambiguous' || told === undefined;
+  return told === 'ambiguous' || told === 'unreadable' || told === undefined;
 }
 
 const resent: Check = {
