@@ -1,4 +1,4 @@
-import type {Agent, ClientRequest} from 'node:http';
+import type {Agent, ClientRequest, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 
@@ -35,44 +35,50 @@ export class Connections {
     this.#tell = onUnasked;
     const keep = agent.keepSocketAlive.bind(agent);
     const reuse = agent.reuseSocket.bind(agent);
-    const refuse = (socket: Duplex) => (bytes: Buffer) => {
+    const isIdle = new WeakMap<Duplex, boolean>();
+    const refuse = (socket: Duplex, bytes: Buffer) => {
       socket.destroy();
       if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked();
     };
-    const refusals = new WeakMap<Duplex, (bytes: Buffer) => void>();
     agent.keepSocketAlive = socket => {
-      const onData = refuse(socket);
-      refusals.set(socket, onData);
-      socket.on('data', onData);
+      // One listener for the life of a connection: one for each idle time would cost more than the check.
+      if (!isIdle.has(socket)) socket.on('data', bytes => isIdle.get(socket) && refuse(socket, bytes));
+      isIdle.set(socket, true);
       // True if the connection may carry another call. Node's types lack this result.
       return keep(socket);
     };
     agent.reuseSocket = (socket, request) => {
-      const onData = refusals.get(socket);
-      if (onData !== undefined) socket.off('data', onData);
+      isIdle.set(socket, false);
       reuse(socket, request);
     };
   }
 
   /** Calls `onSocket` once, when the call has its connection. */
-  follow(request: ClientRequest, onSocket: (socket: Socket) => void): void {
+  begin(request: ClientRequest, onSocket: (socket: Socket) => void): void {
     if (this.#isUnasked || this.#loses) request.shouldKeepAlive = false;
     const assigned = (socket: Socket) => {
-      if (request.reusedSocket) this.#countLosses(request);
+      if (request.reusedSocket) this.#reused += 1;
       onSocket(socket);
     };
     if (request.socket) assigned(request.socket);
     else request.once('socket', assigned);
-    request.once('response', response => {
-      // A gateway that timed out may still pass on the service's late answer.
-      if ((response.statusCode ?? 0) >= 500) request.shouldKeepAlive = false;
-      // Node itself ends a connection if more bytes follow an answer in one piece with it.
-      const {socket} = response;
-      response.once('end', () => {
-        if (socket.destroyed && request.shouldKeepAlive && socket.errored === null && !socket.readableEnded)
-          this.#unasked();
-      });
+  }
+
+  /** Follows a call's answer, of which the head has come. */
+  answered(request: ClientRequest, response: IncomingMessage): void {
+    // A gateway that timed out may still pass on the service's late answer.
+    if ((response.statusCode ?? 0) >= 500) request.shouldKeepAlive = false;
+    // Node itself ends a connection if more bytes follow an answer in one piece with it.
+    const {socket} = response;
+    response.once('end', () => {
+      if (socket.destroyed && request.shouldKeepAlive && socket.errored === null && !socket.readableEnded)
+        this.#unasked();
     });
+  }
+
+  /** Notes the error with which a call ended. */
+  failed(request: ClientRequest, code: string): void {
+    if (request.reusedSocket && CLOSED.includes(code)) this.#lost += 1;
   }
 
   #unasked(): void {
@@ -83,12 +89,5 @@ export class Connections {
   /** True once too many calls were lost on reused connections. */
   get #loses(): boolean {
     return this.#lost >= FEWEST_LOST && this.#lost > LOST_SHARE * this.#reused;
-  }
-
-  #countLosses(request: ClientRequest): void {
-    this.#reused += 1;
-    request.once('error', ({code = ''}: NodeJS.ErrnoException) => {
-      if (CLOSED.includes(code)) this.#lost += 1;
-    });
   }
 }

@@ -93,22 +93,25 @@ function exchange(stream: Duplex, connections: Connections, {timeoutMs, maxBodyB
       failed('timeout');
       stream.destroy();
     });
-    const onResponse = (head: IncomingMessage) => {
+    const switched = (head: IncomingMessage) => {
       response = head;
-      if (head.statusCode !== 101) return;
       complete();
       stream.destroy();
     };
     stream.on('request', (request: ClientRequest) => {
       sent = request;
-      connections.follow(request, socket => timers.start(socket));
+      connections.begin(request, socket => timers.start(socket));
       // Without this listener, a call answered with another protocol (101) would never end.
       request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
         socket.destroy();
-        onResponse(head);
+        switched(head);
       });
     });
-    stream.on('response', onResponse);
+    stream.on('response', (head: IncomingMessage) => {
+      if (head.statusCode === 101) return switched(head);
+      response = head;
+      connections.answered(sent as ClientRequest, head);
+    });
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= maxBodyBytes) chunks.push(chunk);
@@ -119,7 +122,10 @@ function exchange(stream: Duplex, connections: Connections, {timeoutMs, maxBodyB
       }
     });
     stream.on('end', () => complete());
-    stream.on('error', (error: RequestError) => failed(networkCode(error.code)));
+    stream.on('error', ({code}: RequestError) => {
+      if (sent !== undefined) connections.failed(sent, code);
+      failed(networkCode(code));
+    });
     // A socket closed in mid-body ends the stream without an error. If another event came first, that one counts.
     stream.on('close', () => failed('connection_closed'));
   });
