@@ -109,15 +109,17 @@ const ANSWERED: Result = {status: 'ok', data: '', boughtAt: 0};
 
 /** Returns a function that counts a record as a run does in which every lookup is answered, and passes on its lookups. */
 function dryRun({targets, planRow}: Mapping, counters: Counters) {
-  const columns = targets.map(target => ({target, answerFields: []}));
-  return (record: InputRecord, ask: (lookup: Lookup, target: Target | undefined) => void) => {
-    if (record.type === 'reject') return countReject(counters, record);
-    const planned = planRow(record);
-    const results = planned.map(cell => (cell.status === 'ask' ? ANSWERED : cell));
-    const row = {row: record, results, repairs: repairsOf(planned), answers: []};
-    countRow(counters, {...row, risk: undefined, outcomes: undefined}, columns);
-    for (const [index, cell] of planned.entries())
-      if (cell.status === 'ask') ask(cell.lookup, targets[index]);
+  const columns = targets.map(({operation}) => ({target: {operation, cell: () => ''}, answerFields: []}));
+  const nothing = {answers: [], risk: undefined, outcomes: undefined};
+  return (row: InputRecord, ask: (lookup: Lookup, target: Target | undefined) => void) => {
+    if (row.type === 'reject') return countReject(counters, row);
+    const planned = planRow(row);
+    const results = planned.map((cell, index) => {
+      if (cell.status !== 'ask') return cell;
+      ask(cell.lookup, targets[index]);
+      return ANSWERED;
+    });
+    countRow(counters, {row, results, repairs: repairsOf(planned), ...nothing}, columns);
   };
 }
 

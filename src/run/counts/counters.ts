@@ -1,3 +1,4 @@
+import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {isUnasked, type Result, type UnaskedCode} from '../../ledger/lookup.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
@@ -93,10 +94,15 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
   countError(counters.errors, `rejected.${reason}`, record);
 }
 
+/** A column of results, as far as its counts need it. */
+interface CountedColumn extends Pick<TargetColumns, 'answerFields'> {
+  readonly target: Pick<Target, 'operation' | 'cell'>;
+}
+
 export function countRow(
   counters: Counters,
   {row, results, repairs, answers, risk, outcomes}: EnrichedRow<Row>,
-  columns: readonly Pick<TargetColumns, 'target' | 'answerFields'>[],
+  columns: readonly CountedColumn[],
 ): void {
   counters.rows.written += 1;
   let trouble = false;
