@@ -2,7 +2,7 @@ import {statfsSync, statSync} from 'node:fs';
 import {priceOf} from '../../columns/prices.ts';
 import {checkWritable, existingPart} from '../../disk/directory.ts';
 import {holderIn} from '../../disk/lock.ts';
-import {userDirectoryTrouble} from '../../disk/user-directory.ts';
+import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
@@ -13,7 +13,6 @@ import {dated, utcDate} from '../../job/paths.ts';
 import {keyVariable} from '../../job/secrets/api-key.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
-import {defaultStoreDirectory} from '../../ledger/answers/store.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import {scopeOf} from '../../run/identity.ts';
 import {callWithinAccount, findAccount, openBudgets} from '../../run/open/account.ts';
@@ -151,7 +150,7 @@ function checkStore(store: JobSettings['store']): Check {
   if (typeof store === 'string') return checkPath('store', store, false);
   const trouble = userDirectoryTrouble('cache', process.env);
   return trouble === undefined
-    ? checkPath('store', defaultStoreDirectory(process.env), false)
+    ? checkPath('store', userDirectory('cache', process.env), false)
     : warning('store', `${trouble.why}; runs work without it; set ${trouble.variable} to use one`);
 }
 

@@ -1,9 +1,9 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
+import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/settings/expected-country.ts';
 import {ages, ofOperation, rejectionTerm} from '../../job/values.ts';
-import {defaultStoreDirectory} from '../../ledger/answers/store.ts';
 import {StoreAdmin} from '../../ledger/answers/store-admin.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
@@ -112,7 +112,7 @@ async function withStore(
   let directory = flags.store;
   let store: StoreAdmin | undefined;
   try {
-    directory ??= defaultStoreDirectory(process.env);
+    directory ??= userDirectory('cache', process.env);
     store = StoreAdmin.open(directory);
     if (store === undefined) none(directory);
     else await work(store, directory);

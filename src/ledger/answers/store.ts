@@ -1,6 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isBusy, isDamage, repairOf, sqliteCode} from '../../disk/sqlite.ts';
-import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {hashKey, type LookupKey} from '../lookup.ts';
@@ -47,11 +46,6 @@ export interface StoreTrouble {
   readonly cause: string;
   /** Number of answers that could not be written so far. */
   readonly missed: number;
-}
-
-/** Default directory of the store. Throws if it needs a home directory that does not exist. */
-export function defaultStoreDirectory(env: Readonly<Record<string, string | undefined>>): string {
-  return userDirectory('cache', env);
 }
 
 /** A use of the store's file (reading or writing): since when it fails, and when to try it again. */

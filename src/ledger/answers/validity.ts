@@ -18,55 +18,40 @@ export type Validity = 'fresh' | 'stale';
 /** Returns the validity of an outcome; undefined if the outcome was not bought, or is too old for any use. */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
+/** Share of the maximum age, at its end, in which the terms of answers end. */
+const SPREAD = 1 / 5;
+
 /**
  * Returns a {@link Judge} that applies a job's terms at the time `now`. A maximum age of 0 excludes what was known when
  * the run began (`since`), but not its own answers. Both times are in milliseconds since the epoch.
  */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number, since = now): Judge {
-  return ({operation, key}, outcome) => {
-    const term = terms[operation];
-    return validity(key, outcome, term, longestOf(outcome.status, term) === 0 ? since : now);
+  return ({operation, key}, {status, boughtAt}) => {
+    if (boughtAt === undefined) return undefined;
+    const {answers, rejections, stale} = terms[operation];
+    const longest = status === 'failed' ? rejections : answers;
+    const age = (longest === 0 ? since : now) - boughtAt;
+    // The cheap condition comes first: it is true for most answers.
+    if (age <= longest * (1 - SPREAD)) return 'fresh';
+    const end = endOf(key, longest);
+    if (age <= end) return 'fresh';
+    return age <= end + stale ? 'stale' : undefined;
   };
 }
-
-/**
- * Judges an outcome as a {@link Judge} does, by its operation's term. `key`: the value's key. `now`:
- * milliseconds since the epoch.
- */
-export function validity(key: string, outcome: Outcome, term: Term, now: number): Validity | undefined {
-  if (outcome.boughtAt === undefined) return undefined;
-  const age = now - outcome.boughtAt;
-  // The cheap condition comes first: it is true for most answers.
-  if (age <= longestOf(outcome.status, term) * (1 - SPREAD)) return 'fresh';
-  const end = endOf(key, outcome.status, term);
-  if (age <= end) return 'fresh';
-  return age <= end + term.stale ? 'stale' : undefined;
-}
-
-/** Share of the maximum age, at its end, in which the terms of answers end. */
-const SPREAD = 1 / 5;
 
 /**
  * The age at which a value's answer expires: between 80% and 100% of the maximum age. It depends on the value's key, a
  * hash. So answers of one night expire on different nights, and each value's answer always at the same age.
  */
-export function endOf(key: string, status: Outcome['status'], term: Term): number {
-  const longest = longestOf(status, term);
-  return Number.isFinite(longest) ? longest * (1 - SPREAD * shareOf(key)) : longest;
-}
-
-function longestOf(status: Outcome['status'], {answers, rejections}: Term): number {
-  return status === 'failed' ? rejections : answers;
+export function endOf(key: string, longest: number): number {
+  if (!Number.isFinite(longest)) return longest;
+  const share = Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
+  return longest * (1 - SPREAD * share);
 }
 
 /** The age up to which any outcome is usable. */
 export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
-}
-
-/** A number in [0, 1) from 32 bits of a key. Keys are hashes, so these numbers are spread evenly. */
-function shareOf(key: string): number {
-  return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
 }
 
 /** An earlier answer for a value, with its validity. */

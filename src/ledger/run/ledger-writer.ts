@@ -2,8 +2,8 @@ import type {Spare} from '../../disk/spare.ts';
 import {isFull, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
+import {Bits} from '../bits.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
-import {KeyFilter} from './key-filter.ts';
 import {guarded, toSaved, unwritable, writeMeta} from './ledger-file.ts';
 import {findEntries, type LeasedCall, type LedgerStatements, writeEntries} from './ledger-rows.ts';
 import type {RefusalTally} from './tally.ts';
@@ -36,8 +36,11 @@ interface LedgerWriterOptions {
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  /** Recognizes most keys that are neither in the file nor wait to be written: they need no search in the file. */
-  readonly #keys: KeyFilter;
+  /**
+   * The bits of all keys that the file may have: other keys need no search in it. Undefined for a file that had values
+   * when it was opened.
+   */
+  readonly #bits: Bits | undefined;
   /** Entries that wait to be written, by key. */
   #waiting = new Map<string, LedgerEntry>();
   /** The refusals as they are in the file. */
@@ -49,7 +52,7 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    this.#keys = new KeyFilter(options.isResumed);
+    this.#bits = options.isResumed ? undefined : new Bits();
     this.#refusals = toSaved(options.refusals);
   }
 
@@ -64,7 +67,7 @@ export class LedgerWriter {
     for (const key of keys) {
       const waiting = this.#waiting.get(key);
       if (waiting !== undefined) found.set(key, waiting);
-      else if (this.#keys.mayHave(key)) others.push(key);
+      else if (this.#bits?.has(bitOf(key)) !== false) others.push(key);
     }
     for (const entry of guarded(() => findEntries(this.#options.sql, others))) found.set(entry.key, entry);
     return found;
@@ -72,7 +75,7 @@ export class LedgerWriter {
 
   /** Queues an entry. */
   add(entry: LedgerEntry): void {
-    this.#keys.add(entry.key);
+    this.#bits?.add(bitOf(entry.key));
     this.#waiting.set(entry.key, entry);
   }
 
@@ -106,7 +109,7 @@ export class LedgerWriter {
     );
     if (this.refusal === undefined) this.#demandSpace();
     this.write(() => this.#options.sql.lease.run(lease, toSaved(leased)), true);
-    for (const {key} of calls) this.#keys.add(key);
+    for (const {key} of calls) this.#bits?.add(bitOf(key));
   }
 
   /** Writes the waiting entries, and runs `more`, in one transaction. */
@@ -154,4 +157,17 @@ export class LedgerWriter {
     this.#waiting = new Map();
     this.#refusals = text;
   }
+}
+
+/** Number of bits: 1 MiB. Beside ten million keys, 30% of new ones have a bit of their own. */
+const BITS = 2 ** 23;
+/** Number of a key's characters that are used. A key is a hash, so a few characters suffice. */
+const SAMPLE = 8;
+
+/** Bit of a key: the FNV-1a hash of its first characters, folded. */
+export function bitOf(key: string): number {
+  let mixed = 0x811c9dc5;
+  const end = Math.min(key.length, SAMPLE);
+  for (let at = 0; at < end; at++) mixed = Math.imul(mixed ^ key.charCodeAt(at), 0x01000193);
+  return (mixed ^ (mixed >>> 23)) & (BITS - 1);
 }

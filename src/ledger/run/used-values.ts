@@ -1,3 +1,4 @@
+import {Bits} from '../bits.ts';
 import {isKept, type Outcome} from '../lookup.ts';
 import type {LedgerEntry} from './entry.ts';
 import type {Tally} from './tally.ts';
@@ -9,16 +10,15 @@ import type {Tally} from './tally.ts';
 export class UsedValues {
   readonly #tally: Tally;
   readonly #last: number;
-  readonly #bits: Uint8Array;
+  readonly #earlier = new Bits();
 
   constructor(tally: Tally, last: number) {
     this.#tally = tally;
     this.#last = last;
-    this.#bits = new Uint8Array((last >>> 3) + 1);
   }
 
   has({id}: LedgerEntry): boolean {
-    return id > this.#last || (id > 0 && ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0);
+    return id > this.#last || this.#earlier.has(id);
   }
 
   /** Counts a value, unless it is counted already. Returns true if it was not. */
@@ -26,7 +26,7 @@ export class UsedValues {
     if (entry.isUsed) return false;
     entry.isUsed = true;
     const {id, operation} = entry;
-    if (id > 0 && id <= this.#last) this.#bits[id >>> 3] = (this.#bits[id >>> 3] ?? 0) | (1 << (id & 7));
+    if (id > 0 && id <= this.#last) this.#earlier.add(id);
     this.#tally.operations[operation].distinct += 1;
     return true;
   }

@@ -2,6 +2,7 @@ import {hash} from 'node:crypto';
 import {cellReader, requireColumn} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
+import {Bits} from '../../ledger/bits.ts';
 import {KEY_LENGTH} from '../../ledger/lookup.ts';
 import {DistinctKeys} from '../../ledger/run/distinct-keys.ts';
 import type {Changes} from '../../report/changes.ts';
@@ -31,7 +32,7 @@ export async function compareFiles(
   const counts = new ChangeCounts(old.results.names, fresh.results.names);
   const pairs = new Pairs();
   const readers = {old: new KeyedReader(old, columns), new: new KeyedReader(fresh, columns)};
-  const news = new Marks();
+  const news = new Bits();
   const settle = ({old: before, new: now}: Pair) => {
     if (before === undefined || now === undefined) counts.rows[now === undefined ? 'gone' : 'new'] += 1;
     const isNews = now !== undefined && (before === undefined || counts.compare(before.cells, now.cells));
@@ -142,22 +143,4 @@ class KeyedReader {
 
 function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
-}
-
-/** A set of row numbers, one bit each. */
-class Marks {
-  #bytes = new Uint8Array(4_096);
-
-  add(number: number): void {
-    while (number >= 8 * this.#bytes.length) {
-      const longer = new Uint8Array(2 * this.#bytes.length);
-      longer.set(this.#bytes);
-      this.#bytes = longer;
-    }
-    this.#bytes[number >> 3] = (this.#bytes[number >> 3] ?? 0) | (1 << (number & 7));
-  }
-
-  has(number: number): boolean {
-    return ((this.#bytes[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
-  }
 }

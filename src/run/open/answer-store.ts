@@ -1,10 +1,10 @@
 import {resolve} from 'node:path';
-import {userDirectoryTrouble} from '../../disk/user-directory.ts';
+import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
-import {AnswerStore, defaultStoreDirectory, type OwnAnswers} from '../../ledger/answers/store.ts';
+import {AnswerStore, type OwnAnswers} from '../../ledger/answers/store.ts';
 import {keepUp} from '../../ledger/answers/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../ledger/answers/validity.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
@@ -65,7 +65,7 @@ export function openAnswerStore(
 
 /** @throws an error if the store is in the default directory, and there is no home directory. */
 function storeDirectory(store: string | true, env: Env): string {
-  return store === true ? defaultStoreDirectory(env) : store;
+  return store === true ? userDirectory('cache', env) : store;
 }
 
 /**

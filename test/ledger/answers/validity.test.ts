@@ -1,12 +1,12 @@
 import {describe, expect, test} from 'vitest';
-import {bestOf, endOf, judgeBy, longestUse, validity} from '../../../src/ledger/answers/validity.ts';
-import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
+import {bestOf, endOf, judgeBy, longestUse, type Term} from '../../../src/ledger/answers/validity.ts';
+import {intelligenceLookup, type Outcome} from '../../../src/ledger/lookup.ts';
 import {perOperation} from '../../../src/operations/table.ts';
 
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
 
 test('answers of one night expire evenly over the last fifth of their maximum age, each always at the same age', () => {
-  const ageOf = (key: string) => endOf(key, 'ok', {answers: 30, rejections: 7, stale: 0});
+  const ageOf = (key: string) => endOf(key, 30);
   const ages = keys.map(ageOf);
   expect(keys.map(ageOf)).toEqual(ages);
   const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
@@ -19,7 +19,13 @@ describe('the validity of an answer', () => {
   const now = 1_000_000;
   const bought = (age: number) => ({status: 'ok', data: '{}', boughtAt: now - age}) as const;
   const term = {answers: 1_000, rejections: 100, stale: 500};
-  const end = Math.floor(endOf(key, 'ok', term));
+  const end = Math.floor(endOf(key, 1_000));
+  const validityOf = (outcome: Outcome, of: Term, since = now) =>
+    judgeBy(
+      perOperation(() => of),
+      now,
+      since,
+    )({operation: 'ip', key}, outcome);
   test.each([
     [-1, 'fresh'],
     [0, 'fresh'],
@@ -30,32 +36,22 @@ describe('the validity of an answer', () => {
     [end + 500, 'stale'],
     [end + 501, undefined],
   ])('at an age of %d: %s', (age, expected) => {
-    expect(validity(key, bought(age), term, now)).toBe(expected);
-    const judge = judgeBy(
-      perOperation(() => term),
-      now,
-    );
-    expect(judge({operation: 'ip', key}, bought(age))).toBe(expected);
+    expect(validityOf(bought(age), term)).toBe(expected);
   });
   test('a rejection has a term of its own', () => {
     const rejected = (age: number) =>
       ({...bought(age), status: 'failed', error: 'odd', rejected: true}) as const;
-    const found = [0, 80, 101, 580, 601].map(age => validity(key, rejected(age), term, now));
+    const found = [0, 80, 101, 580, 601].map(age => validityOf(rejected(age), term));
     expect(found).toEqual(['fresh', 'fresh', 'stale', 'stale', undefined]);
   });
   test('a maximum age of 0 keeps no answer but those since the run began', () => {
     const none = {answers: 0, rejections: 0, stale: 0};
-    expect([0, 1].map(age => validity(key, bought(age), none, now))).toEqual(['fresh', undefined]);
-    const judge = judgeBy(
-      perOperation(() => none),
-      now,
-      now - 50,
-    );
-    expect([50, 51].map(age => judge({operation: 'ip', key}, bought(age)))).toEqual(['fresh', undefined]);
+    expect([0, 1].map(age => validityOf(bought(age), none))).toEqual(['fresh', undefined]);
+    expect([50, 51].map(age => validityOf(bought(age), none, now - 50))).toEqual(['fresh', undefined]);
   });
   test('an answer that can not be renewed is valid forever', () => {
     const forever = {answers: Number.POSITIVE_INFINITY, rejections: Number.POSITIVE_INFINITY, stale: 0};
-    expect(validity(key, bought(now), forever, now)).toBe('fresh');
+    expect(validityOf(bought(now), forever)).toBe('fresh');
   });
 });
 
