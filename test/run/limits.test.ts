@@ -49,25 +49,6 @@ test("where the day's credits can't be counted, nothing is sent", async () => {
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test.each([
-  [{maxCredits: 7}, 10],
-  ['max_credits_per_day: 7', 10],
-  [{maxCredits: 3, cost: '0.3'}, 10],
-  [{maxCredits: 1, cost: '0.001'}, 12],
-])('what costs 0.7 is made 10 times for 7 credits, and never 11 times: %j', async (given, calls) => {
-  await using stage = await openStage();
-  const limits = typeof given === 'string' ? {} : given;
-  if (typeof given === 'string') stage.account('a.yaml', `endpoint: URL\n${given}\n`);
-  stage.write('list.csv', ips(12));
-  const ended = await stage.run({ip: 'ip', cost: '0.7', ...limits});
-  const cost = Number('cost' in limits ? limits.cost : 0.7);
-  expect(ended).toMatchObject({
-    code: calls === 12 ? 0 : 7,
-    summary: {calls: {total: calls}, credits: {spent: Number((calls * cost).toFixed(3)), maybe_spent: 0}},
-  });
-  expect(stage.api.ledger.calls).toBe(calls);
-});
-
 test('rejects of all attempts count against --max-rejects: the same again stops, and a higher limit that is passed too', async () => {
   await using stage = await openStage();
   stage.write('list.csv', `${ips(60)}${'192.0.2.1,x\n'.repeat(12)}`);

@@ -47,37 +47,6 @@ describe.each([
       summary: {lookups: {ip: {answered: 60, calls: 40, from_store: 20}}},
     });
   });
-
-  test('takes no answer away that is within its age, from this job or from another', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(5));
-    await stage.run(nightly);
-    stage.api.setScript(refuse);
-    // To this job they are too old, and it is told that they are rejected; to the other one they are not.
-    expect(await stage.run({...nightly, maxAge: '1d'}, inDays(2))).toMatchObject({
-      summary: {lookups: {ip: {failed: 5, calls: 5}}},
-    });
-    expect(await stage.run(nightly, inDays(3))).toMatchObject({
-      code: 0,
-      summary: {lookups: {ip: {answered: 5, calls: 0}}},
-    });
-  });
-});
-
-test('a few rejections in a run that gets no answer are told, and asked for again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
-  await stage.run(nightly);
-  stage.write('list.csv', ips(23));
-  stage.api.setScript(() => reply.error(400, 'subscription_expired'));
-  const ended = await stage.run(nightly);
-  expect(ended).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 3}}}});
-  expect(ended.warnings).toEqual([expect.stringContaining('3 ip values')]);
-  stage.api.setScript(undefined);
-  expect(await stage.run(nightly)).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {answered: 23, calls: 3}}},
-  });
 });
 
 describe('many values that really are rejected', () => {
@@ -110,19 +79,6 @@ describe('many values that really are rejected', () => {
   });
 });
 
-test('sends of before a refused run that may have been charged count as one: the value is sent once more', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(12));
-  const once = {ip: 'ip', concurrency: 1, resends: 1};
-  stage.api.setScript(({value}) =>
-    value === '203.0.113.0' ? reply.error(500, 'broken') : reply.error(400, 'insufficient_credits'),
-  );
-  for (const maxCredits of [1, 2]) expect(await stage.run({...once, maxCredits})).toMatchObject({code: 7});
-  expect(await stage.run(once)).toMatchObject({code: 2, summary: {reason: 'refused'}});
-  stage.api.setScript(undefined);
-  expect(await stage.run(once)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 12}}}});
-});
-
 test('codes that repeat the values are in no summary, and in no history', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(5));
@@ -138,24 +94,6 @@ test('codes that repeat the values are in no summary, and in no history', async 
   const history = readdirSync(runs).map(name => readFileSync(join(runs, name), 'utf8'));
   for (const told of [JSON.stringify(summary), warnings.join(), ...history])
     expect(told).not.toMatch(/203.0.113/);
-});
-
-describe('ten refusals in a row', () => {
-  test('leave the results as the service gave them, and are no answer of any value', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(2));
-    await stage.run(nightly);
-    const refused = ips(12, 2).split('\n').slice(1, -1);
-    stage.write('list.csv', `${ips(2)}203.0.113.99\n${[...refused, ...refused].join('\n')}\n`);
-    stage.api.setScript(({value}) =>
-      value === '203.0.113.99' ? undefined : reply.error(200, 'insufficient_credits'),
-    );
-    const ended = await stage.run({...nightly, concurrency: 1});
-    expect(ended).toMatchObject({
-      code: 3,
-      summary: {lookups: {ip: {failed: 24, rejected: 12, refused_in_a_row: 12}}},
-    });
-  });
 });
 
 describe('403 for everything', () => {
@@ -249,13 +187,5 @@ describe('a service that answers nothing', () => {
     const {calls} = stage.api.ledger;
     expect(await stage.run(failing)).toMatchObject({code: 2, errorCode: 'output_exists'});
     expect(stage.api.ledger.calls).toBe(calls);
-  });
-
-  test('is exit 2, as for many rows, if its answers can not be read', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(2));
-    stage.api.setScript(() => reply.html());
-    const ended = await stage.run(failing);
-    expect(ended).toMatchObject({code: 2, summary: {reason: 'refused', output: {bytes: null}}});
   });
 });

@@ -1,5 +1,7 @@
 import {again, type Night} from './table.ts';
 
+const TWELVE = 'a b c d e f g h i j k l';
+
 /** Nights by what is special about them. What each came to is in nights.txt. */
 export const nights: Readonly<Record<string, Night>> = {
   'an answer': {list: 'a'},
@@ -156,6 +158,9 @@ export const nights: Readonly<Record<string, Night>> = {
     list: 'a b c',
     settings: {cost: {ip: 0.3}, maxCredits: 0.7, publishOn: ['budget']},
   },
+  'a price of 0.7 and a limit of 7': {list: TWELVE, settings: {cost: {ip: 0.7}, maxCredits: 7}},
+  'a price of 0.3 and a limit of 3': {list: TWELVE, settings: {cost: {ip: 0.3}, maxCredits: 3}},
+  'a price of 0.001 and a limit of 1': {list: TWELVE, settings: {cost: {ip: 0.001}, maxCredits: 1}},
   'a limit goes on in the next session': {
     list: 'a b c d',
     settings: {maxCredits: 2},

@@ -103,6 +103,30 @@ export const troubles: Readonly<Record<string, Night>> = {
   },
   'a rejection without a later answer is a gap': {list: 'a b', script: 'b: 422'},
   'a rejection that no store keeps is a gap': {list: 'a b', script: 'a: 422', settings: {store: false}},
+  'two new values refused, and nothing answered later': {
+    list: 'a b c',
+    script: 'd: 400; e: 400',
+    sessions: [{}, {list: 'a b c d e'}, {list: 'a b c d e'}],
+  },
+  'a refusal takes no answer away that another job still uses': {
+    list: 'a b',
+    script: 'a: ok 400; b: ok 400',
+    settings: {maxAge: '30d'},
+    sessions: [{}, {afterHours: 48, settings: {maxAge: '1d'}}, {afterHours: 24}],
+  },
+  'doubtful sends before a refused run count as one': {
+    list: 'a b c d e f g h i j k l',
+    script: `a: 500 500; *: ${again('400', 10)}`,
+    settings: {resends: 1},
+    sessions: [{settings: {maxCredits: 1}}, {settings: {maxCredits: 2}}, {}, {}],
+  },
+  'one value that may not be sent again, and the same command': {
+    list: 'a',
+    script: 'a: 500',
+    settings: {resends: 0, force: false},
+    sessions: [{}, {}],
+  },
+  'two that can not be read': {list: 'a b', script: '*: garbled garbled'},
   'ten 403 at the beginning': {list: TWENTY, script: `*: ${again('403', 20)}`, sessions: [{}, {}]},
   'ten refused with several codes': {list: TWENTY, script: `*: ${again('422 400', 10)}`},
   'ten refused by a bare gateway after an answer': {
