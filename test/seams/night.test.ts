@@ -27,7 +27,7 @@ beforeAll(async () => {
   told = new Map(Object.keys(nights).map((name, nth) => [name, results[nth] ?? '']));
   if (process.env.UPDATE === '1')
     writeFileSync(file, [...told].map(([name, result]) => `${name}: ${result}\n`).join(''));
-});
+}, 300_000);
 
 afterAll(() => rmSync(compiled.directory, {recursive: true, force: true}));
 
