@@ -14,88 +14,69 @@ import type {Stop} from '../../src/run/stop.ts';
 const lineOf = (inputs: readonly string[], flags: CommandLine['flags']) => ({command: 'run', inputs, flags});
 const GIVEN = lineOf(['my list.csv'], {maxCredits: '5000', maxErrors: '1%', restart: true, where: undefined});
 
-interface Stopped {
-  readonly more?: Partial<Stop>;
-  readonly settings?: object;
-  readonly need?: number;
-  readonly of?: object;
-}
-
-/** The command that continues a run that stopped for this reason. */
-function next(reason: string, exitCode: ExitCode, {more, settings = {}, need, of}: Stopped = {}) {
+/** The command that continues a run that stopped for this reason. `settings`: those of its job. */
+function next(
+  reason: string,
+  exitCode: ExitCode,
+  settings = {},
+  more: Partial<Stop> = {},
+  need?: number,
+  of = {},
+) {
   const job = {output: {lasts: true}, date: undefined, settings, ...of} as unknown as Job;
   const stop = {status: 'interrupted', reason, exitCode, message: '', ...more} as Stop;
   return toContinue(GIVEN, job, exitCode, stop, need);
 }
 
-const maxCredits = {settings: {maxCredits: 5_000}};
+const budget = {maxCredits: 5_000};
+const counted = (count: number, total: number) => ({counted: {count, total}});
 
 test.each<[string, ReturnType<typeof next>, string | undefined]>([
-  ['a signal: the same', next('signal', 130), '--max-credits 5000 --max-errors 1%'],
-  [
-    'a credit limit, where the need is not known: twice as high',
-    next('budget', 7, maxCredits),
-    '--max-credits 10000 --max-errors 1%',
-  ],
-  [
-    'a credit limit, where the need is known: what is needed',
-    next('budget', 7, {...maxCredits, need: 5_123.4}),
-    '--max-credits 5124 --max-errors 1%',
-  ],
-  [
-    'a credit limit, where nothing more than it seems to be needed: one more',
-    next('budget', 7, {...maxCredits, need: 4_999}),
-    '--max-credits 5001 --max-errors 1%',
-  ],
-  [
-    "a day's limit: the same, once it is tomorrow",
-    next('budget', 7, {...maxCredits, more: {comeBackMs: 1}}),
-    '--max-credits 5000 --max-errors 1%',
-  ],
-  [
-    'a share of errors: a larger one',
-    next('max_errors', 4, {settings: {maxErrors: {share: 0.01}}}),
-    '--max-credits 5000 --max-errors 2%',
-  ],
+  ['a signal: the same', next('signal', 130), '5000 --max-errors 1%'],
+  ['a credit limit, the need not known: twice as high', next('budget', 7, budget), '10000 --max-errors 1%'],
+  ['a credit limit: what is needed', next('budget', 7, budget, {}, 5_123.4), '5124 --max-errors 1%'],
+  ['nothing more seems needed: one more', next('budget', 7, budget, {}, 4_999), '5001 --max-errors 1%'],
+  ["a day's limit: the same, tomorrow", next('budget', 7, budget, {comeBackMs: 1}), '5000 --max-errors 1%'],
+  ['a share: a larger one', next('max_errors', 4, {maxErrors: {share: 0.01}}), '5000 --max-errors 2%'],
   [
     'a number of rejects: a larger one',
-    next('max_rejects', 8, {settings: {maxRejects: {count: 7}}}),
-    '--max-credits 5000 --max-errors 1% --max-rejects 14',
+    next('max_rejects', 8, {maxRejects: {count: 7}}),
+    '5000 --max-errors 1% --max-rejects 14',
   ],
   [
     'far more rejects than the limit: above what was counted',
-    next('max_rejects', 8, {more: {counted: {count: 12, total: 60}}, settings: {maxRejects: {count: 3}}}),
-    '--max-credits 5000 --max-errors 1% --max-rejects 24',
+    next('max_rejects', 8, {maxRejects: {count: 3}}, counted(12, 60)),
+    '5000 --max-errors 1% --max-rejects 24',
   ],
   [
     'a far larger share of errors: above what was counted',
-    next('max_errors', 4, {more: {counted: {count: 30, total: 100}}, settings: {maxErrors: {share: 0.01}}}),
-    '--max-credits 5000 --max-errors 60%',
+    next('max_errors', 4, {maxErrors: {share: 0.01}}, counted(30, 100)),
+    '5000 --max-errors 60%',
   ],
   [
     'a share of errors near all: all of them',
-    next('max_errors', 4, {more: {counted: {count: 90, total: 100}}, settings: {maxErrors: {share: 0.8}}}),
-    '--max-credits 5000 --max-errors 100%',
+    next('max_errors', 4, {maxErrors: {share: 0.8}}, counted(90, 100)),
+    '5000 --max-errors 100%',
   ],
   [
     'a credit limit on a day of its own: the same day',
-    next('budget', 7, {...maxCredits, of: {date: '2026-01-02'}}),
-    '--max-credits 10000 --max-errors 1% --date 2026-01-02',
+    next('budget', 7, budget, {}, undefined, {date: '2026-01-02'}),
+    '10000 --max-errors 1% --date 2026-01-02',
   ],
   ['a list that is damaged: nothing', next('input_corrupt', 8), undefined],
   ['a state of another command: nothing', next('state_corrupt', 10), undefined],
-  ['rows that went to a stream: nothing', next('signal', 130, {of: {output: {lasts: false}}}), undefined],
+  ['a stream: nothing', next('signal', 130, {}, {}, undefined, {output: {lasts: false}}), undefined],
   ['wrong settings: nothing', next('refused', 2), undefined],
 ])('the suggested command never stops for the same reason at once: %s', (_, found, flags) => {
-  expect(found?.command).toBe(flags && `bulk-enrich run 'my list.csv' ${flags}`);
+  expect(found?.command).toBe(flags && `bulk-enrich run 'my list.csv' --max-credits ${flags}`);
 });
 
 test('the step before the command is named', () => {
   expect(next('credentials', 6)?.first).toBe(', with a key that is accepted');
   expect(next('credits', 7)?.first).toBe(', with credits in the account');
   expect(next('output_unwritable', 9)?.first).toBe(', once that is fixed');
-  expect(next('outage', 5, {more: {comeBackMs: 1}})?.first).toBe('');
-  expect(next('budget', 7, {more: {comeBackMs: 1}})?.first).toBe('');
+  expect(next('outage', 5, {}, {comeBackMs: 1})?.first).toBe('');
+  expect(next('budget', 7, {}, {comeBackMs: 1})?.first).toBe('');
 });
 
 test('values without an answer are looked up again with --force', () => {
