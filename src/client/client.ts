@@ -204,28 +204,18 @@ function verifyParams(request: VerifyParams): Params {
  * @throws {UsageError} for an invalid URL, a query, a fragment, or plain HTTP to another machine.
  */
 export function checkedBaseUrl(text: string): URL {
-  if (!URL.canParse(text)) {
-    throw new UsageError(
-      'base_url_invalid',
-      'The base URL is not a URL; expected something like https://api.example.com',
-    );
-  }
+  const refuse = (why: string, code: 'base_url_invalid' | 'base_url_insecure' = 'base_url_invalid') =>
+    new UsageError(code, why);
+  if (!URL.canParse(text))
+    throw refuse('The base URL is not a URL; expected something like https://api.example.com');
   const url = new URL(text);
-  if (url.search !== '' || url.hash !== '') {
-    throw new UsageError(
-      'base_url_invalid',
-      `The base URL ${url.origin} must not carry a query or a fragment`,
-    );
-  }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new UsageError(
-      'base_url_insecure',
-      `The base URL ${url.origin} would send the key unencrypted: use https://`,
-    );
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new UsageError('base_url_invalid', `The base URL must begin with https://, not ${url.protocol}//`);
-  }
+  const {origin, protocol, search, hash, hostname} = url;
+  if (search !== '' || hash !== '')
+    throw refuse(`The base URL ${origin} must not carry a query or a fragment`);
+  if (protocol === 'http:' && !isLoopback(hostname))
+    throw refuse(`The base URL ${origin} would send the key unencrypted: use https://`, 'base_url_insecure');
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw refuse(`The base URL must begin with https://, not ${protocol}//`);
   return url;
 }
 

@@ -100,7 +100,7 @@ export class Gate {
     const blame = this.#health.ended(call, attempt, now, this.options.ledger.inFlight - 1);
     if (attempt.kind === 'throttled')
       this.#lanes.of(call.operation).slowDown(call.sentAt, Math.max(now, this.#health.pause?.untilMs ?? 0));
-    if (!this.isOutage) this.#endWaits('held');
+    if (!this.isOutage) for (const [end, timer] of this.#waits) if (timer === undefined) end();
     this.#wake();
     this.#admitSoon();
     return blame;
@@ -188,14 +188,10 @@ export class Gate {
     });
   }
 
-  #endWaits(which: 'held' | 'all'): void {
-    for (const [end, timer] of this.#waits) if (which === 'all' || timer === undefined) end();
-  }
-
   #refuse(refusal: Refusal): void {
     this.refusal = refusal;
     this.#health.stop();
-    this.#endWaits('all');
+    for (const end of this.#waits.keys()) end();
     for (const lane of this.#lanes) for (const call of lane.waiting.keys()) lane.end(call, refusal);
   }
 
