@@ -12,12 +12,12 @@ export interface Guess {
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
   readonly national: number;
+  /** Share of the filled cells with several IP addresses. */
+  readonly listed: number;
   /**
    * Share of the filled cells that are of this kind. Includes cells that lack something for a lookup (a
    * country, a plus, a choice among several addresses), and addresses that the service does not know.
    */
-  readonly listed: number;
-  /** Share of the filled cells of this kind, even if they can't be looked up (such as national numbers). */
   readonly ofKind: number;
   /** Number of filled cells in the sample. `distinct`: number of different values in them. */
   readonly values: number;
