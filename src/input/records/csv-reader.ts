@@ -27,6 +27,8 @@ export interface CsvSettings extends ReaderSettings {
 /** Maximum number of lines of one cell that can be a footer, and maximum bytes of each. */
 const MOST_FOOTER = 30;
 const FOOTER_BYTES = 1_000;
+/** An open record above this size is only read again once it has doubled. */
+const EAGER_BYTES = 64 * 1024;
 
 /** A record of one cell or few, with its bytes. */
 interface ShortRecord {
@@ -44,9 +46,10 @@ export class CsvReader {
   readonly #settings: CsvSettings;
   readonly #syntax: CsvSyntax;
   readonly #eol: number;
-  /** Whole lines of an incomplete record, and their length. */
+  /** Whole lines of an incomplete record, their length, and the length at which they were last read. */
   #open: Buffer[] = [];
   #openLength = 0;
+  #readLength = 0;
   /** Records that are read, but not yet delivered. */
   #records: InputRecord[] = [];
   #line: number;
@@ -97,8 +100,10 @@ export class CsvReader {
     }
     this.#open.push(bytes);
     this.#openLength += bytes.length;
-    const mayEnd = bytes.includes(QUOTE) || this.#openLength > this.#settings.maxRecordSize;
-    if (mayEnd || this.#openLength === bytes.length) this.#readOpen(false);
+    const length = this.#openLength;
+    const isWorthReading = length <= EAGER_BYTES || length >= 2 * this.#readLength;
+    const mayEnd = this.#readLength === 0 || (bytes.includes(QUOTE) && isWorthReading);
+    if (mayEnd || length > this.#settings.maxRecordSize) this.#readOpen(false);
   }
 
   /** Reads the waiting lines. `isAll`: no more lines can complete the last record. */
@@ -113,6 +118,7 @@ export class CsvReader {
       end = record.end;
     }
     this.#openLength = bytes.length - end;
+    this.#readLength = this.#openLength;
     this.#open = this.#openLength === 0 ? [] : [bytes.subarray(end)];
   }
 

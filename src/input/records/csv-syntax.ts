@@ -108,11 +108,16 @@ export class CsvSyntax {
   #recordOf(bytes: Buffer, span: Span): CsvRecord {
     const {start, end, lines, isOpen, isQuoted} = span;
     if (!isQuoted) return {start, end, lines, fields: this.#split(bytes, start, end)};
-    const [fields] = isOpen ? [] : this.#parse(cut(bytes, span)).records;
-    if (fields !== undefined) return {start, end, lines, fields};
     const eolAt = bytes.indexOf(this.#eol, start);
     const first = {start, end: eolAt === -1 ? bytes.length : eolAt + 1, lines: 1};
-    return {...first, fields: this.#parse(cut(bytes, first)).fault ?? 'open'};
+    // A fault of the first line is one of all, and is found sooner.
+    const isLonger = first.end < end;
+    const {fault} = isOpen || isLonger ? this.#parse(cut(bytes, first)) : {};
+    if (isOpen || fault === 'bad_quote') return {...first, fields: fault ?? 'open'};
+    const whole = this.#parse(cut(bytes, span));
+    const [fields] = whole.records;
+    if (fields !== undefined) return {start, end, lines, fields};
+    return {...first, fields: (isLonger ? fault : whole.fault) ?? 'open'};
   }
 
   /** The fields of a line without quotes. Copies the text, so that a field keeps no more than its line in memory. */
