@@ -181,8 +181,8 @@ function inCanonicalForm(operation: Operation, params: Params): Params {
 
 /** Removes a request identifier that repeats the value or the key: identifiers get into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
+  if (response.pace.requestId === undefined) return response;
   const {requestId, ...pace} = response.pace;
-  if (requestId === undefined) return response;
   const isEcho = repeats(requestId, sent) || redact(requestId, requestId) !== requestId;
   return isEcho ? {...response, pace} : response;
 }

@@ -11,14 +11,16 @@ import {NUMBER} from '../operations/field-types.ts';
 const MARK = `#${randomUUID()}:`;
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
-/** Matches every text with a number that a double would spell differently, and few other texts. */
+/** Matches every text with a number that a double would spell differently, and some others. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
+/** The same where JSON text may have a number, and not within its texts, as in a postal code. It takes longer. */
+const SUSPECT_NUMBER = /(?:^|[:,[\s])-?(?:(?<=-)0|[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.(?:\d*0(?!\d)|0{6}))/;
 
 /**
  * Returns JSON text with marks on the numbers that would lose their spelling; `json` itself without such a number.
  */
 export function markNumbers(json: string): string {
-  if (!SUSPECT.test(json)) return json;
+  if (!SUSPECT.test(json) || !SUSPECT_NUMBER.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>
     token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(markNumber(token)),
   );

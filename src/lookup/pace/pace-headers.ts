@@ -55,6 +55,8 @@ export interface Quota {
  */
 export function quotaOf(pace: PaceHeaders, nowMs: number): Quota | undefined {
   const {limits} = pace;
+  // Most services report none: every answer would pay for the search.
+  if (Object.keys(limits).length === 0) return undefined;
   const found: Quota[] = [];
   const combined = limits.ratelimit;
   if (combined !== undefined) {
