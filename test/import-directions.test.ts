@@ -51,6 +51,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['fleet'],
   'p-queue': ['fleet', 'lookup'],
   bottleneck: ['fleet', 'lookup'],
+  'csv-stringify': ['output'],
   'csv-parse': ['input', 'operations'],
   commander: ['cli'],
   re2js: ['score'],

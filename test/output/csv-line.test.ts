@@ -13,7 +13,7 @@ test.each([
   [';', '\r\n'],
   ['\t', '\r'],
   ['a', '\n'],
-])('the text of a CSV record is that of csv-stringify, with %j and %j', (delimiter, eol) => {
+])('the text of a CSV record is what csv-stringify makes of the whole, with %j and %j', (delimiter, eol) => {
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
   fc.assert(
     fc.property(fc.array(cell, {minLength: 1, maxLength: 5}), cells => {
