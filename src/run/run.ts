@@ -134,7 +134,8 @@ async function underWay(session: Session, watch: Watch): Promise<void> {
   }, SAMPLE_EVERY_MS);
   // In library use the timer must not keep the calling program alive.
   if (session.job.output.kind === 'rows') sampling.unref();
-  await readUntilStill(session);
+  // Calls were sent, so an error ends the session as a stop does: with all that they cost in its summary.
+  await readUntilStill(session).catch(error => session.stopper.stop(stopFor(error)));
   endDeadline();
   clearInterval(sampling);
   notePause();

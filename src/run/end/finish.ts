@@ -39,14 +39,14 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
       ? undefined
       : unansweredStop(output.writer.counters, asking.ledger.tally, job.endpoint);
   const stop = stopper.reason ?? unanswered();
-  // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
-  if (stop === undefined || !job.output.lasts) judgeRejections(session);
-  if (stop !== undefined) return interrupt(session, stop);
   try {
-    return await complete(session);
+    // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
+    if (stop === undefined || !job.output.lasts) judgeRejections(session);
+    if (stop === undefined) return await complete(session);
   } catch (error) {
-    return interrupt(session, stopFor(error));
+    return interrupt(session, stop ?? stopFor(error));
   }
+  return interrupt(session, stop);
 }
 
 function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {

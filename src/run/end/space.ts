@@ -14,14 +14,14 @@ const LOG_BYTES = 33 * MIB;
 
 /**
  * A sentence on the space that the rest of a run needs, by the share of rows that are written, if a full disk stopped
- * the run. If the share is not known, names only the directory. Empty for other stops.
+ * the run. If the share is not known, or the state is temporary, names only the directory. Empty for other stops.
  */
 export function spaceSentence(session: Session, {error}: Stop<unknown>): string {
   const {state, input, output} = session;
   const {bytesTotal, position, recordsRead} = input.source;
   const share = (rowsOf(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
   if (!isFull(error)) return '';
-  if (!(share > 0 && share <= 1)) return fullSentence(state);
+  if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(state);
   const used = [...new Set([state.directory, state.partials])]
     .flatMap(directory => readdirSync(directory).map(name => sizeOf(join(directory, name))))
     .reduce((sum, size) => sum + size, 0);
