@@ -73,6 +73,16 @@ describe('a list whose good values are known', () => {
     expect((await stage.run(verdicts, {stopper})).code).toBe(130);
     expect(await stage.run(verdicts)).toMatchObject({code: 3, summary: {rows: {written: 30}}});
   });
+
+  test('a session token that is rejected before another is answered has its answer', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', 'token\ntoken-1\ntoken-2\n');
+    stage.api.setScript(({call}) => (call === 1 ? reply.error(401, 'invalid_token') : undefined));
+    const verdicts = {verdict: {token: 'token', action: 't/FFFFFFFFFFFFF/000000001'}, concurrency: 1};
+    expect(await stage.run(verdicts)).toMatchObject({code: 0, summary: {lookups: {verify: {failed: 1}}}});
+    expect(await stage.run({...verdicts, force: true})).toMatchObject({code: 0});
+    expect(stage.api.ledger.calls).toBe(2);
+  });
 });
 
 test("one account's or host's answers are not another's", async () => {

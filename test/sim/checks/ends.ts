@@ -1,7 +1,7 @@
 import {outputPath, recordsOf, rejectsPath, summaryPath} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
-import {REFUSED} from '../world/service.ts';
-import {faultOfRows, givenBack, lookedUp, type OutputRow, readRows} from './rows.ts';
+import {INVALID_TOKEN, REFUSED} from '../world/service.ts';
+import {faultOfRows, givenBack, type LookedUp, lookedUp, type OutputRow, readRows} from './rows.ts';
 import {type Check, type Scene, UNTRIED} from './scene.ts';
 
 /** Promises about what is left when a session has ended. */
@@ -120,16 +120,35 @@ const setAside: Check = {
   },
 };
 
-/** True for a result that is not what was asked for. A rejection is an answer. */
-function isGap({status, error}: {readonly status: string; readonly error: string}): boolean {
+/** True for a result that is not what was asked for. A rejection that the store keeps is an answer. */
+function isGap(result: LookedUp, scene: Scene): boolean {
+  const {status, error} = result;
   if (status === 'skipped') return error !== 'condition';
-  return status === 'unknown' || (status === 'failed' && error !== REFUSED);
+  return status === 'unknown' || (status === 'failed' && !isKept(result, scene));
+}
+
+/** Codes of the service's own, with which it rejects a value. */
+const OWN_CODES: readonly string[] = [REFUSED, INVALID_TOKEN];
+
+/** True for a rejection with such a code, if a call that was sent later was answered. */
+function isKept({operation, value, error}: LookedUp, {run, calls}: Scene): boolean {
+  if (!run.spec.store || !OWN_CODES.includes(error)) return false;
+  const own = calls.filter(({spec}) => spec.account === run.spec.account);
+  const answered = Math.max(...own.map(({told, sentOrder}) => (told === 'answered' ? sentOrder : 0)));
+  return own.some(
+    call =>
+      call.operation === operation &&
+      call.value === value &&
+      call.code === error &&
+      call.sentOrder < answered,
+  );
 }
 
 const judged: Check = {
   promise:
     'Exit code 0 means that nothing is missing, 3 that something is, 5 or 7 that all is; a run that stopped has another.',
-  broken({run}) {
+  broken(scene) {
+    const {run} = scene;
     const {code, reason} = run.said ?? {};
     if (code === undefined || !run.isAlone) return UNTRIED;
     if (run.end === 'refused' || run.end === 'stopped')
@@ -138,12 +157,13 @@ const judged: Check = {
     const output = run.after.get(outputPath(run.spec))?.toString();
     const lines = run.spec.way === 'rows' ? givenBack(run.rows) : (readRows(output ?? '') ?? []);
     const results = lines.flatMap(line => lookedUp(line, run));
-    const gap = results.find(isGap);
+    const gap = results.find(result => isGap(result, scene));
     if (code === 0) {
       const isWhole = gap === undefined && recordsOf(run.input).broken.length === 0;
       return isWhole ? undefined : `0, and there is ${JSON.stringify(gap ?? 'a reject')}`;
     }
-    const isWithoutAnswer = gap !== undefined && !results.some(({status}) => status === 'ok');
+    const hasAnswer = results.some(({status, error}) => status === 'ok' || OWN_CODES.includes(error));
+    const isWithoutAnswer = gap !== undefined && !hasAnswer;
     const isRight = code === 3 || (isWithoutAnswer && (code === 5 || code === 7));
     return isRight ? undefined : `it wrote all rows, and ended with ${code}`;
   },

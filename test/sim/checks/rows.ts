@@ -53,7 +53,7 @@ function addFields(columns: Record<string, unknown>, fields: object, prefix: str
     else columns[prefix + name] = value;
 }
 
-interface LookedUp {
+export interface LookedUp {
   readonly target: Target;
   readonly operation: Operation;
   readonly value: string;

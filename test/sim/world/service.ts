@@ -187,7 +187,7 @@ export class Service {
         return {told: 'fatal', arrive: never, reply: reply.noCredits()};
       case 'no access':
         // Of a verdict, that may be said of the session token.
-        if (call.operation === 'verify') return this.#refuse(call, 'invalid_token', reply.unauthorized());
+        if (call.operation === 'verify') return this.#refuse(call, INVALID_TOKEN, reply.unauthorized());
         return {told: 'fatal', arrive: never, reply: reply.unauthorized()};
       case 'lost way':
         // A bare status, as a gateway's: it says nothing of the value.
@@ -223,6 +223,8 @@ export class Service {
 
 /** The code of a value that the service does not take. */
 export const REFUSED = 'value_not_supported';
+/** The code of a session token that is not valid, or of a key that is not. */
+export const INVALID_TOKEN = 'invalid_token';
 
 /** The fields that have the serial, in answers and as columns. */
 export const serialColumns: Readonly<Record<Operation, string>> = {
