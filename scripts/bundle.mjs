@@ -6,8 +6,8 @@ import {rolldown} from 'rolldown';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** What a run loads one after the other; what else is told apart is the library, and its client alone. */
-const stages = ['cli/bin', 'cli/begin', 'cli/flags', 'cli/commands/run', 'cli/run-job'];
+/** What a run loads one after the other, and what tells of an error before it; what else is told apart is the library, and its client alone. */
+const stages = ['cli/bin', 'cli/begin', 'cli/flags', 'cli/commands/run', 'cli/failed', 'cli/run-job'];
 const doors = ['index', 'client'];
 
 /**
