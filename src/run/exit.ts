@@ -71,11 +71,20 @@ export function isComplete({status, exit_code}: Summary): boolean {
   return isSuccess(exit_code) || exit_code === exitCodes.limit;
 }
 
-/** A sentence on the limits for which a run that wrote its output ends with exit code 4; empty without one. */
-export function failureSentence({failed_if: exceeded, reason}: Summary): Said {
+/** Sentences that say why a run that wrote its output is no success; empty without a reason. */
+export function failureSentence(summary: Summary): Said {
+  const {failed_if: exceeded, reason} = summary;
   const drifted = reason === 'drift' ? " It differs from the job's last runs by more than drift allows." : '';
   const limits = exceeded.map(text => say` A limit is exceeded (${set('failIf')}): ${text}.`);
-  return [...limits, drifted].reduce((all, one) => say`${all}${one}`, say``);
+  return [unansweredSentence(summary), ...limits, drifted].reduce((all, one) => say`${all}${one}`, say``);
+}
+
+/** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */
+function unansweredSentence(summary: Summary): string {
+  if (summary.reason === 'credentials')
+    return ' The service refuses the key (403): check it, and what it may do.';
+  if (summary.status !== 'partial' || isComplete(summary)) return '';
+  return ` No row has an answer (${summary.reason}).`;
 }
 
 /** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */

@@ -20,6 +20,7 @@ import {
 import type {Phase, Reached} from '../../src/run/io.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {fullSummary} from '../report/summaries.ts';
+import {reply} from '../support/api-server-reply.ts';
 import {startPingServer} from '../support/ping-server.ts';
 import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 import {withFs} from '../support/with-fs.ts';
@@ -149,19 +150,42 @@ test("last night's publishing is completed, and does not stand for this night's 
   expect(existsSync(stage.path('out.rejects.ndjson'))).toBe(false);
 });
 
-test('who completes a publishing does all that the run would have done: its exit code, report and history', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
-  const judged = {...settings, failIf: 'rows.written > 3', report: stage.path('r.md')};
-  await heldUp(stage, judged);
-  rmSync(stage.path('r.md'));
-  const {calls} = stage.api.ledger;
-  const failed = {exit_code: 4, reason: 'fail_if'};
-  expect(await stage.run(judged)).toMatchObject({code: 4, found: 'unpublished', summary: failed});
-  expect(stage.read('r.md')).toContain('Limit passed');
-  expect(stage.history()).toMatchObject([failed]);
-  expect(stage.api.ledger.calls).toBe(calls);
-});
+test.each([
+  [
+    4,
+    'fail_if',
+    {failIf: 'rows.written > 3'},
+    undefined,
+    'A limit is exceeded (--fail-if): rows.written > 3.',
+    'Limit passed',
+  ],
+  [
+    5,
+    'lookups_failed',
+    {resends: 0},
+    () => reply.error(500, 'broken'),
+    'No row has an answer (lookups_failed).',
+    'lookups failed',
+  ],
+])(
+  'who completes a publishing does all that the run would have done, and says why: exit %i, its report and history',
+  async (code, reason, more, script, why, reported) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(5));
+    stage.api.setScript(script);
+    const judged = {...settings, ...more, report: stage.path('r.md')};
+    await heldUp(stage, judged);
+    rmSync(stage.path('r.md'));
+    stage.api.setScript(undefined);
+    const {calls} = stage.api.ledger;
+    const failed = {exit_code: code, reason};
+    const message = expect.stringContaining(`They are done now: ${stage.path('out.csv')}. ${why}`);
+    expect(await stage.run(judged)).toMatchObject({code, found: 'unpublished', summary: failed, message});
+    expect(stage.read('r.md')).toContain(reported);
+    expect(stage.history()).toMatchObject([failed]);
+    expect(stage.api.ledger.calls).toBe(calls);
+  },
+);
 
 test("last night's publishing does not stand for this night's input on stdin", async () => {
   await using stage = await openStage();

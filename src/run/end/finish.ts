@@ -9,7 +9,7 @@ import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/s
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {digestRejects, stateToken} from '../destination/publish.ts';
-import {completedExit, failureSentence, isComplete} from '../exit.ts';
+import {completedExit, failureSentence} from '../exit.ts';
 import {during, type RunIo} from '../io.ts';
 import {lackedSentence} from '../open/account.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
@@ -125,15 +125,7 @@ function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
   const left = rejected === 0 ? '' : `, ${count(rejected)} could not be read${place}`;
-  return say`${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
-}
-
-/** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */
-function unansweredSentence(summary: Summary): string {
-  if (summary.reason === 'credentials')
-    return ' The service refuses the key (403): check it, and what it may do.';
-  if (summary.status !== 'partial' || isComplete(summary)) return '';
-  return ` No row has an answer (${summary.reason}).`;
+  return say`${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */

@@ -125,7 +125,7 @@ async function isMadeOf(summary: Summary, job: Job, pipes: Pipes): Promise<boole
 }
 
 function completedNow({output}: Job, summary: Summary): RunOutcome<Said> {
-  const message = `The last run wrote its ${many(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}`;
+  const message = say`The last run wrote its ${many(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}.${failureSentence(summary)}`;
   return foundOutcome('unpublished', summary, message);
 }
 

@@ -1,7 +1,7 @@
 import {outputPath, recordsOf, rejectsPath, summaryPath} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
 import {INVALID_TOKEN, REFUSED} from '../world/service.ts';
-import {faultOfRows, givenBack, type LookedUp, lookedUp, type OutputRow, readRows} from './rows.ts';
+import {allLookedUp, faultOfRows, givenBack, type LookedUp, type OutputRow, readRows} from './rows.ts';
 import {type Check, type Scene, UNTRIED} from './scene.ts';
 
 /** Promises about what is left when a session has ended. */
@@ -132,7 +132,10 @@ const OWN_CODES: readonly string[] = [REFUSED, INVALID_TOKEN];
 
 /** True for a rejection with such a code, if a call that was sent later was answered. */
 function isKept({operation, value, error}: LookedUp, {run, calls}: Scene): boolean {
-  if (!run.spec.store || !OWN_CODES.includes(error)) return false;
+  if (!OWN_CODES.includes(error)) return false;
+  // The rows of a run that another completes may be those of other settings.
+  if (run.end === 'unpublished') return true;
+  if (!run.spec.store) return false;
   const own = calls.filter(({spec}) => spec.account === run.spec.account);
   const answered = Math.max(...own.map(({told, sentOrder}) => (told === 'answered' ? sentOrder : 0)));
   return own.some(
@@ -144,6 +147,9 @@ function isKept({operation, value, error}: LookedUp, {run, calls}: Scene): boole
   );
 }
 
+/** True for a run whose exit code tells of the rows that it wrote, or that it put in place for the last one. */
+const endsByItsRows = ({end}: Ended) => end === 'wrote' || end === 'unpublished';
+
 const judged: Check = {
   promise:
     'Exit code 0 means that nothing is missing, 3 that something is, 5 or 7 that all is; a run that stopped has another.',
@@ -153,13 +159,15 @@ const judged: Check = {
     if (code === undefined || !run.isAlone) return UNTRIED;
     if (run.end === 'refused' || run.end === 'stopped')
       return code === 0 || code === 3 ? `it stopped for ${reason}, with ${code}` : undefined;
-    if (run.end !== 'wrote') return UNTRIED;
+    if (!endsByItsRows(run)) return UNTRIED;
     const output = run.after.get(outputPath(run.spec))?.toString();
     const lines = run.spec.way === 'rows' ? givenBack(run.rows) : (readRows(output ?? '') ?? []);
-    const results = lines.flatMap(line => lookedUp(line, run));
+    const results = lines.flatMap(allLookedUp);
     const gap = results.find(result => isGap(result, scene));
     if (code === 0) {
-      const isWhole = gap === undefined && recordsOf(run.input).broken.length === 0;
+      const {broken} = recordsOf(run.input);
+      const rejected = run.end === 'wrote' ? broken.length : run.said?.summary?.rows.rejected;
+      const isWhole = gap === undefined && rejected === 0;
       return isWhole ? undefined : `0, and there is ${JSON.stringify(gap ?? 'a reject')}`;
     }
     const hasAnswer = results.some(({status, error}) => status === 'ok' || OWN_CODES.includes(error));
@@ -193,6 +201,6 @@ export function faultOfHealed(run: Ended): string | undefined {
   const {said} = run;
   if (said === undefined) return 'it was killed';
   const {code, reason, message} = said;
-  const isRight = code === 0 || code === 3 || run.end === 'wrote' || reason === 'refused';
+  const isRight = code === 0 || code === 3 || endsByItsRows(run) || reason === 'refused';
   return isRight ? undefined : `${code} ${reason}: ${message}`;
 }

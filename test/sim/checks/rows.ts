@@ -63,8 +63,17 @@ export interface LookedUp {
   readonly redeemed: string | undefined;
 }
 
-export function lookedUp(row: OutputRow, {spec}: Pick<Ended, 'spec'>): LookedUp[] {
-  return targetsOf(spec).map(target => {
+/** The results in a row, by the columns that its output has. */
+export function allLookedUp(row: OutputRow): LookedUp[] {
+  const all = Object.keys(targets) as Target[];
+  return resultsOf(
+    row,
+    all.filter(target => row(`${targets[target].prefix}status`) !== undefined),
+  );
+}
+
+function resultsOf(row: OutputRow, wanted: readonly Target[]): LookedUp[] {
+  return wanted.map(target => {
     const {operation, column, prefix} = targets[target];
     return {
       ...{target, operation},
@@ -89,7 +98,7 @@ export function faultOfRows(
     const row = rows[index];
     const own = HEADER.map(line).join();
     if (own !== row) return `session ${run.nth}: "${own}" is not "${row}"`;
-    for (const result of lookedUp(line, run)) {
+    for (const result of resultsOf(line, targetsOf(run.spec))) {
       const {operation, value, status, serial} = result;
       const fault = faultOf(result, run, scene);
       if (fault !== undefined) return `session ${run.nth}: ${JSON.stringify(result)} of "${row}": ${fault}`;
