@@ -94,9 +94,19 @@ const resent: Check = {
 /** True if a session since has stopped since the service refused everything: what it asked is asked again. */
 function wasRefused(first: Call | undefined, run: Ended, sessions: readonly Ended[]): boolean {
   const from = sessions.findIndex(({process}) => process === first?.process);
-  return sessions
-    .slice(Math.max(0, from))
-    .some(one => one.nth < run.nth && ['refused', 'credentials'].includes(one.said?.reason ?? ''));
+  return sessions.slice(Math.max(0, from)).some(one => {
+    if (one.nth >= run.nth) return false;
+    // It may be killed between its stop and its last word.
+    return one.process.killed
+      ? isAllRefused(one)
+      : ['refused', 'credentials'].includes(one.said?.reason ?? '');
+  });
+}
+
+/** True if the calls of an operation brought rejections, and no answer. */
+function isAllRefused({calls}: Ended): boolean {
+  const answered = new Set(calls.filter(({told}) => told === 'answered').map(({operation}) => operation));
+  return calls.some(({told, operation}) => told === 'rejected' && !answered.has(operation));
 }
 
 const within: Check = {
