@@ -4,7 +4,7 @@ import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
 import {type LogLevel, logLevels} from '../job/settings/log.ts';
 import type {Settings} from '../job/settings.ts';
-import {once} from '../operations/once.ts';
+import {once} from '../operations/memoize.ts';
 import type {Said} from '../sentence.ts';
 import {broken, widthOf} from './terminal/lines.ts';
 import {draw, type Paint, painter, print, printLogLine} from './terminal/printable.ts';

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {Command, CommanderError} from 'commander';
 import {exitCodes, UsageError} from '../errors.ts';
-import {didYouMean} from '../job/closest.ts';
+import {didYouMean} from '../job/did-you-mean.ts';
 import {packageVersion} from '../job/version.ts';
 import {shellWord} from '../sentence.ts';
 import {
@@ -40,7 +40,7 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     heard(error);
-    return (await import('./failed.ts')).failed(error, argv, program);
+    return (await import('./tell-failure.ts')).failed(error, argv, program);
   }
 }
 

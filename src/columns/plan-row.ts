@@ -1,6 +1,6 @@
 import type {Row} from '../input/row.ts';
 import {type Broken, broken, type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
-import {Recent} from '../lookup/recent.ts';
+import {Recent} from '../lookup/outcome-cache.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';

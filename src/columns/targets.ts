@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
-import {didYouMean} from '../job/closest.ts';
+import {didYouMean} from '../job/did-you-mean.ts';
 import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';

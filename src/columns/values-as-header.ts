@@ -4,10 +4,10 @@ import type {Row} from '../input/row.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
 import {isValue} from '../operations/shown-value.ts';
 import {say, set, setBy} from '../sentence.ts';
-import {flagsOf} from './guessed.ts';
+import {flagsOf} from './guess-messages.ts';
 import {detectColumns} from './recognize/detect.ts';
 import {readHeader} from './recognize/header.ts';
-import {refuseTurned} from './turned-lists.ts';
+import {refuseTurned} from './transposed-lists.ts';
 
 /**
  * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a

@@ -2,10 +2,10 @@ import {isValueOf} from '../operations/shown-value.ts';
 import {intelligenceNames} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
-import type {Beginning} from './other-kinds.ts';
 import {DELIMITERS, detectDialect, type Records, recordsIn, widthOf} from './records/csv-dialect.ts';
 import type {CsvSettings} from './records/csv-reader.ts';
 import {CsvSyntax} from './records/csv-syntax.ts';
+import type {Beginning} from './unsupported-formats.ts';
 
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;

@@ -1,6 +1,6 @@
 import {readdirSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
-import {closest} from '../job/closest.ts';
+import {closest} from '../job/did-you-mean.ts';
 import {say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 

@@ -8,6 +8,12 @@ import {type FileState, openRaw, type Pipes} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {columnGroups, findTop} from './csv-top.ts';
 import {InputError} from './input-error.ts';
+import {refuseOtherDelimiter} from './records/csv-dialect.ts';
+import {CsvReader} from './records/csv-reader.ts';
+import {readJson} from './records/json-reader.ts';
+import {readNdjson} from './records/ndjson-reader.ts';
+import {RECORD_BYTES, type ReaderSettings} from './records/reader.ts';
+import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
 import {
   type Beginning,
   refuseBinary,
@@ -16,13 +22,7 @@ import {
   refuseRowNames,
   refuseTexts,
   refuseValues,
-} from './other-kinds.ts';
-import {refuseOtherDelimiter} from './records/csv-dialect.ts';
-import {CsvReader} from './records/csv-reader.ts';
-import {readJson} from './records/json-reader.ts';
-import {readNdjson} from './records/ndjson-reader.ts';
-import {RECORD_BYTES, type ReaderSettings} from './records/reader.ts';
-import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
+} from './unsupported-formats.ts';
 
 /** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;

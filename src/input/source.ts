@@ -3,10 +3,10 @@ import {isDeepStrictEqual} from 'node:util';
 import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
+import {demandAgreement, type NamedFormatOf} from './list-agreement.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/json-members.ts';
 import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
-import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
 export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof Pipes>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */

@@ -3,7 +3,7 @@ import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {systemCode, systemReason, UsageError} from '../errors.ts';
 import {camelCase, spelled} from '../sentence.ts';
-import {closest, didYouMean} from './closest.ts';
+import {closest, didYouMean} from './did-you-mean.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {faultIn, readDocument, TooDeep, yaml} from './yaml.ts';
 

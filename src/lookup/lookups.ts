@@ -8,12 +8,12 @@ import {
   type UnaskedCode,
 } from '../ledger/lookup.ts';
 import type {LedgerEntry} from '../ledger/run/entry.ts';
-import {Occurrences} from '../ledger/run/occurrences.ts';
+import {Occurrences} from '../ledger/run/repeated-tokens.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {type Call, isKnownRejection, type LookupOptions, type Waiter} from './call.ts';
 import type {Gate} from './gate.ts';
+import {Recent} from './outcome-cache.ts';
 import {chargeOf, historyAfter, nextStep, type Step, sendsLeft, usedUp} from './policy.ts';
-import {Recent} from './recent.ts';
 
 const RECENT_BYTES = 4_194_304;
 

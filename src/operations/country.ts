@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
 import type {CountryCode} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
-import {once} from './once.ts';
+import {once} from './memoize.ts';
 import {phones} from './phone-library.ts';
 import words from './words.json' with {type: 'json'};
 

@@ -1,4 +1,4 @@
-import {once} from './once.ts';
+import {once} from './memoize.ts';
 import {readOwnList} from './own-list.ts';
 import {sourceFile} from './package-files.ts';
 

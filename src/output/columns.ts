@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
 import {keyOf, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
-import {closest} from '../job/closest.ts';
+import {closest} from '../job/did-you-mean.ts';
 import type {Result} from '../ledger/lookup.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';

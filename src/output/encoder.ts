@@ -4,7 +4,7 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
-import {Recent} from '../lookup/recent.ts';
+import {Recent} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {

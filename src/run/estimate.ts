@@ -10,7 +10,7 @@ import type {AnswerStore} from '../ledger/answers/store.ts';
 import {judgeBy} from '../ledger/answers/validity.ts';
 import type {Lookup, Result} from '../ledger/lookup.ts';
 import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
-import {Occurrences} from '../ledger/run/occurrences.ts';
+import {Occurrences} from '../ledger/run/repeated-tokens.ts';
 import type {LaneSettings} from '../lookup/call.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {mostSends} from '../lookup/policy.ts';

@@ -1,7 +1,7 @@
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
 import {totalOf} from '../ledger/run/tally.ts';
 import {say, set} from '../sentence.ts';
-import type {ReadyRecord} from './rows/in-order.ts';
+import type {ReadyRecord} from './rows/reorder-buffer.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import type {Session} from './session.ts';
 

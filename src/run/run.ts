@@ -21,8 +21,8 @@ import {Admission} from './rows/admission.ts';
 import {limited} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import {keepStored, openSession, readAgain, type Session, sampleTimeline} from './session.ts';
-import {completeBefore} from './state/complete.ts';
-import {closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
+import {completeBefore} from './state/completed-run.ts';
+import {closeState, hasCalls, openState, type RunState} from './state/run-directory.ts';
 import {limitStop, refusedStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */

@@ -19,10 +19,10 @@ import {connectTo, warningOfUnasked} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
 import {type Means, type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {readFirst} from './rows/first-pass.ts';
-import {InOrder} from './rows/in-order.ts';
+import {InOrder} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
-import {beginSession, type RunIdentity} from './state/count.ts';
-import {openLedger, type RunState} from './state/run-state.ts';
+import {openLedger, type RunState} from './state/run-directory.ts';
+import {beginSession, type RunIdentity} from './state/sessions.ts';
 import type {Running, Stopper} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */

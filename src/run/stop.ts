@@ -16,7 +16,7 @@ import {type Counters, failures, hasAnswers} from './counts/counters.ts';
 import type {Counted, End} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
-import type {RunIdentity} from './state/count.ts';
+import type {RunIdentity} from './state/sessions.ts';
 
 /** Why a run ends before its input does. */
 export interface Stop<Message = string> extends End {

@@ -2,10 +2,10 @@ import {keyOf, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
-import type {Background} from './given.ts';
 import {compile} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
+import {riskVocabulary, rowVocabulary} from './language/types.ts';
+import type {Background} from './rule-inputs.ts';
 import type {Scorer} from './scorer.ts';
 import {
   conditionCompiler,

@@ -1,11 +1,11 @@
 import {cellReader, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat} from '../input/row.ts';
-import {didYouMean} from '../job/closest.ts';
+import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
-import {backgroundOf} from './given.ts';
-import {type SharedBy, type SharedFact, sharedFacts} from './language/vocabulary.ts';
+import {type SharedBy, type SharedFact, sharedFacts} from './language/types.ts';
+import {backgroundOf} from './rule-inputs.ts';
 import {type RuleSet, type RulesFile, withBase} from './rules.ts';
 import {createScorer} from './scorer.ts';
 import type {LookupStatus} from './subjects.ts';

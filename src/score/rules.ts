@@ -2,13 +2,13 @@ import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
-import {didYouMean} from '../job/closest.ts';
+import {didYouMean} from '../job/did-you-mean.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
 import {say, set} from '../sentence.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
-import {type Given, readLists} from './given.ts';
+import {type Given, readLists} from './rule-inputs.ts';
 
 /** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {

@@ -1,11 +1,11 @@
 import {keyOf, type Target} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
 import {operations} from '../operations/table.ts';
-import type {Background} from './given.ts';
 import type {Facts} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
-import {subjectOf} from './language/vocabulary.ts';
+import {subjectOf} from './language/types.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
+import type {Background} from './rule-inputs.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Alternative,

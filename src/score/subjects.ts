@@ -2,11 +2,11 @@ import {keyOf, type Target} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
-import type {Background} from './given.ts';
 import {type Condition, compile, type Decision, type Facts} from './language/condition.ts';
 import {asWritten, LIST, type Locate} from './language/engine.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOf} from './language/vocabulary.ts';
+import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOf} from './language/types.ts';
+import type {Background} from './rule-inputs.ts';
 
 /**
  * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there

@@ -1,4 +1,4 @@
-import {didYouMean} from '../job/closest.ts';
+import {didYouMean} from '../job/did-you-mean.ts';
 import type {Operation} from '../operations/table.ts';
 import type {PracticeOptions} from './http/practice.ts';
 import type {GivenAnswers} from './intelligence/given-answers.ts';

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
-import {once} from '../operations/once.ts';
+import {once} from '../operations/memoize.ts';
 import {
   type AnswerData,
   type Intelligence,

@@ -9,7 +9,7 @@ import {
   statusLine,
   timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
-import {nothingSpent} from '../../src/ledger/run/books.ts';
+import {nothingSpent} from '../../src/ledger/run/spending.ts';
 import {emptyTally} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 

@@ -1,8 +1,8 @@
 import {createServer} from 'node:tls';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
-import {notify} from '../../src/client/notify.ts';
-import {reach} from '../../src/client/reach.ts';
+import {notify} from '../../src/client/ping.ts';
+import {reach} from '../../src/client/reachability.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {makeCertificate} from '../support/cert.ts';

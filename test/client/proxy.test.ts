@@ -1,8 +1,8 @@
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
 import {proxyUrl} from '../../src/client/http/proxy.ts';
-import {notify} from '../../src/client/notify.ts';
-import {reach} from '../../src/client/reach.ts';
+import {notify} from '../../src/client/ping.ts';
+import {reach} from '../../src/client/reachability.ts';
 import {UsageError} from '../../src/errors.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

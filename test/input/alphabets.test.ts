@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite';
 import {expect, it} from 'vitest';
 import {guessByLetters} from '../../src/input/bytes/alphabets.ts';
-import {likelyWide} from '../../src/input/bytes/wide-letters.ts';
+import {likelyWide} from '../../src/input/bytes/cjk-encodings.ts';
 
 const list = (encoding: string, names: string) =>
   iconv.encode(

@@ -1,8 +1,8 @@
 import {jobFrom} from '../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../src/errors.ts';
-import {once} from '../../src/operations/once.ts';
+import {once} from '../../src/operations/memoize.ts';
 import {resolveMapping} from '../../src/run/layout/mapping.ts';
-import {backgroundOf} from '../../src/score/given.ts';
+import {backgroundOf} from '../../src/score/rule-inputs.ts';
 import {csvRows} from '../lookup/rows.ts';
 import type {KnownList} from './known-list.ts';
 import {listAt, listCount} from './lists.ts';

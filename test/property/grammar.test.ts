@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import type {Canonical} from '../../src/operations/canonical.ts';
 import {operations} from '../../src/operations/table.ts';
 import {besideToken} from '../../src/operations/verify.ts';
-import {convertible} from '../../src/score/language/convertible.ts';
+import {convertible} from '../../src/score/language/conversion-checks.ts';
 import {samples} from '../support/samples.ts';
 
 /**

@@ -1,6 +1,6 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {notify} from '../../src/client/notify.ts';
+import {notify} from '../../src/client/ping.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';

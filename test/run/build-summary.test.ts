@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
-import {nothingSpent, type SpendingBy} from '../../src/ledger/run/books.ts';
+import {nothingSpent, type SpendingBy} from '../../src/ledger/run/spending.ts';
 import {countAttempt, emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
 import {type Published, summarize} from '../../src/run/end/build-summary.ts';

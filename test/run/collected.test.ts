@@ -10,7 +10,7 @@ import type {AnswerStore} from '../../src/ledger/answers/store.ts';
 import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
 import {newEntry} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
-import {Occurrences} from '../../src/ledger/run/occurrences.ts';
+import {Occurrences} from '../../src/ledger/run/repeated-tokens.ts';
 import {noAttempts, withDoubt} from '../../src/ledger/run/value-history.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';

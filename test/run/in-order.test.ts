@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {InOrder, type PendingRecord} from '../../src/run/rows/in-order.ts';
+import {InOrder, type PendingRecord} from '../../src/run/rows/reorder-buffer.ts';
 
 const MIB = 1_048_576;
 

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Target} from '../../src/columns/targets.ts';
 import {createConditions} from '../../src/score/conditions.ts';
-import {backgroundOf} from '../../src/score/given.ts';
+import {backgroundOf} from '../../src/score/rule-inputs.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
 /** These lookups, each with its condition, by the names of their columns. */

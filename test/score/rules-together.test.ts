@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {backgroundOf} from '../../src/score/given.ts';
+import {backgroundOf} from '../../src/score/rule-inputs.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, targets, view} from './score-helpers.ts';
 

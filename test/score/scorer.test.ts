@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {defaultLevels, defaultRules} from '../../src/score/default-rules.ts';
-import {backgroundOf} from '../../src/score/given.ts';
+import {backgroundOf} from '../../src/score/rule-inputs.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 

@@ -1,7 +1,7 @@
 import {isIP} from 'node:net';
 import {checkedBaseUrl} from '../../client/client.ts';
 import {PROXY_CREDENTIALS, PROXY_CREDENTIALS_ADVICE} from '../../client/http/proxy.ts';
-import {type Reach, reach} from '../../client/reach.ts';
+import {type Reach, reach} from '../../client/reachability.ts';
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
 

@@ -5,7 +5,7 @@ import {besideOutput} from '../../job/file-names.ts';
 import {type EnrichedFile, openEnriched, startOf} from '../../output/earlier/enriched-file.ts';
 import {type Explained, explainerOf} from '../../output/earlier/explain-row.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import {backgroundOf} from '../../score/given.ts';
+import {backgroundOf} from '../../score/rule-inputs.ts';
 import {broken, many, shellWord, widthOf} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';

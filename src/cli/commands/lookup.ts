@@ -1,7 +1,7 @@
 import type {Answered} from '../../client/attempt.ts';
 import type {Client} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
-import {didYouMean} from '../../job/closest.ts';
+import {didYouMean} from '../../job/did-you-mean.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {

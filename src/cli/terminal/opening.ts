@@ -1,4 +1,4 @@
-import {totalSpending} from '../../ledger/run/books.ts';
+import {totalSpending} from '../../ledger/run/spending.ts';
 import {operationNames, operations} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import {broken, many} from './lines.ts';

@@ -2,12 +2,12 @@ import type {Row} from '../../input/row.ts';
 import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
 import {intelligenceNames, operations} from '../../operations/table.ts';
+import {chooseColumns} from './choose-columns.ts';
 import {type Column, columnsOf, fieldPaths, type Headers} from './column.ts';
 import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 import {namesAnother, names as namesWord} from './header.ts';
-import {chooseColumns} from './own-columns.ts';
 
 export interface ColumnHints extends Headers {
   /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */

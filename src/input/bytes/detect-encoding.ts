@@ -1,8 +1,8 @@
 import {isUtf8} from 'node:buffer';
 import {type Said, say, set} from '../../sentence.ts';
 import {guessByLetters, likelyUncased} from './alphabets.ts';
+import {likelyWide} from './cjk-encodings.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
-import {likelyWide} from './wide-letters.ts';
 
 /** An encoding, and how certain it is. */
 export interface FoundEncoding extends Encoding {

@@ -1,5 +1,5 @@
 import {englishNames} from '../../operations/country.ts';
-import {closest} from '../closest.ts';
+import {closest} from '../did-you-mean.ts';
 
 /** End of a message about a text that is not a country: the accepted forms, and the nearest name. */
 export function expectedCountry(given: string): string {

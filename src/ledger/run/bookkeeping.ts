@@ -1,8 +1,8 @@
 import type {Operation} from '../../operations/table.ts';
 import {isKept} from '../lookup.ts';
-import {addSpending, nothingSpent, type Spending} from './books.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from './entry.ts';
 import {loseCall} from './ledger-rows.ts';
+import {addSpending, nothingSpent, type Spending} from './spending.ts';
 import {countBooked, countLost, noRefusalsYet, type Tally} from './tally.ts';
 import {noAttempts} from './value-history.ts';
 

@@ -1,7 +1,7 @@
 import type {Charge} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
-import {type SpendingBy, totalSpending} from './books.ts';
 import type {Reservation} from './entry.ts';
+import {type SpendingBy, totalSpending} from './spending.ts';
 
 export interface Limits {
   /**

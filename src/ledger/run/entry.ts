@@ -1,7 +1,7 @@
 import type {TimedAttempt} from '../../client/attempt.ts';
 import type {Charge} from '../../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup.ts';
-import type {Spending} from './books.ts';
+import type {Spending} from './spending.ts';
 import {noAttempts, type ValueHistory} from './value-history.ts';
 
 /**

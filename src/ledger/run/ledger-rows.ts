@@ -1,9 +1,9 @@
 import {IN_LIST, listOf, type Sqlite, type SqlRow, type SqlValue} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup.ts';
-import {addSpending, nothingSpent, type Spending} from './books.ts';
 import {type KeptAnswer, type LedgerEntry, leaseOf, newEntry, placeOf, type Reservation} from './entry.ts';
 import {ROWS_AT_ONCE, saved} from './ledger-file.ts';
+import {addSpending, nothingSpent, type Spending} from './spending.ts';
 import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */

@@ -1,4 +1,4 @@
-import type {Spare} from '../../disk/spare.ts';
+import type {Spare} from '../../disk/reserved-space.ts';
 import {isFull, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';

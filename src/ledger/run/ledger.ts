@@ -1,12 +1,11 @@
-import {Spare} from '../../disk/spare.ts';
+import {Spare} from '../../disk/reserved-space.ts';
 import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {isKept, type LookupKey, type Outcome} from '../lookup.ts';
 import {Bookkeeping} from './bookkeeping.ts';
-import {nothingSpent, type SpendingBy} from './books.ts';
 import {attemptAll, Budget, type Limits} from './budget.ts';
+import {type GiveBack, giveBackHolding, saveHolding} from './budget-refund.ts';
 import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
-import {type GiveBack, giveBackHolding, saveHolding} from './holding.ts';
 import {judgeRejections} from './judge-rejections.ts';
 import {guarded, openLedgerFile, readMeta, removeNames, SPARE, toSaved, writeMeta} from './ledger-file.ts';
 import {
@@ -21,6 +20,7 @@ import {
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
 import {Reservations} from './reservations.ts';
+import {nothingSpent, type SpendingBy} from './spending.ts';
 import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';

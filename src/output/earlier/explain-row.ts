@@ -2,7 +2,7 @@ import type {TextRow} from '../../input/row.ts';
 import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
-import {backgroundOf} from '../../score/given.ts';
+import {backgroundOf} from '../../score/rule-inputs.ts';
 import {conditionCompiler, factsReader, subjectsOf} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, startOf} from './enriched-file.ts';

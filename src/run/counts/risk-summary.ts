@@ -1,6 +1,6 @@
 import {count, ranked} from '../../report/format.ts';
 import type {RuleCount} from '../../report/summary.ts';
-import {shown} from '../../score/language/explained.ts';
+import {shown} from '../../score/language/explain-error.ts';
 import type {PlacedRule, RuleSet} from '../../score/rules.ts';
 import type {Counters} from './counters.ts';
 

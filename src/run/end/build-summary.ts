@@ -4,7 +4,7 @@ import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
-import {nothingSpent, type SpendingBy, totalSpending} from '../../ledger/run/books.ts';
+import {nothingSpent, type SpendingBy, totalSpending} from '../../ledger/run/spending.ts';
 import {emptyTally, latencyPercentile, type Tally, totalOf} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
@@ -17,8 +17,8 @@ import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {operationsOf} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
-import {runOf} from '../state/count.ts';
-import {type RunState, withLedger} from '../state/run-state.ts';
+import {type RunState, withLedger} from '../state/run-directory.ts';
+import {runOf} from '../state/sessions.ts';
 import {byOperation, spendingSummary} from './history.ts';
 
 /** Digests of the published files; null for files that don't exist. */

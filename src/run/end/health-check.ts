@@ -1,4 +1,4 @@
-import {notify} from '../../client/notify.ts';
+import {notify} from '../../client/ping.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {type Said, say, set} from '../../sentence.ts';

@@ -9,7 +9,7 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
-import {type Spending, type SpendingBy, totalSpending} from '../../ledger/run/books.ts';
+import {type Spending, type SpendingBy, totalSpending} from '../../ledger/run/spending.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {compareRuns, driftSentence, profileOf} from '../../report/drift.ts';
 import {accountIn, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
@@ -17,7 +17,7 @@ import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
 import {type End, isComplete} from '../exit.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
-import type {RunSpending} from '../state/count.ts';
+import type {RunSpending} from '../state/sessions.ts';
 
 /*
  * The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at

@@ -5,7 +5,7 @@ import {OutputError} from '../../errors.ts';
 import {count} from '../../report/format.ts';
 import {say} from '../../sentence.ts';
 import {rowsOf, type Session} from '../session.ts';
-import type {RunState} from '../state/run-state.ts';
+import type {RunState} from '../state/run-directory.ts';
 import type {Stop} from '../stop.ts';
 
 const MIB = 2 ** 20;

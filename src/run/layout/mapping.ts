@@ -1,4 +1,11 @@
 import {
+  doubtCountries,
+  footersIn,
+  judgeValues,
+  refuseMostlyRejected,
+  refuseSecondTable,
+} from '../../columns/first-row-checks.ts';
+import {
   demandSure,
   flagsOf,
   isLookup,
@@ -6,14 +13,7 @@ import {
   leftOut,
   passedOver,
   repeatedNames,
-} from '../../columns/guessed.ts';
-import {
-  doubtCountries,
-  footersIn,
-  judgeValues,
-  refuseMostlyRejected,
-  refuseSecondTable,
-} from '../../columns/judged-rows.ts';
+} from '../../columns/guess-messages.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../columns/plan-row.ts';
 import {columnsOf, headersOf} from '../../columns/recognize/column.ts';
 import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
@@ -37,7 +37,7 @@ import {
 } from '../../operations/table.ts';
 import {besideNames, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import type {Background} from '../../score/given.ts';
+import type {Background} from '../../score/rule-inputs.ts';
 import {type Said, say, set, setBy} from '../../sentence.ts';
 
 /** The columns that are looked up, how they were found, and the plan of each row. */

@@ -6,8 +6,8 @@ import type {Lookups} from '../../lookup/lookups.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
-import type {InOrder, PendingRecord} from './in-order.ts';
 import {parsedAnswer} from './parsed-answer.ts';
+import type {InOrder, PendingRecord} from './reorder-buffer.ts';
 
 interface Stages {
   readonly layout: Layout;

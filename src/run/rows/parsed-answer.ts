@@ -1,6 +1,6 @@
 import {usedAnswer} from '../../client/answer-fields.ts';
 import type {Result} from '../../ledger/lookup.ts';
-import {Recent} from '../../lookup/recent.ts';
+import {Recent} from '../../lookup/outcome-cache.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
 
 /** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */

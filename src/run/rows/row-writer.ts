@@ -12,9 +12,9 @@ import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
 import {partialPath} from '../destination/publish.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {RunState} from '../state/run-state.ts';
-import type {ReadyRecord} from './in-order.ts';
+import type {RunState} from '../state/run-directory.ts';
 import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
+import type {ReadyRecord} from './reorder-buffer.ts';
 
 const NOT_SCORED = {risk: undefined, outcomes: undefined};
 /** The risk of a row at which this program failed. */

@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
 import {childrenIn, literalText, pathOf, pathsIn, renamePath, setArgs} from './ast.ts';
-import {convertible, finite} from './convertible.ts';
+import {convertible, finite} from './conversion-checks.ts';
 
 const require = createRequire(import.meta.url);
 

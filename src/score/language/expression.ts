@@ -1,11 +1,11 @@
 import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
-import {closest} from '../../job/closest.ts';
+import {closest} from '../../job/did-you-mean.ts';
 import {childrenIn, literalText, pathOf, pathsIn} from './ast.ts';
 import type {Codes} from './codes.ts';
 import {type Constants, Engine, LIST} from './engine.ts';
-import {explained, shown} from './explained.ts';
-import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
+import {explained, shown} from './explain-error.ts';
+import {type RuleVocabulary, type Type, typeAt, UnknownName} from './types.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {

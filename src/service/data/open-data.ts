@@ -1,4 +1,4 @@
-import {once} from '../../operations/once.ts';
+import {once} from '../../operations/memoize.ts';
 import {lastNotAbove, PackedFile} from './container.ts';
 import {dataDirectory, files, readPacked} from './packed-data.ts';
 import {CityTable} from './tables/city-table.ts';

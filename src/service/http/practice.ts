@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {seeded} from '../../job/seeded.ts';
+import {seeded} from '../../job/random.ts';
 import {ServiceError} from './error-body.ts';
 
 /** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */

@@ -1,6 +1,6 @@
 import {packageFile} from '../../operations/package-files.ts';
 import {Engine} from '../../score/language/engine.ts';
-import {explained} from '../../score/language/explained.ts';
+import {explained} from '../../score/language/explain-error.ts';
 import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';

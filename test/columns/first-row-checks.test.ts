@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {doubtCountries} from '../../src/columns/judged-rows.ts';
+import {doubtCountries} from '../../src/columns/first-row-checks.ts';
 import {cellReader} from '../../src/columns/targets.ts';
 import {csvRows} from '../lookup/rows.ts';
 

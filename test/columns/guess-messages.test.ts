@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {demandSure} from '../../src/columns/guessed.ts';
+import {demandSure} from '../../src/columns/guess-messages.ts';
 import {ndjsonRow} from '../lookup/rows.ts';
 
 const wrapped = ndjsonRow('{"total":2,"rows":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]}');

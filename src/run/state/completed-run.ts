@@ -17,9 +17,9 @@ import {settingsDigest} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
-import {otherRuns} from './count.ts';
 import {removeLeft} from './job-files.ts';
-import {closeState, forgetLedger, hasOtherRun, type RunState, withLedger} from './run-state.ts';
+import {closeState, forgetLedger, hasOtherRun, type RunState, withLedger} from './run-directory.ts';
+import {otherRuns} from './sessions.ts';
 
 /**
  * The outcome of a run that has nothing to look up: its output is complete, or had only to be put in place, which this

@@ -8,7 +8,7 @@ import {countryIn} from '../operations/country.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {asChoice, ownWord} from './guessed.ts';
+import {asChoice, ownWord} from './guess-messages.ts';
 import type {PlanRow} from './plan-row.ts';
 import {commonText, mostFrequent} from './recognize/guess.ts';
 import {readHeader} from './recognize/header.ts';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {Recent} from '../../src/lookup/recent.ts';
+import {Recent} from '../../src/lookup/outcome-cache.ts';
 
 const keys = Array.from({length: 1_000}, (_, i) => `key ${i}`);
 

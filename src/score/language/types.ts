@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {closest} from '../../job/closest.ts';
+import {closest} from '../../job/did-you-mean.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
 import {type Codes, errorCodesOf, statusCodes} from './codes.ts';

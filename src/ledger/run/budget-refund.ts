@@ -1,6 +1,6 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
-import {nothingSpent, type SpendingBy, totalSpending} from './books.ts';
 import {readMeta, toSaved, writeMeta} from './ledger-file.ts';
+import {nothingSpent, type SpendingBy, totalSpending} from './spending.ts';
 
 /** A session that takes credits of shared budgets, in blocks. */
 interface Holding {

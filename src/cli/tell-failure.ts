@@ -1,6 +1,6 @@
 import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, foreseen, UsageError} from '../errors.ts';
-import {closest} from '../job/closest.ts';
+import {closest} from '../job/did-you-mean.ts';
 import {examplesOf} from './declared-commands.ts';
 import {type CommandLine, remedied} from './terminal/command-line.ts';
 import {broken} from './terminal/lines.ts';

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
-import {Spare} from '../../src/disk/spare.ts';
+import {Spare} from '../../src/disk/reserved-space.ts';
 
 test('space is reserved in full, also where a kill cut the file off, and again after its release', () => {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-spare-'));

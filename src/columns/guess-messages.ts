@@ -12,7 +12,7 @@ import {
   lacksChoice,
   lacksCountry,
 } from './recognize/guess.ts';
-import {refuseTurned} from './turned-lists.ts';
+import {refuseTurned} from './transposed-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
 
