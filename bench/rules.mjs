@@ -6,7 +6,7 @@ import {fromSrc} from './from-src.mjs';
 
 const {createScorer, backgroundOf, targetsOf} = await fromSrc(
   'score/scorer',
-  'score/given',
+  'score/rule-inputs',
   'columns/targets',
 );
 const RULES = 200;

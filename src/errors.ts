@@ -80,7 +80,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
 }
 
 /** Makes the message of a {@link CodedError} name settings as code does, instead of flags. Returns the error. */
-export function toldInCode(error: unknown): unknown {
+export function tellInCode(error: unknown): unknown {
   if (!(error instanceof CodedError)) return error;
   const before = error.message;
   error.message = oneLine(inCode(error.said));
@@ -211,7 +211,7 @@ export function placeInCode(thrown: unknown): string {
 }
 
 /** Turns an error of the disk ({@link isOfDisk}) into an {@link OutputError}. Returns other errors unchanged. */
-export function foreseen(error: unknown): unknown {
+export function toOutputError(error: unknown): unknown {
   if (!isOfDisk(error)) return error;
   const {path = 'A file', syscall = 'SQLite'} = error;
   return new OutputError(

@@ -1,13 +1,13 @@
 import {createRequire} from 'node:module';
-import {forgetUnchecked, warnOfUnchecked} from '../client/http/certificates.ts';
+import {forgetUncheckedTls, warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
 import {type LogLevel, logLevels} from '../job/settings/log.ts';
 import type {Settings} from '../job/settings.ts';
-import {once} from '../operations/memoize.ts';
+import {memoize} from '../operations/memoize.ts';
 import type {Said} from '../sentence.ts';
-import {broken, widthOf} from './terminal/lines.ts';
-import {draw, type Paint, painter, print, printLogLine} from './terminal/printable.ts';
+import {breakLines, terminalWidth} from './terminal/lines.ts';
+import {createPainter, type Paint, print, printLogLine, redrawLine} from './terminal/printable.ts';
 
 const require = createRequire(import.meta.url);
 const pino = (): typeof import('pino') => require('pino');
@@ -29,7 +29,7 @@ export interface Console {
 
 export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings, 'quiet' | 'log'>): Console {
   const forMachine = format === 'json';
-  const paint = painter(process.stderr, process.env);
+  const paint = createPainter(process.stderr, process.env);
   const log = createLog(level ?? (forMachine ? 'info' : 'warn'), json => {
     if (format === 'text') print('stderr', textLine(json));
     else printLogLine(json);
@@ -39,20 +39,20 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
   const say = (sentence: Said) => print('stderr', `${sentence}\n`);
   const warn = forMachine
     ? logged('warning')
-    : (sentence: Said) => say(broken(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`));
-  warnOfUnchecked(process.env, warn);
-  forgetUnchecked();
+    : (sentence: Said) => say(breakLines(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`));
+  warnIfUncheckedTls(process.env, warn);
+  forgetUncheckedTls();
   return {
     quiet,
     forMachine,
     get width() {
-      return widthOf('stderr');
+      return terminalWidth('stderr');
     },
     paint,
     // A warning is of what is paid, kept or missing. So `quiet` hides only what is said besides.
     say: quiet ? () => {} : forMachine ? logged('message') : say,
     warn,
-    draw: forMachine ? () => {} : draw,
+    draw: forMachine ? () => {} : redrawLine,
     log,
   };
 }
@@ -74,7 +74,7 @@ const errorFields = (error: unknown) => ({
 /** Pino is loaded with the first event that is written: most commands write none. */
 function createLog(least: LogLevel, write: (text: string) => void): EventLog {
   const serializers = {err: errorFields, error: errorFields};
-  const log = once(() => pino().pino({level: least, base: null, serializers}, {write}));
+  const log = memoize(() => pino().pino({level: least, base: null, serializers}, {write}));
   const order: readonly string[] = logLevels;
   const isLevelEnabled = (level: string) => order.indexOf(level) >= order.indexOf(least);
   const at = (level: 'error' | 'warn' | 'info' | 'debug') => (fields: object, message: string) => {

@@ -1,20 +1,20 @@
 import {createInterface} from 'node:readline';
-import {priceOf} from '../columns/prices.ts';
+import {createPriceOfOperation} from '../columns/prices.ts';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
-import {inCredits} from '../job/money.ts';
+import {toCredits} from '../job/money.ts';
 import type {Operation} from '../operations/table.ts';
 import {makePlan, type PlanIo, type PlanReport} from '../run/estimate.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';
-import {callsOf, conditionalOf, forecast} from './terminal/cost.ts';
-import {broken} from './terminal/lines.ts';
-import {lookedUp} from './terminal/opening.ts';
-import {print, printable} from './terminal/printable.ts';
-import {hasBar, phasesOn} from './terminal/progress.ts';
+import {countCalls, countConditionalCalls, formatForecast} from './terminal/cost.ts';
+import {breakLines} from './terminal/lines.ts';
+import {describeColumns} from './terminal/opening.ts';
+import {escapeControls, print} from './terminal/printable.ts';
+import {hasBar, showPhases} from './terminal/progress.ts';
 
 /**
  * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
@@ -48,7 +48,7 @@ export async function countFirst(
     for (const doubt of doubts) warn(doubt);
     await demandAgreement(plan, job, console);
   }
-  return conditionalOf(plan) > 0 ? undefined : callsOf(plan);
+  return countConditionalCalls(plan) > 0 ? undefined : countCalls(plan);
 }
 
 /** Undefined if the plan can't be made: the run itself reports the error. */
@@ -58,14 +58,14 @@ async function planOf(
   caller: Pick<PlanIo, 'warn' | 'isWanted' | 'counted'>,
 ): Promise<PlanReport | undefined> {
   if (job.inputs.some(isReadOnce)) return undefined;
-  const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: phasesOn(console)};
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: showPhases(console)};
   return makePlan(job, {...io, ...caller}).catch(() => undefined);
 }
 
 /** Shows the columns to look up and the cost of the run, and asks the user to agree. */
 async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
-  console.say(broken(`Looking up ${lookedUp(plan.columns, settings.defaultCountry)}.`));
-  if (await agrees(`${forecast(plan, 'live')}. Continue?`)) return;
+  console.say(breakLines(`Looking up ${describeColumns(plan.columns, settings.defaultCountry)}.`));
+  if (await agrees(`${formatForecast(plan, 'live')}. Continue?`)) return;
   throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }
 
@@ -83,10 +83,10 @@ export async function creditsNeeded(
   const plan = await planOf(job, console, {warn: () => {}});
   if (plan === undefined) return undefined;
   const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;
-  const price = priceOf(job);
+  const price = createPriceOfOperation(job);
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
-    need += calls * inCredits(price(name));
+    need += calls * toCredits(price(name));
     // With --no-store the plan counts all calls. A resumed run repeats none of those that were made, so their
     // credits are subtracted.
     if (job.settings.store === false) need -= byOperation[name]?.spent ?? 0;
@@ -97,7 +97,7 @@ export async function creditsNeeded(
 /** Asks a yes-or-no question at the terminal. True for yes; Enter, and the end of the input, mean no. */
 async function agrees(question: string): Promise<boolean> {
   const prompt = createInterface({input: process.stdin, output: process.stderr});
-  prompt.setPrompt(printable(`${question} [y/N] `));
+  prompt.setPrompt(escapeControls(`${question} [y/N] `));
   try {
     prompt.prompt();
     for await (const line of prompt) {

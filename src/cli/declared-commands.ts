@@ -14,12 +14,12 @@ export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) 
 export type WithSettings = (command: Command, use: Use) => Command;
 
 /** Empty help texts, for command lines that need no help about operations (ip, phone, email, verify). */
-export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
+export const NO_FLAG_TEXTS = {lookups: '', values: '', ages: ''};
 
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   /** Help texts about operations. */
-  readonly said: typeof NOTHING_SAID;
+  readonly said: typeof NO_FLAG_TEXTS;
 }
 
 /** A command in commands.json, by its name. A name of two words is that of a group, and of a command in it. */
@@ -51,12 +51,12 @@ const actions: Readonly<Record<string, () => Promise<Action>>> = {
   rejects: async () => (await import('./commands/outputs.ts')).rejectsCommand,
   lookup: async () => (await import('./commands/lookup.ts')).lookupCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
-  'rules test': async () => (await import('./commands/rules.ts')).rulesTest,
+  'rules test': async () => (await import('./commands/rules.ts')).rulesTestCommand,
   runs: async () => (await import('./commands/history.ts')).runsCommand,
   spend: async () => (await import('./commands/history.ts')).spendCommand,
-  'store stats': async () => (await import('./commands/store.ts')).storeStats,
-  'store prune': async () => (await import('./commands/store.ts')).storePrune,
-  'store purge': async () => (await import('./commands/store.ts')).storePurge,
+  'store stats': async () => (await import('./commands/store.ts')).storeStatsCommand,
+  'store prune': async () => (await import('./commands/store.ts')).storePruneCommand,
+  'store purge': async () => (await import('./commands/store.ts')).storePurgeCommand,
   worker: async () => (await import('./commands/fleet.ts')).workerCommand,
   'fleet status': async () => (await import('./commands/fleet.ts')).fleetStatusCommand,
   verify: async () => (await import('./commands/lookup.ts')).verifyCommand,

@@ -2,13 +2,13 @@ import {type Command, Option} from 'commander';
 import {UsageError} from '../errors.ts';
 import type {Use} from '../job/settings/declare.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
-import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
+import {defaultAges, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import {spelled} from '../sentence.ts';
 
 /** Texts for `--help` about operations. */
-export const said = {
-  lookups: anyOf(intelligenceNames),
-  values: `an ${anyOf(intelligenceNames.map(name => operations[name].singular))}`,
+export const flagTexts = {
+  lookups: joinWithOr(intelligenceNames),
+  values: `an ${joinWithOr(intelligenceNames.map(name => operations[name].singular))}`,
   ages: defaultAges,
 };
 

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {appendFileSync, fstatSync, statSync} from 'node:fs';
 import {setTimeout} from 'node:timers/promises';
-import {notFile} from '../disk/path.ts';
+import {nonFileKind} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import {driftSentence} from '../report/drift.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
@@ -11,14 +11,14 @@ import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
 /** In GitHub Actions: adds the report to the step summary, and shows errors and warnings as annotations. */
-export async function tellGitHub(outcome: RunOutcome<Said>, console: Console): Promise<void> {
+export async function annotateOutcome(outcome: RunOutcome<Said>, console: Console): Promise<void> {
   if (!inGitHubActions()) return;
   for (const line of annotations(outcome))
     if (!console.quiet || !line.startsWith('::notice')) printCommand(line);
   const path = process.env.GITHUB_STEP_SUMMARY ?? '';
   if (path === '') return;
   try {
-    const kind = notFile(path);
+    const kind = nonFileKind(path);
     if (kind !== undefined) throw new Error(`it is ${kind}`);
     const {buildReport} = await import('../report/build.ts');
     const {renderMarkdown} = await import('../report/render/markdown.ts');
@@ -36,7 +36,7 @@ const ROWS_READ_MS = 500;
  * Does work that may write rows to stdout. In GitHub Actions such rows may reach the step's log, where a row could
  * command the runner, so the runner obeys no commands meanwhile. It is told on stderr, as stdout has only rows.
  */
-export async function withoutCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
+export async function withoutWorkflowCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
   if (!writesRows || !inGitHubActions() || fstatSync(1).isFile()) return work();
   const token = randomUUID();
   printCommand(`::stop-commands::${token}`);
@@ -49,7 +49,7 @@ export async function withoutCommands<T>(writesRows: boolean, work: () => Promis
 }
 
 /** In GitHub Actions: shows the error that kept a run from starting as an annotation. */
-export function tellGitHubOfError(error: unknown): void {
+export function annotateError(error: unknown): void {
   if (!inGitHubActions()) return;
   // The message of an unexpected error may contain a key or values from rows, so it is not shown.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';

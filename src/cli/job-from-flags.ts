@@ -2,7 +2,7 @@ import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
-import {checkSettings, placeIn, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
+import {checkSettings, createPlaceOf, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
 import {keyVariables} from '../job/secrets/api-key.ts';
 import {spelled} from '../sentence.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
@@ -19,7 +19,7 @@ export function jobFrom(
 ): {readonly job: Job; readonly console: Console} {
   const {output, job: path, ...given} = flags;
   const file = path === undefined ? undefined : readJobFile(path);
-  const raw = cleaned(given);
+  const raw = withoutMissingFlags(given);
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
   const {name, input, output: jobOutput, ...rest} = settings;
   const console = createConsole(rest);
@@ -31,7 +31,7 @@ export function jobFrom(
       settings: rest,
       fromFile: file !== undefined,
       jobFile: path,
-      placeOf: placeIn(file, raw),
+      placeOf: createPlaceOf(file, raw),
     },
     env,
     isInteractive(),
@@ -41,7 +41,7 @@ export function jobFrom(
 }
 
 /** The environment for a command that makes no calls. A placeholder replaces the API key, so no key is read. */
-export function envOfCounting(env: Env): Env {
+export function countingEnvironment(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
@@ -50,8 +50,8 @@ export function envOfCounting(env: Env): Env {
  * Unchecked settings from the job file and the flags, for the report on a run that could not begin. `isPart` is
  * true if the job file can't be read or has a mistake, so that some of its settings may be missing here.
  */
-export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
-  const given = cleaned(flags);
+export function uncheckedSettings({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
+  const given = withoutMissingFlags(flags);
   if (path === undefined) return {said: given, isPart: false};
   try {
     return {said: {...readJobFile(path).settings, ...given}, isPart: false};
@@ -61,7 +61,7 @@ export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; 
 }
 
 /** Only the flags that the user gave: Commander sets others to undefined. */
-export function cleaned(flags: RawSettings): RawSettings {
+export function withoutMissingFlags(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 

@@ -9,11 +9,11 @@ import {
   addCommands,
   type CommandSettings,
   examplesOf,
-  NOTHING_SAID,
+  NO_FLAG_TEXTS,
   type RunCommand,
   type WithSettings,
 } from './declared-commands.ts';
-import {canRedraw, draw, print} from './terminal/printable.ts';
+import {canRedraw, print, redrawLine} from './terminal/printable.ts';
 
 /** Runs a command line, and returns its exit code. `heard` receives an error before the user sees it. */
 export async function main(
@@ -30,17 +30,17 @@ export async function main(
       const action = await load();
       code = await action(...(given as never[]));
     };
-  if (canRedraw(process.env.CI) && isWatched(argv)) draw('Starting …');
+  if (canRedraw(process.env.CI) && isWatched(argv)) redrawLine('Starting …');
   let program: Command | undefined;
   try {
     program = await createProgram(run, argv, given.includes(HELP_ALL));
     await program.parseAsync(argv as string[]);
-    draw('');
+    redrawLine('');
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     heard(error);
-    return (await import('./tell-failure.ts')).failed(error, argv, program);
+    return (await import('./tell-failure.ts')).tellFailure(error, argv, program);
   }
 }
 
@@ -79,9 +79,9 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .usage('COMMAND [options]')
     .action(
       run(async () => {
-        const {welcome} = await import('./commands/welcome.ts');
+        const {welcomeCommand} = await import('./commands/welcome.ts');
         return (name?: string) =>
-          name === undefined ? welcome() : Promise.reject(unknownCommand(name, program));
+          name === undefined ? welcomeCommand() : Promise.reject(unknownCommand(name, program));
       }),
     )
     .allowExcessArguments()
@@ -122,9 +122,10 @@ function unknownCommand(name: string, program: Command): UsageError {
  */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
-  if (!named.some(name => argv.includes(name))) return {withSettings: command => command, said: NOTHING_SAID};
-  const {addSettings, said} = await import('./flags.ts');
+  if (!named.some(name => argv.includes(name)))
+    return {withSettings: command => command, said: NO_FLAG_TEXTS};
+  const {addSettings, flagTexts} = await import('./flags.ts');
   const withSettings: WithSettings = (command, use) =>
     argv.includes(command.name()) ? addSettings(command, use, showsAll) : command;
-  return {withSettings, said};
+  return {withSettings, said: flagTexts};
 }

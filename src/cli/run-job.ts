@@ -5,12 +5,12 @@ import {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import type {Console} from './console.ts';
 import {countFirst, creditsNeeded} from './count-first.ts';
-import {tellGitHub, withoutCommands} from './github.ts';
+import {annotateOutcome, withoutWorkflowCommands} from './github.ts';
 import {watchSignals} from './signals.ts';
 import type {CommandLine} from './terminal/command-line.ts';
 import {renderOutcome} from './terminal/outcome.ts';
 import {rowStream} from './terminal/printable.ts';
-import {phasesOn, startProgress} from './terminal/progress.ts';
+import {showPhases, startProgress} from './terminal/progress.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
 export async function runJob(job: Job, console: Console, line: CommandLine): Promise<number> {
@@ -29,7 +29,7 @@ export async function runJob(job: Job, console: Console, line: CommandLine): Pro
       warn: (sentence: Said) => {
         if (!told.has(String(sentence))) console.warn(sentence);
       },
-      phase: phasesOn(console),
+      phase: showPhases(console),
       counted: {},
     };
     let calls: number | undefined;
@@ -42,10 +42,12 @@ export async function runJob(job: Job, console: Console, line: CommandLine): Pro
       calls = await countFirst(begun, line.flags['yes'] === true, console, stopper, warn, io.counted);
     };
     const writesRows = job.output.kind === 'stream' && job.output.to === '-';
-    const outcome = await withoutCommands(writesRows, () => run(job, {...io, mayBegin}, stopper, watch));
+    const outcome = await withoutWorkflowCommands(writesRows, () =>
+      run(job, {...io, mayBegin}, stopper, watch),
+    );
     const need = await creditsNeeded(job, outcome, console);
     renderOutcome({job, outcome, line, need}, console);
-    await tellGitHub(outcome, console);
+    await annotateOutcome(outcome, console);
     return outcome.exitCode;
   } finally {
     unwatch();

@@ -2,7 +2,7 @@ import {isatty} from 'node:tty';
 import {exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
-import {broken} from './terminal/lines.ts';
+import {breakLines} from './terminal/lines.ts';
 
 /** Exit codes by signal. A closed terminal (SIGHUP) is a request to stop like any other, if the command uses it. */
 const codes = {
@@ -34,7 +34,7 @@ const STOPPING =
  */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   const stop = (signal: EndSignal) => {
-    console.say(broken(STOPPING));
+    console.say(breakLines(STOPPING));
     const message = `Interrupted by ${signal}.`;
     stopper.stop({status: 'interrupted', reason: 'signal', exitCode: codes[signal], message});
   };

@@ -1,19 +1,21 @@
 import {type Command, CommanderError} from 'commander';
-import {CodedError, exitCodes, foreseen, UsageError} from '../errors.ts';
-import {closest} from '../job/did-you-mean.ts';
+import {CodedError, exitCodes, toOutputError, UsageError} from '../errors.ts';
+import {closestName} from '../job/did-you-mean.ts';
 import {examplesOf} from './declared-commands.ts';
-import {type CommandLine, remedied} from './terminal/command-line.ts';
-import {broken} from './terminal/lines.ts';
-import {painter, print} from './terminal/printable.ts';
+import {applyRemedy, type CommandLine} from './terminal/command-line.ts';
+import {breakLines} from './terminal/lines.ts';
+import {createPainter, print} from './terminal/printable.ts';
 
 /** Shows the error that ended a command, and returns the exit code. */
-export async function failed(
+export async function tellFailure(
   error: unknown,
   argv: readonly string[],
   program: Command | undefined,
 ): Promise<number> {
   const misused = error instanceof CommanderError && error.message.startsWith(MISUSED);
-  const shown = misused ? new UsageError('settings', error.message.slice(MISUSED.length)) : foreseen(error);
+  const shown = misused
+    ? new UsageError('settings', error.message.slice(MISUSED.length))
+    : toOutputError(error);
   const command = program && commandIn(argv, program);
   if (misused && command?.name() === 'run') {
     const {refuseRun} = await import('./commands/run.ts');
@@ -65,7 +67,7 @@ function misuse(sentence: string, command: Command): string {
   const own = command.options.flatMap(option => option.long ?? []);
   const known = name === undefined ? choices?.split(', ') : command.commands.map(one => one.name());
   const given = flag ?? word ?? name ?? '';
-  const near = Object.hasOwn(OTHERS, given) ? given : closest(given, known ?? [...own, ...long]);
+  const near = Object.hasOwn(OTHERS, given) ? given : closestName(given, known ?? [...own, ...long]);
   if (near === undefined) return sentence;
   return `${sentence}\n(${(flag && OTHERS[near]) ?? `Did you mean ${near}?`})`;
 }
@@ -85,10 +87,10 @@ function report(error: unknown, command: Command | undefined): number {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
     // This exit code means that the user cancelled at a question, so the message is not marked as an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
-    const next = command && remedied(lineIn(command), error.remedy);
+    const next = command && applyRemedy(lineIn(command), error.remedy);
     print(
       'stderr',
-      `${broken(`${mark}${error.message}${stop}`)}\n${next === undefined ? '' : `Try: ${next}\n`}`,
+      `${breakLines(`${mark}${error.message}${stop}`)}\n${next === undefined ? '' : `Try: ${next}\n`}`,
     );
     return error.exitCode;
   }
@@ -106,5 +108,5 @@ function lineIn(command: Command): CommandLine {
 }
 
 function inRed(text: string): string {
-  return painter(process.stderr, process.env)('red', text);
+  return createPainter(process.stderr, process.env)('red', text);
 }

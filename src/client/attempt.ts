@@ -85,6 +85,6 @@ export type Attempt =
 export type TimedAttempt = Attempt & {readonly boughtAt: number};
 
 /** The error code of an attempt; undefined if it brought an answer. */
-export function codeOf(attempt: Attempt): string | undefined {
+export function attemptCode(attempt: Attempt): string | undefined {
   return 'code' in attempt ? attempt.code : undefined;
 }

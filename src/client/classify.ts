@@ -1,12 +1,12 @@
 import {nestsTooDeep} from '../job/nesting.ts';
 import {fieldTypes} from '../operations/field-types.ts';
-import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
+import {errorBodySchema, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import {PROXY_CREDENTIALS} from './http/proxy.ts';
-import {NAMED_BY_VALUE, type Redact, repeats} from './redact.ts';
+import {NAMED_BY_VALUE, type Redact, repeatsSentValue} from './redact.ts';
 
 /** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
@@ -108,9 +108,9 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
  */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;
-  const {data} = errorBody.safeParse(json);
+  const {data} = errorBodySchema.safeParse(json);
   if (data === undefined || !/^[\w.:-]{1,64}$/.test(data.message)) return 'service_error';
-  return repeats(data.message, sent) ? 'service_error' : data.message;
+  return repeatsSentValue(data.message, sent) ? 'service_error' : data.message;
 }
 
 function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
@@ -120,7 +120,7 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   if (answer.unknownFields.length === 0) return answer;
   return {
     ...answer,
-    unknownFields: answer.unknownFields.map(name => (repeats(name, sent) ? NAMED_BY_VALUE : name)),
+    unknownFields: answer.unknownFields.map(name => (repeatsSentValue(name, sent) ? NAMED_BY_VALUE : name)),
   };
 }
 
@@ -159,7 +159,7 @@ const UNPARSABLE = /^hpe_(?!invalid_eof_state)/;
  * Classifies a call that ended without a response. `connected`: the connection was open, so the call may
  * have been sent.
  */
-export function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
+export function attemptWithoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
   if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
   if (UNPARSABLE.test(code))
     return {kind: 'unreadable', code: 'bad_response', detail: `not HTTP: ${code}`, latencyMs};

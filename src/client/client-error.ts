@@ -30,7 +30,7 @@ export function exitCodeOf(attempt: Failure): ExitCode {
 }
 
 /** One sentence for the user: the failure, and advice if there is any. `keyFrom`: the variable that has the key. */
-export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {
+export function explainFailure(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {
   switch (attempt.kind) {
     case 'not_sent':
       return `the service can't be reached (${attempt.code}); nothing was sent`;

@@ -3,7 +3,7 @@ import {Agent as HttpsAgent} from 'node:https';
 import {UsageError} from '../errors.ts';
 import {
   type AnswerData,
-  formsOf,
+  canonicalForms,
   type Intelligence,
   type Operation,
   operationNames,
@@ -13,11 +13,11 @@ import {
 } from '../operations/table.ts';
 import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse, type RawResponse} from './classify.ts';
-import {ClientError, explain} from './client-error.ts';
-import {CHECKED} from './http/certificates.ts';
+import {ClientError, explainFailure} from './client-error.ts';
+import {CHECKED_TLS} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
-import {type Transport, type TransportOptions, transport} from './http/transport.ts';
-import {type Redact, redactorOf, repeats} from './redact.ts';
+import {createTransport, type Transport, type TransportOptions} from './http/transport.ts';
+import {createRedactor, type Redact, repeatsSentValue} from './redact.ts';
 
 export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
@@ -103,9 +103,9 @@ export function createClient(options: ClientOptions): Client {
 /** {@link createClient}, also without a key, for runs that make no call. `open` creates the transport: HTTP, except in tests. */
 export function openClient(
   options: ClientOptions,
-  open: (options: TransportOptions) => Transport = transport,
+  open: (options: TransportOptions) => Transport = createTransport,
 ): Client {
-  const base = checkedBaseUrl(options.baseUrl);
+  const base = parseBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS, apiKey: api_key} = options;
   // Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
@@ -118,7 +118,7 @@ export function openClient(
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     onUnasked: options.onUnasked ?? (() => {}),
   });
-  const redact = redactorOf(api_key);
+  const redact = createRedactor(api_key);
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
@@ -135,7 +135,7 @@ export function openClient(
   async function answer(operation: Operation, params: Params): Promise<Answered> {
     const attempt = await send(operation, params);
     if (attempt.kind === 'answered') return attempt;
-    throw new ClientError(`${operation}: ${explain(attempt, options.keyFrom)}`, attempt);
+    throw new ClientError(`${operation}: ${explainFailure(attempt, options.keyFrom)}`, attempt);
   }
 
   async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
@@ -171,7 +171,7 @@ function refuseOthers(operation: Operation, params: Readonly<Record<string, unkn
 
 /** A request's values in the spelling that runs send. A text that is not a valid value stays as it is. */
 function inCanonicalForm(operation: Operation, params: Params): Params {
-  const forms = formsOf(operation);
+  const forms = canonicalForms(operation);
   const all = Object.entries(params).map(([name, text]) => {
     const read = forms[name]?.(text);
     return [name, read?.state === 'value' ? read.value : text] as const;
@@ -183,7 +183,7 @@ function inCanonicalForm(operation: Operation, params: Params): Params {
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   if (response.pace.requestId === undefined) return response;
   const {requestId, ...pace} = response.pace;
-  const isEcho = repeats(requestId, sent) || redact(requestId, requestId) !== requestId;
+  const isEcho = repeatsSentValue(requestId, sent) || redact(requestId, requestId) !== requestId;
   return isEcho ? {...response, pace} : response;
 }
 
@@ -203,7 +203,7 @@ function verifyParams(request: VerifyParams): Params {
  *
  * @throws {UsageError} for an invalid URL, a query, a fragment, or plain HTTP to another machine.
  */
-export function checkedBaseUrl(text: string): URL {
+export function parseBaseUrl(text: string): URL {
   const refuse = (why: string, code: 'base_url_invalid' | 'base_url_insecure' = 'base_url_invalid') =>
     new UsageError(code, why);
   if (!URL.canParse(text))
@@ -225,5 +225,5 @@ function isLoopback(host: string): boolean {
 
 function connect(base: URL, pool: AgentOptions): HttpAgent {
   if (base.protocol === 'http:') return new HttpAgent(pool);
-  return proxyFor(base, pool) ?? new HttpsAgent({...pool, ...CHECKED});
+  return proxyFor(base, pool) ?? new HttpsAgent({...pool, ...CHECKED_TLS});
 }

@@ -1,6 +1,6 @@
 import type {Agent} from 'node:https';
 import got from 'got';
-import {CHECKED} from './http/certificates.ts';
+import {CHECKED_TLS} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 
 /** Maximum milliseconds for one notice: its receiver must not delay a run. */
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 2_500;
  * Notifies another service with a GET. Sends it once, without retries or redirects. Reads only the status, however long the answer is. Never rejects: returns a failure as a short code,
  * since the URL may be a secret.
  */
-export async function notify(url: URL): Promise<'ok' | (string & {})> {
+export async function sendPing(url: URL): Promise<'ok' | (string & {})> {
   let agent: Agent | undefined;
   try {
     agent = proxyFor(url, {keepAlive: false});
@@ -32,7 +32,7 @@ function statusOf(url: URL, agent: Agent | undefined): Promise<number> {
       followRedirect: false,
       throwHttpErrors: false,
       decompress: false,
-      https: CHECKED,
+      https: CHECKED_TLS,
       ...(agent === undefined ? {} : {agent: {https: agent}}),
     });
     stream.on('error', reject);

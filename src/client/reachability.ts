@@ -4,7 +4,7 @@ import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
 import {systemCode} from '../errors.ts';
 import {isCertificateError} from './classify.ts';
-import {CHECKED} from './http/certificates.ts';
+import {CHECKED_TLS} from './http/certificates.ts';
 import {proxyFor, proxyUrl} from './http/proxy.ts';
 
 /** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
@@ -28,7 +28,7 @@ interface FirstResponse {
  *
  * @throws {UsageError} if the environment names an invalid proxy.
  */
-export async function reach(base: URL, timeoutMs: number): Promise<Reach> {
+export async function probeService(base: URL, timeoutMs: number): Promise<Reach> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
   const answer = await get(base, timeoutMs).catch((thrown: unknown) => {
@@ -50,7 +50,7 @@ function get(base: URL, timeoutMs: number): Promise<FirstResponse> {
   const secure = base.protocol === 'https:';
   const agent = secure ? proxyFor(base, {keepAlive: false}) : undefined;
   const request = secure
-    ? httpsRequest(base, {agent: agent ?? new Agent(CHECKED)})
+    ? httpsRequest(base, {agent: agent ?? new Agent(CHECKED_TLS)})
     : httpRequest(base, {agent: false});
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => request.destroy(new Error('timeout')), timeoutMs);

@@ -18,7 +18,7 @@ const SHORTEST_VALUE = 4;
  * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds it
  * in values and names, in the {@link spellingsOf} it.
  */
-export function redactorOf(key: string): Redact {
+export function createRedactor(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
   const spellings = spellingsOf(key);
   const clean = (text: string) => spellings.reduce((left, one) => left.replaceAll(one, REPLACEMENT), text);
@@ -28,7 +28,7 @@ export function redactorOf(key: string): Redact {
 }
 
 /** True for a text of the service that repeats a value of the call. It must not get into a summary or a log. */
-export function repeats(text: string, sent: Readonly<Record<string, string>>): boolean {
+export function repeatsSentValue(text: string, sent: Readonly<Record<string, string>>): boolean {
   return Object.entries(sent).some(([name, value]) => {
     // Codes and identifiers have no plus, with which each phone number begins.
     const bare = value.replace(/^\+/, '');

@@ -3,14 +3,14 @@ import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {expectedCountry} from '../job/settings/expected-country.ts';
 import type {Settings} from '../job/settings.ts';
-import {adviceOf} from '../lookup/codes.ts';
-import {countryIn} from '../operations/country.ts';
+import {codeAdvice} from '../lookup/codes.ts';
+import {readCountry} from '../operations/country.ts';
 import {isValueOf} from '../operations/shown-value.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {asChoice, ownWord} from './guess-messages.ts';
+import {adviseOnCommonText, formatColumnChoice} from './guess-messages.ts';
 import type {PlanRow} from './plan-row.ts';
-import {commonText, mostFrequent} from './recognize/guess.ts';
+import {mostFrequent, placeholderText} from './recognize/guess.ts';
 import {readHeader} from './recognize/header.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -70,26 +70,26 @@ export function judgeValues(
     const are =
       others === undefined
         ? ''
-        : say` They are ${operations[others].plural}: ${set(operations[others].setting, asChoice(others, column))}.`;
+        : say` They are ${operations[others].plural}: ${set(operations[others].setting, formatColumnChoice(others, column))}.`;
     if (values < FEW_VALUES) return are !== '' && invalid.length === values ? [say`The ${fault}${are}`] : [];
-    const advice = code === undefined ? undefined : adviceOf(code, settings);
+    const advice = code === undefined ? undefined : codeAdvice(code, settings);
     const word =
       are === ''
-        ? commonText(
+        ? placeholderText(
             invalid.map(({text}) => text),
             values,
           )
         : undefined;
     throw new UsageError(
       'column_invalid',
-      say`${invalid.length} of the first ${values} ${fault}${are} Nothing was sent.${advice === undefined ? '' : ` What to do: ${advice}.`}${word === undefined ? '' : say` ${ownWord(word)}`}`,
+      say`${invalid.length} of the first ${values} ${fault}${are} Nothing was sent.${advice === undefined ? '' : ` What to do: ${advice}.`}${word === undefined ? '' : say` ${adviseOnCommonText(word)}`}`,
       word === undefined ? {} : {flags: ['--empty', word]},
     );
   });
 }
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
-export function footersIn(rows: readonly Row[], planRow: PlanRow): Said[] {
+export function warnOfFooters(rows: readonly Row[], planRow: PlanRow): Said[] {
   const isFooter = (row: Row) =>
     (row.type === 'csv' && row.isFooter === true) ||
     planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
@@ -111,7 +111,7 @@ function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined 
 
 /** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */
 export function doubtCountries(column: string, cell: CellReader, rows: readonly Row[]): string | undefined {
-  const unknown = rows.filter(row => countryIn(cell(row)) === 'unknown');
+  const unknown = rows.filter(row => readCountry(cell(row)) === 'unknown');
   const [first] = unknown;
   if (first === undefined) return undefined;
   const text = cell(first)?.trim() ?? '';

@@ -1,16 +1,16 @@
 import {UsageError} from '../errors.ts';
-import {byPipe} from '../input/input-error.ts';
+import {pipeRemedy} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import {anyOf, type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, type Sentence, say, set, setBy, shellWord} from '../sentence.ts';
 import {
-  type Aside,
   type Guess,
   holdsSeveral,
   isOffered,
   lacksChoice,
   lacksCountry,
+  type SetAside,
 } from './recognize/guess.ts';
 import {refuseTurned} from './transposed-lists.ts';
 
@@ -24,9 +24,12 @@ export function isLookup(guess: Guess): guess is LookupGuess {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
-export function flagsOf(guesses: readonly Guess[]): string[] {
+export function columnFlags(guesses: readonly Guess[]): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
-  const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+  const flags = named.flatMap(({operation, column}) => [
+    `--${operation}`,
+    formatColumnChoice(operation, column),
+  ]);
   const national = named.filter(lacksCountry);
   const isKnown = named.some(({operation}) => operation === 'country');
   // A country alone is nothing to look up.
@@ -46,7 +49,7 @@ function countryFlags(phones: readonly Guess[]): [string, string] {
 /**
  * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
  */
-export function asChoice(operation: Guess['operation'], column: string): string {
+export function formatColumnChoice(operation: Guess['operation'], column: string): string {
   return operation !== 'country' && column.includes('=')
     ? `${column}=${operations[operation].prefix}`
     : column;
@@ -62,10 +65,10 @@ interface FirstRows {
 /**
  * Stops the run before it spends credits on a column that may hold something else.
  *
- * @throws {UsageError} if an unsure column is not set aside ({@link Aside}), or if no column is sure. The error
+ * @throws {UsageError} if an unsure column is not set aside ({@link SetAside}), or if no column is sure. The error
  * has the flags that name the columns.
  */
-export function demandSure(
+export function refuseUnsureColumns(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
   {columns, rows, header}: FirstRows,
@@ -87,9 +90,9 @@ export function demandSure(
     if (lacksChoice(unsure)) throw listedForm(unsure);
     const own = countries.find(guess => isOf(guess, unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
-      throw ofOtherCountry(unsure, own, flagsOf(others));
+      throw ofOtherCountry(unsure, own, columnFlags(others));
     const offered = lookups.filter(guess => guess.aside !== undefined && isOffered(guess));
-    throw mayHold(unsure, flagsOf([...meant, ...offered, ...countries]));
+    throw mayHold(unsure, columnFlags([...meant, ...offered, ...countries]));
   }
   const [first] = rows;
   const inner = first?.type === 'ndjson' ? listIn(first.value) : undefined;
@@ -97,18 +100,18 @@ export function demandSure(
     throw new UsageError(
       'no_columns',
       `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
-      byPipe(`jq -c '.${inner}[]'`, path),
+      pipeRemedy(`jq -c '.${inner}[]'`, path),
     );
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;
     throw unsureColumn(
-      lookups.reduce((said, guess) => say`${said} ${passedOver(guess)}`, none),
-      flagsOf([...lookups.filter(isOffered), ...countries]),
+      lookups.reduce((said, guess) => say`${said} ${describePassedOver(guess)}`, none),
+      columnFlags([...lookups.filter(isOffered), ...countries]),
     );
   }
   throw new UsageError(
     'no_columns',
-    say`No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
+    say`No column looks like ${joinWithOr(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
   );
 }
 
@@ -126,7 +129,7 @@ const percent = (share: number) => `${Math.round(share * 100)}%`;
 /** Why a column is not looked up, in brackets. */
 function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
   const few = distinct === 1 ? 'one value' : `${distinct} values`;
-  const reasons: Readonly<Partial<Record<Aside, string>>> = {
+  const reasons: Readonly<Partial<Record<SetAside, string>>> = {
     another: 'its name means another party than the person',
     fax: 'its name means fax or pager',
     strange: 'its name may mean another party than the person',
@@ -142,14 +145,14 @@ function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
 }
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
-export function passedOver(guess: LookupGuess): Said {
+export function describePassedOver(guess: LookupGuess): Said {
   const {operation, column, ofKind, national, aside} = guess;
   const {plural} = operations[operation];
   if (aside === 'parted') return `Not looked up: "${column}"${reasonOf(guess)}.`;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   if (holdsSeveral(guess))
     return `Not looked up, though ${percent(ofKind)} of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
-  const flags = flagsOf([guess]);
+  const flags = columnFlags([guess]);
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = setBy(isOpen ? flags.slice(0, -2) : flags);
   const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
@@ -158,9 +161,9 @@ export function passedOver(guess: LookupGuess): Said {
 }
 
 /** A column with values that is not looked up, as the summary has it. */
-export function leftOut(guess: LookupGuess): Summary['left_out'][number] {
+export function leftOutColumn(guess: LookupGuess): Summary['left_out'][number] {
   const {operation, column, ofKind} = guess;
-  return {operation, column, share: ofKind, flag: flagsOf([guess]).map(shellWord).join(' ')};
+  return {operation, column, share: ofKind, flag: columnFlags([guess]).map(shellWord).join(' ')};
 }
 
 /** A sentence for each looked-up column whose name is in the header more than once. */
@@ -172,7 +175,7 @@ export function repeatedNames(guesses: readonly LookupGuess[], format: InputForm
     if (later.length === 0) return [];
     const names = later.map(name => `"${name}"`).join(', ');
     return [
-      say`The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: ${set(operation, asChoice(operation, column))}.`,
+      say`The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: ${set(operation, formatColumnChoice(operation, column))}.`,
     ];
   });
 }
@@ -197,11 +200,11 @@ function tornCountries(
   if (own.length > 0)
     return unsureColumn(
       say`${why}, in ${quoted(phones)}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
-      flagsOf([...others.filter(({column}) => !phones.has(column)), ...own]),
+      columnFlags([...others.filter(({column}) => !phones.has(column)), ...own]),
     );
   return unsureColumn(
     say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
-    flagsOf([...others, ...torn.slice(0, 1)]),
+    columnFlags([...others, ...torn.slice(0, 1)]),
   );
 }
 
@@ -222,7 +225,7 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
     flags[0] === '--country'
       ? say`Column "${flags[1]}" has their country: add ${set('country', flags[1])}.`
       : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
-  const without = flagsOf(others.filter(other => !lacksCountry(other)));
+  const without = columnFlags(others.filter(other => !lacksCountry(other)));
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${setBy(without)}.`;
   return unsureColumn(
@@ -238,7 +241,7 @@ const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short
 function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
   return unsureColumn(
     say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', column)} ${set('defaultCountry', 'DE')}.`,
-    [...others, '--phone', asChoice('phone', column), '--default-country', 'COUNTRY'],
+    [...others, '--phone', formatColumnChoice('phone', column), '--default-country', 'COUNTRY'],
   );
 }
 
@@ -269,7 +272,7 @@ function anyLookup(): Sentence {
 }
 
 /** Advice on a text that most cells of a column have. */
-export function ownWord(text: string): Said {
+export function adviseOnCommonText(text: string): Said {
   return say`If "${text}" says that there is no value, add ${set('empty', text)}.`;
 }
 
@@ -278,10 +281,10 @@ function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
   const said = say`Column "${column}" ${faultIn(guess)}.`;
   const isOwn = flags.includes(column);
   if (text !== undefined && ofKind > 0 && !isOwn)
-    return unsureColumn(say`${said} ${ownWord(text)} Else name the columns to look up with ${anyLookup()}.`, [
-      '--empty',
-      text,
-    ]);
+    return unsureColumn(
+      say`${said} ${adviseOnCommonText(text)} Else name the columns to look up with ${anyLookup()}.`,
+      ['--empty', text],
+    );
   const next = isOwn
     ? say`If it is to be looked up, add ${setBy(flags)}. Else name other columns with ${anyLookup()}`
     : say`Name the columns to look up${flags.length === 0 ? say` with ${anyLookup()}` : say`: ${setBy(flags)}`}`;

@@ -1,14 +1,14 @@
 import type {Row} from '../input/row.ts';
-import {type Broken, broken, type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
-import {Recent} from '../lookup/outcome-cache.ts';
+import {type Broken, brokenLookup, type Lookup, lookupForRequest, type Result} from '../ledger/lookup.ts';
+import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
-import {names as namesWord} from './recognize/header.ts';
-import {tokensOf, vocabularyOf} from './recognize/vocabulary.ts';
+import {namesKind as namesWord} from './recognize/header.ts';
+import {createVocabulary, tokenize} from './recognize/vocabulary.ts';
 import type {CellReader, Target} from './targets.ts';
 
 /** The plan for one column of one row: a lookup, or a result without a call. */
@@ -66,7 +66,7 @@ function rulesOf(
 }
 
 /** The repairs of each cell of a row; undefined if no cell was repaired, as in most rows. */
-export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
+export function listRepairs(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
   const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
   return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
 }
@@ -94,7 +94,7 @@ function planOf(
   const rules = rulesOf(spec.habits, {column, cell}, country, cells, first);
   const judge: JudgeCell = (text, country) =>
     planned(spec.canonical(text, country, rules), ({value, repairs}) =>
-      toAsk(lookupOf(operation, {[spec.field]: value}), repairs),
+      toAsk(lookupForRequest(operation, {[spec.field]: value}), repairs),
     );
   const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
   return row => {
@@ -113,7 +113,7 @@ function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCe
     case 'invalid':
       return {status: 'invalid', error: canonical.code};
     case 'broken':
-      return broken(canonical.thrown);
+      return brokenLookup(canonical.thrown);
     case 'value':
       return ask(canonical);
     default:
@@ -130,7 +130,7 @@ const CELL_BYTES = 150;
  * kinds of values are judged too fast to be worth the memory.
  */
 function remembering(judge: JudgeCell): JudgeCell {
-  const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
+  const known = new OutcomeCache<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
   return (text, country) => {
     const name = country === undefined ? text : `${country}\0${text}`;
     const before = known.get(name);
@@ -168,12 +168,12 @@ function askWithBeside(
   for (const name of besideNames) {
     const {param, canonical} = beside[name];
     const read = canonical(verdict?.[name]?.(row) ?? '', country, rules[name]);
-    if (read.state === 'broken') return broken(read.thrown);
+    if (read.state === 'broken') return brokenLookup(read.thrown);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));
   }
-  return toAsk(lookupOf(operation, params), all);
+  return toAsk(lookupForRequest(operation, params), all);
 }
 
 /** Minimum number of rows that show which columns are usually filled. */
@@ -224,10 +224,10 @@ const hasDigit = (text = '') => /\d/.test(text);
  */
 function isLabel(text: string): boolean {
   if (/[:：]\s*$/.test(text)) return true;
-  const tokens = tokensOf(text);
-  if (vocabularyOf('notes').matches(tokens, 0).length > 0) return true;
+  const tokens = tokenize(text);
+  if (createVocabulary('notes').matches(tokens, 0).length > 0) return true;
   const words = tokens.filter(token => !/^\d+$/.test(token));
-  return vocabularyOf('totals')
+  return createVocabulary('totals')
     .matches(words, 0)
     .some(({length}) => length === words.length);
 }

@@ -18,7 +18,7 @@ export interface Target {
 }
 
 /** A target's name in rules and NDJSON output: its operation; its prefix if several targets share the operation. */
-export function keyOf(targets: readonly Target[], index: number): string {
+export function targetKey(targets: readonly Target[], index: number): string {
   const target = targets[index];
   if (target === undefined) return '';
   const several = targets.filter(({operation}) => operation === target.operation).length > 1;
@@ -125,7 +125,7 @@ export function requireColumn(
 }
 
 /** Returns a warning if no row of an NDJSON sample has the column; undefined if a row has it. */
-export function doubtColumn(
+export function warnOfMissingColumn(
   name: string,
   columns: readonly string[],
   rows: readonly Row[],
@@ -133,9 +133,9 @@ export function doubtColumn(
 ): string | undefined {
   const cell = cellReader(name, columns);
   if (rows.length === 0 || rows.some(row => row.type === 'csv' || cell(row) !== undefined)) return undefined;
-  return nothingIn(name, columns, setting);
+  return describeMissingColumn(name, columns, setting);
 }
 
-export function nothingIn(name: string, columns: readonly string[], setting: string): string {
+export function describeMissingColumn(name: string, columns: readonly string[], setting: string): string {
   return `${setting}: the first rows have nothing in "${name}".${didYouMean(name, columns)}`;
 }

@@ -4,7 +4,7 @@ import type {Row} from '../input/row.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
 import {isValue} from '../operations/shown-value.ts';
 import {say, set, setBy} from '../sentence.ts';
-import {flagsOf} from './guess-messages.ts';
+import {columnFlags} from './guess-messages.ts';
 import {detectColumns} from './recognize/detect.ts';
 import {readHeader} from './recognize/header.ts';
 import {refuseTurned} from './transposed-lists.ts';
@@ -31,7 +31,7 @@ export function refuseValuesAsHeader(
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
   const {guesses} = detectColumns(names, all, {headless: true});
-  const sure = flagsOf(guesses.filter(({confidence}) => confidence === 'sure'));
+  const sure = columnFlags(guesses.filter(({confidence}) => confidence === 'sure'));
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
   // Phone numbers in national form need a country, which only the user knows.
   const country = phones.length === 0 || defaultCountry !== undefined ? [] : ['--default-country', 'COUNTRY'];

@@ -27,7 +27,9 @@ export function isPipe(path: string): boolean {
 }
 
 /** The kind of an entry that must not be replaced. Undefined for a file, a missing entry or an `isStream` path. */
-export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
+export function nonFileKind(
+  path: string,
+): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
   if (there?.isFIFO()) return 'a named pipe';
@@ -49,13 +51,13 @@ export function isLink(path: string): boolean {
 }
 
 /** Text of a file; undefined if it is missing, or a pipe or device: to read these might never end. */
-export function textOf(path: string): string | undefined {
+export function readIfFile(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
 /** Throws for a directory, a pipe, a socket or a disk. Opening a pipe would wait for the pipe's other end. */
 export function refuseNotFile(path: string): void {
-  const kind = isPipe(path) ? 'a named pipe' : notFile(path);
+  const kind = isPipe(path) ? 'a named pipe' : nonFileKind(path);
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
 }
 

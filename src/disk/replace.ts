@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {BulkEnrichError, OutputError, systemCode, systemReason} from '../errors.ts';
-import {isStream, notFile, writePath} from './path.ts';
+import {isStream, nonFileKind, writePath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
@@ -24,30 +24,30 @@ import {writeStream} from './pipe.ts';
  * They create a temporary file only if its name is free: so they never follow a link that an attacker put there.
  */
 
-/** @throws {OutputError} if the file at `path` can't be replaced by `text`. `token`: see {@link besideOf}. */
+/** @throws {OutputError} if the file at `path` can't be replaced by `text`. `token`: see {@link temporaryPathBeside}. */
 export function writeAtomically(path: string, text: string, token?: string): void {
-  orUnwritable(path, () => replaceFile(path, text, {beside: besideOf(path, token)}));
+  orThrowUnwritable(path, () => replaceFile(path, text, {beside: temporaryPathBeside(path, token)}));
 }
 
 /** @throws {OutputError} if the file at `from` can't be moved to `to`. */
 export function moveAtomically(from: string, to: string): void {
-  orUnwritable(to, () => {
-    makeReady(from, to);
-    moveFile(from, to, besideOf(to));
+  orThrowUnwritable(to, () => {
+    prepareReplacement(from, to);
+    moveFile(from, to, temporaryPathBeside(to));
     if (!isStream(to)) syncPath(dirname(writePath(to)));
   });
 }
 
 /** @throws {OutputError} that names `path` if `work`, a write to that path, fails. Passes a `BulkEnrichError` on. */
-export function orUnwritable<T>(path: string, work: () => T): T {
+export function orThrowUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof BulkEnrichError ? error : unwritable(path, error);
+    throw error instanceof BulkEnrichError ? error : unwritableError(path, error);
   }
 }
 
-export function unwritable(path: string, cause: unknown): OutputError {
+export function unwritableError(path: string, cause: unknown): OutputError {
   return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
@@ -58,7 +58,10 @@ export function unwritable(path: string, cause: unknown): OutputError {
 export function replaceFile(
   path: string,
   text: string,
-  {beside = besideOf(path), isPrivate = false}: {readonly beside?: string; readonly isPrivate?: boolean} = {},
+  {
+    beside = temporaryPathBeside(path),
+    isPrivate = false,
+  }: {readonly beside?: string; readonly isPrivate?: boolean} = {},
 ): void {
   if (isStream(path)) {
     writeStream(path, text);
@@ -91,7 +94,7 @@ function replaceBy(beside: string, target: string, write: (target: string) => vo
  * may be as long as the system allows. `token`: the same in each run with a lock, which so removes what the last one
  * left; else no other user can guess the name.
  */
-export function besideOf(path: string, token = randomBytes(8).toString('hex')): string {
+export function temporaryPathBeside(path: string, token = randomBytes(8).toString('hex')): string {
   return join(dirname(writePath(path)), `.bulk-enrich.${token}`);
 }
 
@@ -111,7 +114,7 @@ export function moveFile(from: string, to: string, beside: string): void {
     }
     replaceBy(beside, target, () => {
       copyFileSync(from, beside, constants.COPYFILE_EXCL);
-      makeReady(beside, target);
+      prepareReplacement(beside, target);
     });
   }
   rmSync(from);
@@ -119,13 +122,13 @@ export function moveFile(from: string, to: string, beside: string): void {
 
 /** The real path to replace. Throws if a directory or the like is there, perhaps only since the first check. */
 function replaceable(path: string): string {
-  const kind = notFile(path);
+  const kind = nonFileKind(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
   return writePath(path);
 }
 
 /** Prepares a file to replace `target`: sets its mode and owner, and makes its content durable. */
-export function makeReady(path: string, target: string): void {
+export function prepareReplacement(path: string, target: string): void {
   // Opens the file for writing: Windows can't flush a file that is opened for reading only.
   withFile(path, 'r+', file => {
     dress(file, target);

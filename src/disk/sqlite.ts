@@ -46,11 +46,11 @@ const LOG_PAGES = 8_192;
 /** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
-/** SQL that tests if a value is in a list from {@link listOf}. One statement works for lists of any length. */
+/** SQL that tests if a value is in a list from {@link jsonList}. One statement works for lists of any length. */
 export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
 
 /** A list as a single SQL parameter, which takes half the time of one parameter for each text. */
-export function listOf(texts: readonly string[]): string {
+export function jsonList(texts: readonly string[]): string {
   return JSON.stringify(texts);
 }
 
@@ -280,7 +280,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Advice for a file that can't be used: a damaged one is to be removed; any other cause has to be fixed. */
-export function repairOf(error: unknown): string {
+export function adviseRepair(error: unknown): string {
   return isDamage(error)
     ? 'It is damaged: remove the file, and the next run begins a new one.'
     : 'Fix the cause.';

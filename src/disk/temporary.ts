@@ -23,7 +23,7 @@ export function temporaryDirectory(instead?: string): TemporaryDirectory {
   try {
     path = newIn(tmpdir());
   } catch {
-    path = inTemporary(() => newIn(instead ?? tmpdir()));
+    path = orThrowTemporaryUnwritable(() => newIn(instead ?? tmpdir()));
   }
   if (left.size === 0) process.once('exit', removeAll);
   left.add(path);
@@ -50,7 +50,7 @@ function removeAll(): void {
  *
  * @throws {OutputError} `temporary_unwritable` if `work` fails because of the disk. Other errors pass unchanged.
  */
-export function inTemporary<T>(work: () => T): T {
+export function orThrowTemporaryUnwritable<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -70,7 +70,7 @@ export function inTemporary<T>(work: () => T): T {
  * @throws {OutputError} if the directory can't be written.
  */
 export function openTemporary(schema: string, instead?: string): Sqlite {
-  return inTemporary(() => {
+  return orThrowTemporaryUnwritable(() => {
     const {path, remove} = temporaryDirectory(instead);
     const options = {
       format: {schema, version: 1},

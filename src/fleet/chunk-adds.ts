@@ -1,9 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import {steadyClock} from '../lookup/pace/steady-clock.ts';
-import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
-import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './redis.ts';
+import {createSteadyClock} from '../lookup/pace/steady-clock.ts';
+import {KEEP_MS, KEY_PREFIX, QUEUE_NAME, type SealedChunk} from './protocol.ts';
+import {clockAheadMs, type FleetPackages, isRefusal, replyReason, waitForClosing} from './redis.ts';
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
@@ -28,7 +28,7 @@ export class ChunkAdds {
   /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
-  readonly #now = steadyClock(Date.now());
+  readonly #now = createSteadyClock(Date.now());
   /**
    * Milliseconds by which this machine's clock is ahead of Redis's. Chunks are dated by the clock of Redis, so that
    * workers can detect chunks that a snapshot restored.
@@ -45,9 +45,9 @@ export class ChunkAdds {
     });
     // Errors need no handling here: each add sees the failure itself.
     this.#once.on('error', () => {});
-    this.#queue = new bullmq.Queue(QUEUE, {
+    this.#queue = new bullmq.Queue(QUEUE_NAME, {
       connection: this.#once,
-      prefix: PREFIX,
+      prefix: KEY_PREFIX,
       skipVersionCheck: true,
       skipMetasUpdate: true,
       defaultJobOptions: {
@@ -82,7 +82,7 @@ export class ChunkAdds {
         this.#expire(id);
         return 'there';
       } catch (error) {
-        this.#trouble = reasonOf(error);
+        this.#trouble = replyReason(error);
         if (!isRefusal(error)) return await this.#find(id);
       }
     }
@@ -96,7 +96,7 @@ export class ChunkAdds {
 
   async close(): Promise<void> {
     this.stop();
-    await closing(this.#queue.close());
+    await waitForClosing(this.#queue.close());
     this.#once.disconnect();
   }
 
@@ -109,7 +109,7 @@ export class ChunkAdds {
         return there === 1 ? 'there' : 'doubtful';
       } catch (error) {
         if (!isRefusal(error)) return 'doubtful';
-        this.#trouble = reasonOf(error);
+        this.#trouble = replyReason(error);
       }
     }
   }

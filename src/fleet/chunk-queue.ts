@@ -3,8 +3,15 @@ import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import {ChunkAdds} from './chunk-adds.ts';
-import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
-import {closing, type FleetPackages, isRefusal} from './redis.ts';
+import {
+  type Chunk,
+  type ChunkAsk,
+  KEY_PREFIX,
+  QUEUE_NAME,
+  type SealedChunk,
+  sealPurposes,
+} from './protocol.ts';
+import {type FleetPackages, isRefusal, waitForClosing} from './redis.ts';
 import type {Seal} from './seal.ts';
 
 /**
@@ -71,14 +78,14 @@ export class ChunkQueue {
     this.#seal = seal;
     this.#runId = runId;
     this.#now = now;
-    const options = {connection: redis, prefix: PREFIX};
-    this.#queue = new bullmq.Queue(QUEUE, {
+    const options = {connection: redis, prefix: KEY_PREFIX};
+    this.#queue = new bullmq.Queue(QUEUE_NAME, {
       ...options,
       skipVersionCheck: true,
       streams: {events: {maxLen: EVENTS_KEPT}},
     });
     this.#adds = new ChunkAdds(redis, packages);
-    this.#events = new bullmq.QueueEvents(QUEUE, options);
+    this.#events = new bullmq.QueueEvents(QUEUE_NAME, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
     // Errors need no handling here: the connection's state shows if Redis is away, and commands wait meanwhile.
@@ -98,7 +105,7 @@ export class ChunkQueue {
   ask(chunk: Chunk): Promise<readonly TimedAttempt[]> {
     this.#next += 1;
     const id = `${this.#runId}.${this.#session}.${this.#next}`;
-    void this.#add(id, {sealed: this.#seal.close(chunk, sealedAs.asks(id))});
+    void this.#add(id, {sealed: this.#seal.close(chunk, sealPurposes.asks(id))});
     return this.#awaited(id, chunk, this.#now(), false);
   }
 
@@ -134,8 +141,8 @@ export class ChunkQueue {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    if (this.#redis.status === 'ready') await closing(this.#remove(this.#back.flat()));
-    await closing(Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]));
+    if (this.#redis.status === 'ready') await waitForClosing(this.#remove(this.#back.flat()));
+    await waitForClosing(Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]));
   }
 
   #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<readonly TimedAttempt[]> {
@@ -179,7 +186,7 @@ export class ChunkQueue {
 
   #opened(id: string, {chunk, leftAt}: Out, sealed: string): readonly TimedAttempt[] | undefined {
     try {
-      const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
+      const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as readonly TimedAttempt[];
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
       // A worker's clock may be wrong. So a date before the chunk was sent, or in the future, is corrected.
@@ -230,7 +237,7 @@ export class ChunkQueue {
   /** Decrypts a chunk; undefined if this run did not seal it, even if its identifier names this run. */
   #asked(id: string, {sealed}: SealedChunk): Chunk | undefined {
     try {
-      return this.#seal.open(sealed, sealedAs.asks(id)) as Chunk;
+      return this.#seal.open(sealed, sealPurposes.asks(id)) as Chunk;
     } catch {
       return undefined;
     }

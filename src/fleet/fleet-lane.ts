@@ -1,8 +1,8 @@
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/call.ts';
-import {earnedIn, isAbout, leaseAt, perSecond} from '../lookup/pace/rate-controller.ts';
+import {earnedInMs, isNearRate, leaseSize, perSecond} from '../lookup/pace/rate-controller.ts';
 import type {Limiters, OpenLimiter} from './limits.ts';
-import {type Chunk, type ChunkAsk, type ChunkPace, USE} from './protocol.ts';
+import {type Chunk, type ChunkAsk, type ChunkPace, RATE_SHARE} from './protocol.ts';
 
 /** Number of permits that a worker takes at once if no rate is set, and only throttling limits the calls. */
 const UNLIMITED_LEASE = 5;
@@ -15,7 +15,7 @@ const TELL_AGAIN_MS = 5_000;
 const GATHER_MS = 5;
 
 /** A value that may be sent out. `resolve` gives its attempt to the waiting caller. */
-export interface Leaving extends ChunkAsk {
+export interface LeavingValue extends ChunkAsk {
   readonly resolve: (attempt: TimedAttempt) => void;
 }
 
@@ -30,7 +30,7 @@ export interface FleetLaneOptions {
   /** Number of values in a full chunk now. */
   readonly chunkValues: () => number;
   /** Sends a chunk to the workers. `values`: the values that the chunk asks for, in the same order. */
-  readonly send: (chunk: Chunk, values: readonly Leaving[]) => void;
+  readonly send: (chunk: Chunk, values: readonly LeavingValue[]) => void;
 }
 
 /**
@@ -43,7 +43,7 @@ export class FleetLane {
   /** The rate last sent to the limiter, in calls per second. */
   #told = Number.NaN;
   #toldAt = 0;
-  #gathered: Leaving[] = [];
+  #gathered: LeavingValue[] = [];
   /** The rate that the service allows now, in calls per second. */
   #rate = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -52,11 +52,11 @@ export class FleetLane {
   constructor(options: FleetLaneOptions) {
     const rate = perSecond(options.settings.rate);
     this.#options = options;
-    this.#permits = Number.isFinite(rate) ? leaseAt(rate) : UNLIMITED_LEASE;
+    this.#permits = Number.isFinite(rate) ? leaseSize(rate) : UNLIMITED_LEASE;
   }
 
   /** Adds a value. Full chunks are sent at the end of the event loop's turn, a partial chunk after `GATHER_MS`. */
-  add(value: Leaving, perSecond: number): void {
+  add(value: LeavingValue, perSecond: number): void {
     this.#rate = perSecond;
     this.#gathered.push(value);
     const full = this.#options.chunkValues();
@@ -76,7 +76,7 @@ export class FleetLane {
     if (this.#gathered.length > 0) this.#timer = setTimeout(() => this.#flush(1), GATHER_MS);
   }
 
-  #chunk(values: readonly Leaving[]): Chunk {
+  #chunk(values: readonly LeavingValue[]): Chunk {
     const {settings, share, timeoutMs} = this.#options;
     const asks = values.map(({dispatch, operation, params}) => ({dispatch, operation, params}));
     return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
@@ -90,9 +90,9 @@ export class FleetLane {
     const at = now();
     const rate = this.#rate;
     if (!Number.isFinite(rate)) return undefined;
-    const minTimeMs = earnedIn(this.#permits, USE * rate);
+    const minTimeMs = earnedInMs(this.#permits, RATE_SHARE * rate);
     this.#limiter ??= limiters.open(settings.name, minTimeMs);
-    const isKnown = isAbout(rate, this.#told) && at - this.#toldAt < TELL_AGAIN_MS;
+    const isKnown = isNearRate(rate, this.#told) && at - this.#toldAt < TELL_AGAIN_MS;
     if (!isKnown) {
       this.#told = rate;
       this.#toldAt = at;

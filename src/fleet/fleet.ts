@@ -1,24 +1,24 @@
 import type {Redis} from 'ioredis';
 import type {TimedAttempt} from '../client/attempt.ts';
-import type {LaneSettings, Outlet, Pause} from '../lookup/call.ts';
+import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
-import {FleetLane, type Leaving} from './fleet-lane.ts';
+import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
 import {Limiters} from './limits.ts';
 import {CHUNK_VALUES, chunkValuesAt} from './protocol.ts';
 import {
-  closing,
   connectRedis,
   disconnect,
   type FleetPackages,
   loadPackages,
   publicUrl,
-  refusedEntry,
+  refusedEntryError,
+  waitForClosing,
 } from './redis.ts';
 import {creditsClaim, enterRoster, fleetClaims, type Member, type Membership, rateClaim} from './roster.ts';
-import {sealWith} from './seal.ts';
+import {createSeal} from './seal.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;
@@ -78,7 +78,7 @@ const AHEAD = 2;
 const FEWEST_SLOTS = 2 * CHUNK_VALUES.least;
 
 /** A run's fleet. Sends values out in chunks, and gets the attempts back from workers on other machines. */
-export class Fleet implements Outlet {
+export class Fleet implements Dispatcher {
   /** The workers keep the rate. */
   readonly keepsPace = true;
   readonly #options: FleetOptions;
@@ -97,7 +97,7 @@ export class Fleet implements Outlet {
   private constructor(options: FleetOptions, redis: Redis, packages: FleetPackages) {
     this.#options = options;
     this.#redis = redis;
-    this.#queue = new ChunkQueue(redis, packages, options.runId, sealWith(options.secret), options.date);
+    this.#queue = new ChunkQueue(redis, packages, options.runId, createSeal(options.secret), options.date);
     this.#limiters = new Limiters(redis, packages.ioredis.Redis);
     const {lanes, timeoutMs, now} = options;
     for (const settings of lanes) {
@@ -130,7 +130,7 @@ export class Fleet implements Outlet {
       return fleet;
     } catch (error) {
       await fleet.close();
-      throw refusedEntry(options.redisUrl, error);
+      throw refusedEntryError(options.redisUrl, error);
     }
   }
 
@@ -164,7 +164,7 @@ export class Fleet implements Outlet {
 
   /** Sends a value out, in a chunk with others. Resolves with this value's attempt. */
   send(
-    {operation, params, dispatch}: Parameters<Outlet['send']>[0],
+    {operation, params, dispatch}: Parameters<Dispatcher['send']>[0],
     perSecond: number,
   ): Promise<TimedAttempt> {
     const lane = this.#lanes.get(operation);
@@ -178,7 +178,7 @@ export class Fleet implements Outlet {
 
   async close(): Promise<void> {
     this.#health?.stop();
-    if (this.#membership !== undefined) await closing(this.#membership.leave());
+    if (this.#membership !== undefined) await waitForClosing(this.#membership.leave());
     await this.#queue.close();
     await this.#limiters.close();
     await disconnect(this.#redis);
@@ -190,7 +190,7 @@ export class Fleet implements Outlet {
       this.#redis,
       'run',
       [
-        ...fleetClaims(endpoint, sealWith(secret), warn),
+        ...fleetClaims(endpoint, createSeal(secret), warn),
         rateClaim(rate),
         ...(creditsAt === undefined ? [] : [creditsClaim(creditsAt)]),
       ],
@@ -199,7 +199,7 @@ export class Fleet implements Outlet {
     );
   }
 
-  async #deliver(values: readonly Leaving[], answer: Promise<readonly TimedAttempt[]>): Promise<void> {
+  async #deliver(values: readonly LeavingValue[], answer: Promise<readonly TimedAttempt[]>): Promise<void> {
     const attempts = await answer;
     this.#returned.count += attempts.length;
     for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimedAttempt);

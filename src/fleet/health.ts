@@ -1,7 +1,7 @@
 import type {Redis} from 'ioredis';
 import type {Pause, StopReason} from '../lookup/call.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {members} from './roster.ts';
+import {listMembers} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
 const LOOK_MS = 1_000;
@@ -72,7 +72,7 @@ export class Health {
   }
 
   async #count(): Promise<void> {
-    const workers = await members<WorkerMember>(this.#options.redis, 'worker');
+    const workers = await listMembers<WorkerMember>(this.#options.redis, 'worker');
     this.#workers = workers.length;
     const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
     this.#options.onCapacity(workers.length, calls);

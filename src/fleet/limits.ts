@@ -1,9 +1,9 @@
 import Bottleneck from 'bottleneck';
 import type {Redis} from 'ioredis';
-import {PREFIX} from './protocol.ts';
+import {KEY_PREFIX} from './protocol.ts';
 
 /** Milliseconds after an error of Redis, such as no memory, until permits are requested again. */
-export const AGAIN_MS = 1_000;
+export const RETRY_MS = 1_000;
 
 /** Returns a lane's limiter. Rejects if Redis refuses to open the limiter; the next call then tries again. */
 export type OpenLimiter = () => Promise<Bottleneck>;
@@ -41,10 +41,10 @@ export class Limiters {
   }
 
   async #open(lane: string, minTime: number): Promise<Bottleneck> {
-    const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
+    const limiter = new Bottleneck({id: `${KEY_PREFIX}:${lane}`, minTime, connection: this.#connection});
     // After an error, callers would wait forever for their permits. A new request makes bottleneck check again.
     limiter.on('error', () => {
-      setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
+      setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), RETRY_MS).unref();
     });
     await limiter.ready();
     return limiter;
@@ -75,7 +75,7 @@ function recognizable(client: Redis): Redis {
   return client;
 }
 
-const GATE_KEY = `${PREFIX}:gate`;
+const GATE_KEY = `${KEY_PREFIX}:gate`;
 /** Script that closes the gate for some milliseconds. If several callers close it, the longest time counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 

@@ -6,12 +6,12 @@ import type {Operation} from '../operations/table.ts';
  * attempts, the encryption (`seal.ts`) and the names of lanes. Programs with the same number work together, so a
  * fleet can be upgraded without a stop. Within a version, messages only gain fields that the other side can ignore.
  */
-export const PROTOCOL = 1;
+export const PROTOCOL_VERSION = 1;
 
 /** Prefix of the names of all keys in Redis. */
-export const PREFIX = 'bulk-enrich';
+export const KEY_PREFIX = 'bulk-enrich';
 /** Name of BullMQ's queue of chunks. */
-export const QUEUE = 'chunks';
+export const QUEUE_NAME = 'chunks';
 
 /**
  * Fewest and most values in a full chunk. A large chunk costs the run and Redis less a value, and a small one leaves
@@ -41,7 +41,7 @@ export interface ChunkAsk {
 }
 
 /** Share of the rate that a fleet uses. The other 2% allow for differences between clocks and for late timers. */
-export const USE = 0.98;
+export const RATE_SHARE = 0.98;
 
 /**
  * The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`.
@@ -73,7 +73,7 @@ export interface SealedChunk {
  * own purpose, so it can't be passed off as another chunk's, or another run's, whose chunks have other
  * identifiers. The answers of a chunk are sealed as one list, so they can't change places within it.
  */
-export const sealedAs = {
+export const sealPurposes = {
   asks: (chunkId: string) => `asks of ${chunkId}`,
   answers: (chunkId: string) => `answers of ${chunkId}`,
 } as const;

@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import {CHECKED} from '../client/http/certificates.ts';
+import {CHECKED_TLS} from '../client/http/certificates.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
 /** Redis can't be reached, or takes no writes. Nothing was sent; a retry may help. Exit 5. */
@@ -45,7 +45,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
   let last: unknown;
   const redis = new ioredis.Redis(url, {
     lazyConnect: true,
-    ...(new URL(url).protocol === 'rediss:' ? {tls: CHECKED} : {}),
+    ...(new URL(url).protocol === 'rediss:' ? {tls: CHECKED_TLS} : {}),
     maxRetriesPerRequest: null,
     connectTimeout: CONNECT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
@@ -78,7 +78,7 @@ function demandKeeping(memory: string, where: string): void {
 
 /** The error for a failed connection. A wrong password or certificate needs the user; any other fault may pass. */
 function refusal(where: string, error: unknown): BulkEnrichError {
-  const reason = reasonOf(error);
+  const reason = replyReason(error);
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
     return new UsageError(
       'redis_password',
@@ -97,10 +97,10 @@ function refusal(where: string, error: unknown): BulkEnrichError {
 }
 
 /** Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. */
-export function refusedEntry(url: string, error: unknown): unknown {
+export function refusedEntryError(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
   return new FleetUnreachableError(
-    `The fleet's Redis at ${publicUrl(url)} takes no writes: ${reasonOf(error)} Nothing was sent. Fix Redis, then run again.`,
+    `The fleet's Redis at ${publicUrl(url)} takes no writes: ${replyReason(error)} Nothing was sent. Fix Redis, then run again.`,
     {cause: error},
   );
 }
@@ -111,7 +111,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Text of the failed command's error. The error of a transaction itself does not give the reason. */
-export function reasonOf(error: unknown): string {
+export function replyReason(error: unknown): string {
   const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
   return first instanceof Error ? first.message : String(first);
 }
@@ -124,7 +124,7 @@ export function publicUrl(url: string): string {
 
 /** Closes a connection: in good order if Redis answers, else immediately. */
 export async function disconnect(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') await closing(redis.quit());
+  if (redis.status === 'ready') await waitForClosing(redis.quit());
   redis.disconnect();
 }
 
@@ -132,7 +132,7 @@ export async function disconnect(redis: Redis): Promise<void> {
 const CLOSING_MS = 2_000;
 
 /** Waits until `work` ends or fails, or {@link CLOSING_MS} pass. */
-export async function closing(work: Promise<unknown>): Promise<void> {
+export async function waitForClosing(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise(resolve => {
     timer = setTimeout(resolve, CLOSING_MS);

@@ -4,8 +4,8 @@ import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
-import {reasonOf} from './redis.ts';
+import {KEEP_MS, KEY_PREFIX, PROTOCOL_VERSION} from './protocol.ts';
+import {replyReason} from './redis.ts';
 import type {Seal} from './seal.ts';
 
 /** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */
@@ -77,7 +77,7 @@ export async function enterRoster(
         // UsageError: another member now holds a claim with another value. This is final; any other error may
         // pass. While Redis is away, the beat waits and does not fail.
         if (error instanceof UsageError) onRefused(error);
-        else trouble = reasonOf(error);
+        else trouble = replyReason(error);
       })
       .finally(() => {
         beating = false;
@@ -100,7 +100,7 @@ export async function enterRoster(
 }
 
 /** All present members of a kind. */
-export async function members<T extends Member>(redis: Redis, kind: MemberKind): Promise<T[]> {
+export async function listMembers<T extends Member>(redis: Redis, kind: MemberKind): Promise<T[]> {
   const ids = await redis.smembers(rosterKey(kind));
   if (ids.length === 0) return [];
   const texts = await redis.mget(ids.map(id => memberKey(kind, id)));
@@ -124,7 +124,7 @@ export interface Claim {
 /** The claims of every member: all members have the same protocol, endpoint and API key. */
 export function fleetClaims(endpoint: string, seal: Seal, warn: (sentence: string) => void): Claim[] {
   let isTold = false;
-  const own = `protocol ${PROTOCOL} and the endpoint ${endpoint}`;
+  const own = `protocol ${PROTOCOL_VERSION} and the endpoint ${endpoint}`;
   return [
     {
       name: 'protocol',
@@ -211,7 +211,7 @@ async function release(redis: Redis): Promise<void> {
 }
 
 function claimKey(name: Claim['name']): string {
-  return `${PREFIX}:${name}`;
+  return `${KEY_PREFIX}:${name}`;
 }
 
 /** The value that the present members agreed on; undefined if no member holds this claim. */
@@ -220,9 +220,9 @@ export async function currentClaim(redis: Redis, name: Claim['name']): Promise<s
 }
 
 function rosterKey(kind: MemberKind): string {
-  return `${PREFIX}:${kind}s`;
+  return `${KEY_PREFIX}:${kind}s`;
 }
 
 function memberKey(kind: MemberKind, id: string): string {
-  return `${PREFIX}:${kind}:${id}`;
+  return `${KEY_PREFIX}:${kind}:${id}`;
 }

@@ -42,7 +42,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
 }
 
 /** Makes a seal from a secret. The secret is never sent: all members derive the same key from it. */
-export function sealWith(secret: string): Seal {
+export function createSeal(secret: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'bulk-enrich fleet seal', KEY_BYTES));
   return {
     close(value, as) {

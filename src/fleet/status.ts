@@ -1,8 +1,8 @@
 import type {RunMember} from './fleet.ts';
 import {FleetGate} from './limits.ts';
-import {PREFIX, QUEUE} from './protocol.ts';
+import {KEY_PREFIX, QUEUE_NAME} from './protocol.ts';
 import {connectRedis, disconnect, loadPackages} from './redis.ts';
-import {currentClaim, members} from './roster.ts';
+import {currentClaim, listMembers} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
 export interface FleetStatus {
@@ -19,12 +19,16 @@ export interface FleetStatus {
 export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
   const packages = await loadPackages();
   const redis = await connectRedis(redisUrl, packages);
-  const queue = new packages.bullmq.Queue(QUEUE, {connection: redis, prefix: PREFIX, skipMetasUpdate: true});
+  const queue = new packages.bullmq.Queue(QUEUE_NAME, {
+    connection: redis,
+    prefix: KEY_PREFIX,
+    skipMetasUpdate: true,
+  });
   try {
     const [protocol, workers, runs, counts, closedMs] = await Promise.all([
       currentClaim(redis, 'protocol'),
-      members<WorkerMember>(redis, 'worker'),
-      members<RunMember>(redis, 'run'),
+      listMembers<WorkerMember>(redis, 'worker'),
+      listMembers<RunMember>(redis, 'run'),
       queue.getJobCounts('waiting', 'active'),
       new FleetGate(redis).closedMs(),
     ]);

@@ -2,7 +2,13 @@ import {isValueOf} from '../operations/shown-value.ts';
 import {intelligenceNames} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
-import {DELIMITERS, detectDialect, type Records, recordsIn, widthOf} from './records/csv-dialect.ts';
+import {
+  DELIMITERS,
+  detectDialect,
+  type Records,
+  readFirstRecords,
+  usualFieldCount,
+} from './records/csv-dialect.ts';
 import type {CsvSettings} from './records/csv-reader.ts';
 import {CsvSyntax} from './records/csv-syntax.ts';
 import type {Beginning} from './unsupported-formats.ts';
@@ -49,7 +55,7 @@ export function findTop({text: sample, name}: Beginning, settings: TopSettings):
   const notes: Said[] = title + groups > 0 ? [aboveHeader(name, lines, groups, settings)] : [];
   const {above, ...top} = skipLines(sample, lines, name);
   const dialect = detectDialect(top.text, settings.delimiter);
-  const records = recordsIn(top.text, dialect);
+  const records = readFirstRecords(top.text, dialect);
   const first = settings.header && settings.decides ? valueInFirst(records) : -1;
   if (first >= 0)
     notes.push(
@@ -59,7 +65,7 @@ export function findTop({text: sample, name}: Beginning, settings: TopSettings):
   const below = header ? recordsBelow(records) : 0;
   const groupLines = header ? groupsIn(above, Math.max(1, groups), dialect.delimiter) : [];
   if (below > 1) groupLines.push([...(records[1] ?? [])]);
-  return {...top, lines, dialect, header, records, width: widthOf(records), groupLines, below, notes};
+  return {...top, lines, dialect, header, records, width: usualFieldCount(records), groupLines, below, notes};
 }
 
 function aboveHeader(name: string, lines: number, groups: number, {decides}: TopSettings): string {

@@ -2,7 +2,12 @@ import {formatByName, type NamedFormat} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import type {Said} from '../sentence.ts';
 import {decompress} from './bytes/decompress.ts';
-import {badBytesIn, detectEncoding, type FoundEncoding, notesOn} from './bytes/detect-encoding.ts';
+import {
+  describeBadBytes,
+  describeEncoding,
+  detectEncoding,
+  type FoundEncoding,
+} from './bytes/detect-encoding.ts';
 import {peek} from './bytes/peek.ts';
 import {type FileState, openRaw, type Pipes} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
@@ -77,7 +82,7 @@ export async function openFile(
     const {groupsOf, format, notes} = createReader(beginning, encoding, settings, tally);
     return {
       name,
-      notes: () => [...notesOn(name, encoding), ...notes()],
+      notes: () => [...describeEncoding(name, encoding), ...notes()],
       groups: groupsOf(text.chunks),
       format,
       state,
@@ -112,7 +117,7 @@ function createReader(
   const {maxRecordSize = RECORD_BYTES} = settings;
   const named = settings.inputFormat ?? formatByName(path);
   const kind = detectKind(text, named);
-  const badBytes = badBytesIn(encoding);
+  const badBytes = describeBadBytes(encoding);
   const all: ReaderSettings = {file, maxRecordSize, tally, badBytes};
   const read = {bom: encoding.bomBytes > 0, encoding: encoding.name, perhaps: badBytes.perhaps};
   if (kind === 'csv') return createCsvReader(beginning, named, settings, all, read);

@@ -1,8 +1,8 @@
 import {withoutCompression} from '../job/name-endings.ts';
 import {isValue} from '../operations/shown-value.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {byPipe, InputError} from './input-error.ts';
-import {areParted, DELIMITERS, type Records, recordsIn} from './records/csv-dialect.ts';
+import {InputError, pipeRemedy} from './input-error.ts';
+import {DELIMITERS, haveSeveralFields, type Records, readFirstRecords} from './records/csv-dialect.ts';
 
 /** The beginning of a file. `name`: its name in messages. */
 export interface Beginning {
@@ -87,7 +87,7 @@ export function refuseValues({text, path, name}: Beginning): void {
   throw new InputError(
     'input_header',
     `${name} is a list of values, not of objects. Write an object on each line, such as {"value": …}.`,
-    byPipe("jq -c '.[] | {value: .}'", path),
+    pipeRemedy("jq -c '.[] | {value: .}'", path),
   );
 }
 
@@ -127,7 +127,7 @@ const FEWEST_SPACED = 4;
 /** True if single spaces part columns, and one has values: in a flow log, for instance. */
 function areSpaced(lines: Records): boolean {
   const [header = [], ...rows] = lines;
-  const isWide = header.length >= FEWEST_SPACED && areParted(lines);
+  const isWide = header.length >= FEWEST_SPACED && haveSeveralFields(lines);
   return isWide && !header.some(isValue) && rows.some(cells => cells.some(isValue));
 }
 
@@ -145,11 +145,11 @@ export function refuseTexts({text, path, name}: Beginning, records: Records, isD
   const inner = records.flat().join('\n');
   if (
     text.startsWith('"') &&
-    DELIMITERS.some(delimiter => areParted(recordsIn(inner, {delimiter, eol: '\n'})))
+    DELIMITERS.some(delimiter => haveSeveralFields(readFirstRecords(inner, {delimiter, eol: '\n'})))
   )
     refuse(
       'each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within',
-      text.includes('\r') ? {} : byPipe(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
+      text.includes('\r') ? {} : pipeRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
     );
   if (isDelimited || records.length < 3) return;
   const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
@@ -158,12 +158,12 @@ export function refuseTexts({text, path, name}: Beginning, records: Records, isD
   if (lines.every(line => ADDRESS_IN_TEXT.test(line)))
     refuse(
       'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses',
-      byPipe("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
+      pipeRemedy("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
     );
   if (lines.every(line => /\S {2,}\S/.test(line)))
     refuse(
       'spaces align its columns, and no delimiter parts them. Put a tab between them',
-      byPipe(`awk '{gsub(/  +/, "\\t")} 1'`, path),
+      pipeRemedy(`awk '{gsub(/  +/, "\\t")} 1'`, path),
     );
 }
 
@@ -184,6 +184,6 @@ export function refuseRowNames(
   throw new InputError(
     'input_header',
     `${name}: the header is one name short. Each row begins with its number, as R writes the names of rows. Name the first column too, or write the list with row.names = FALSE.`,
-    delimiter === '\t' ? {} : byPipe(`sed '1s/^/row${delimiter}/'`, path),
+    delimiter === '\t' ? {} : pipeRemedy(`sed '1s/^/row${delimiter}/'`, path),
   );
 }

@@ -1,7 +1,7 @@
 import {closestMatch} from 'leven';
 
 /** The candidate that the user probably meant: nearest in spelling, else one that begins with the typed word. */
-export function closest(word: string, candidates: readonly string[]): string | undefined {
+export function closestName(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   const names = candidates.map(name => name.toLowerCase());
   // Two swapped letters are a distance of two, so words of four letters or more may have that distance.
@@ -17,7 +17,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 
 /** The end of a message, with a space before it: a suggestion, or `otherwise` if no candidate is near. */
 export function didYouMean(given: string, candidates: readonly string[], otherwise = ''): string {
-  const near = closest(given, candidates);
+  const near = closestName(given, candidates);
   const said = near === undefined ? otherwise : `Did you mean "${near}"?`;
   return said && ` ${said}`;
 }

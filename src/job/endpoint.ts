@@ -44,7 +44,7 @@ export function resolveEndpoint(
 ): Endpoint {
   const named = given === 'live' ? undefined : given;
   const service = given === 'embedded' ? [] : [...(named === undefined ? [BASE_URL] : []), ...keyVariables];
-  for (const name of [...service, ACTION_ID]) refuseEmpty(name, env);
+  for (const name of [...service, ACTION_ID]) refuseEmptyVariable(name, env);
   const action = actionId ?? env[ACTION_ID];
   if (given === 'embedded') return {kind: 'embedded', actionId: action, byDefault: false};
   const baseUrl = named ?? env[BASE_URL];
@@ -71,7 +71,7 @@ export function resolveEndpoint(
 }
 
 /** @throws {UsageError} if the variable is set to an empty text. */
-export function refuseEmpty(name: string, env: Env): void {
+export function refuseEmptyVariable(name: string, env: Env): void {
   if (env[name]?.trim() === '')
     throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
 }

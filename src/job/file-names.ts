@@ -1,6 +1,6 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
-import {textOf} from '../disk/path.ts';
+import {readIfFile} from '../disk/path.ts';
 import {withoutCompression} from './name-endings.ts';
 
 /**
@@ -52,7 +52,7 @@ function othersUnderWay(stem: string, output: string): boolean {
 /** Reads the name of the output from a summary file; undefined if the file is not a summary. */
 export function summarizedOutput(path: string): string | undefined {
   try {
-    const {output, schema_version: version} = JSON.parse(textOf(path) ?? '');
+    const {output, schema_version: version} = JSON.parse(readIfFile(path) ?? '');
     return version === 2 && typeof output?.path === 'string' ? basename(output.path) : undefined;
   } catch {
     return undefined;

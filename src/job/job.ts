@@ -12,7 +12,7 @@ import {
   withoutCompression,
 } from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
-import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
+import {createMatcher, earlierDays, expandPatterns, fillDate, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './secrets/redis-url.ts';
 import type {Settings} from './settings.ts';
 
@@ -115,7 +115,7 @@ export function resolveJob(
     date: mentionsDate([...given.inputs, given.output, ...namedPaths(given.settings)]) ? date : undefined,
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
-      directory: dated(`${given.output}.run`, day),
+      directory: fillDate(`${given.output}.run`, day),
       // `restart` is for today's run only.
       resolve: () => {
         const settings = {...given.settings, date: day, restart: false};
@@ -159,11 +159,11 @@ function withPaths(source: JobSource, date: string): JobSource {
   const ownAmong = (found: readonly string[]) => {
     const outputs =
       output === undefined ? found.map(path => defaultOutput([path], settings.outputFormat)) : [output];
-    return matcherOf([...outputs.flatMap(allNames), ...namedPaths(settings)]);
+    return createMatcher([...outputs.flatMap(allNames), ...namedPaths(settings)]);
   };
-  const onDay = (path: string | undefined) => path && dated(path, date);
+  const onDay = (path: string | undefined) => path && fillDate(path, date);
   const paths = pathSettings.map(name => [name, onDay(settings[name])] as const);
-  const inputs = source.inputs.map(path => dated(path, date));
+  const inputs = source.inputs.map(path => fillDate(path, date));
   return {
     ...source,
     inputs: expandPatterns(inputs, ownAmong),

@@ -3,9 +3,9 @@ import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {systemCode, systemReason, UsageError} from '../errors.ts';
 import {camelCase, spelled} from '../sentence.ts';
-import {closest, didYouMean} from './did-you-mean.ts';
+import {closestName, didYouMean} from './did-you-mean.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
-import {faultIn, readDocument, TooDeep, yaml} from './yaml.ts';
+import {findYamlFault, loadYaml, readDocument, TooDeep} from './yaml.ts';
 
 /** Settings as the user wrote them, not checked, by the names in the schema such as `maxCredits`. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
         : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
     throw new UsageError(`${code}_file`, why);
   }
-  const counter = new (yaml().LineCounter)();
+  const counter = new (loadYaml().LineCounter)();
   const guarded = <T>(work: () => T): T => {
     try {
       return work();
@@ -54,7 +54,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     }
   };
   const document = guarded(() => readDocument(text, counter));
-  const problem = faultIn(document);
+  const problem = findYamlFault(document);
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
@@ -62,7 +62,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
-    const offset = yaml().isNode(node) ? node.range?.[0] : undefined;
+    const offset = loadYaml().isNode(node) ? node.range?.[0] : undefined;
     if (offset !== undefined) return counter.linePos(offset).line;
     return keys.length === 0 ? undefined : line(keys.slice(0, -1));
   };
@@ -125,7 +125,7 @@ export function salvageJobFile(path: string): RawSettings {
 }
 
 /** How messages to users of the library name a setting: as a property of an object. */
-export const asProperty: PlaceOf = path => path.map(String).join('.');
+export const formatPropertyPath: PlaceOf = path => path.map(String).join('.');
 
 /**
  * Checks settings from a job file and flags; flags take precedence.
@@ -136,7 +136,7 @@ export const asProperty: PlaceOf = path => path.map(String).join('.');
 export function checkSettings(
   file: RawJob | undefined,
   flags: RawSettings,
-  placeOf = placeIn(file, flags),
+  placeOf = createPlaceOf(file, flags),
 ): JobSettings {
   const merged = {...file?.settings, ...flags};
   const result = jobSchema.safeParse({input: [], ...merged});
@@ -152,7 +152,7 @@ function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
 function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: PlaceOf): string {
   const [unknown] = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [];
   if (unknown !== undefined) {
-    const spell = (name: string) => (placeOf === asProperty ? name : spelled(name, '_'));
+    const spell = (name: string) => (placeOf === formatPropertyPath ? name : spelled(name, '_'));
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }
@@ -164,7 +164,7 @@ function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: Pl
     merged[String(name)],
   );
   const near =
-    typeof value === 'string' && setting !== undefined ? closest(value, setting.choices) : undefined;
+    typeof value === 'string' && setting !== undefined ? closestName(value, setting.choices) : undefined;
   // Suggests only a word with the same first letter: many short words are similar, and that letter is rarely wrong.
   const hint =
     near !== undefined && inner.length === 0 && near[0] === String(value)[0]
@@ -234,7 +234,7 @@ function complaint(issue: z.core.$ZodIssue): Complaint {
 }
 
 /** Returns a function that gives the place of a setting: its flag, or file, line and key in the job file. */
-export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
+export function createPlaceOf(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   return ([name = '', ...inner]) => {
     const setting = String(name);
     if (file === undefined || setting in flags)

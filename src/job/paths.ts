@@ -17,7 +17,7 @@ export function mentionsDate(paths: readonly (string | undefined)[]): boolean {
 }
 
 /** `exports/signups-{date}.csv` → `exports/signups-2026-01-31.csv`. */
-export function dated(path: string, date: string): string {
+export function fillDate(path: string, date: string): string {
   return path.replaceAll(DATE, date);
 }
 
@@ -57,7 +57,7 @@ function patternOf(path: string): string {
 }
 
 /** Returns a test for files at these paths and below them. `{date}` in a path matches any day. */
-export function matcherOf(paths: readonly string[]): (path: string) => boolean {
+export function createMatcher(paths: readonly string[]): (path: string) => boolean {
   const anyDay = new RegExp(
     `^(${paths.map(path => anyDayPattern(fileIdOf(path).path)).join('|')})([\\\\/]|$)`,
   );
@@ -75,7 +75,7 @@ export function earlierDays(path: string, date: string): string[] {
   const pattern = escapePath(patternOf(path)).replaceAll(escapePath(DATE), anyDay);
   const found = globSync(pattern, {expandDirectories: false, onlyFiles: false, dot: true});
   const days = found.flatMap(name => name.match(/\d{4}-\d{2}-\d{2}/g) ?? []);
-  return [...new Set(days)].filter(day => day < date && existsSync(dated(path, day))).sort();
+  return [...new Set(days)].filter(day => day < date && existsSync(fillDate(path, day))).sort();
 }
 
 /** The day in UTC, `2026-01-31`, of a time in milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 /** Tommy Ettinger's mulberry32: numbers in [0, 1), random enough for a choice, and the same for the same seed. */
-export function seeded(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

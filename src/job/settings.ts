@@ -5,7 +5,7 @@ import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';
 import {storeSettings} from './settings/store-settings.ts';
-import {list} from './values.ts';
+import {textList} from './values.ts';
 
 /**
  * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that
@@ -38,7 +38,7 @@ export const jobSchema = z.strictObject({
     .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, not beginning with . or -')
     .optional()
     .meta({description: 'Name of the job, for its summary and its history.'}),
-  input: list().meta({description: 'The input file, or several of them.'}),
+  input: textList().meta({description: 'The input file, or several of them.'}),
   output: z.string().optional().meta({description: 'The output file.'}),
   ...shape,
 });

@@ -7,7 +7,7 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
  * Adds a conversion to a schema. `read` returns the converted value, or an error with the message for a value out
  * of bounds. For any other wrong value it returns undefined, and the message is `expected`.
  */
-export function readAs<Schema extends z.ZodType, Value>(
+export function withConversion<Schema extends z.ZodType, Value>(
   schema: Schema,
   expected: string,
   read: (given: z.output<Schema>) => Value | Error | undefined,
@@ -25,7 +25,7 @@ export const textOrNumber = (error: string) => z.union([z.string(), z.number()],
 
 /** A value that is text, read by `read` without the blanks around it. */
 const textAs = <Value>(expected: string, read: (text: string) => Value | Error | undefined) =>
-  readAs(z.string(expected), expected, text => read(text.trim()));
+  withConversion(z.string(expected), expected, text => read(text.trim()));
 
 const SECOND = 1_000;
 const durationUnits = {ms: 1, s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND, d: 86_400 * SECOND} as const;
@@ -54,7 +54,7 @@ export interface Rate {
 }
 
 /** Milliseconds of the sliding window in which the calls of a rate are counted, at least 1,000. */
-export function windowOf({perMs}: Rate): number {
+export function rateWindowMs({perMs}: Rate): number {
   return Math.max(SECOND, perMs);
 }
 
@@ -81,7 +81,7 @@ function rateIn(text: string): Rate | Error | undefined {
 export const rate = textAs('expected a rate such as 20/s, 300/m or 1000/h', rateIn);
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` belongs to `defaultName`. */
-export function pairsOf(text: string, defaultName: string): [string, string][] {
+export function parsePairs(text: string, defaultName: string): [string, string][] {
   if (!text.includes('=')) return [[defaultName, text]];
   return text.split(',').map(part => {
     const at = part.indexOf('=');
@@ -93,7 +93,7 @@ export function pairsOf(text: string, defaultName: string): [string, string][] {
 export type PerOperation<T, Other extends string = never> = Partial<Record<Operation | 'all' | Other, T>>;
 
 /** The value given for an operation, by its name or for all. */
-export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
+export function valueForOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
   return given[name] ?? given.all ?? otherwise;
 }
 
@@ -110,8 +110,8 @@ function perOperation<T, Other extends string = never>(
   const error = `expected ${expected}, for all operations or as ${names.map(name => `${name}=…`).join()}`;
   const each = z.string({error});
   const given = z.union([each, z.partialRecord(z.enum(names), each)], {error});
-  return readAs(given, error, (given): PerOperation<T, Other> | Error | undefined => {
-    const pairs = typeof given === 'object' ? Object.entries(given) : pairsOf(given, 'all');
+  return withConversion(given, error, (given): PerOperation<T, Other> | Error | undefined => {
+    const pairs = typeof given === 'object' ? Object.entries(given) : parsePairs(given, 'all');
     const values: Record<string, T> = {};
     for (const [name, text] of pairs) {
       const isKnown = name === 'all' || names.some(known => known === name);
@@ -156,29 +156,29 @@ const REJECTED_MS = millisecondsOf(rejectedFor) as number;
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%, at most 100%';
 
 /** A count or a share: `100`, `1%`. */
-export const countOrShare = readAs(textOrNumber(COUNT_OR_SHARE), COUNT_OR_SHARE, given => {
+export const countOrShare = withConversion(textOrNumber(COUNT_OR_SHARE), COUNT_OR_SHARE, given => {
   const text = String(given).trim();
   if (/^\d+(\.\d+)?$/.test(text)) return {count: Number(text)};
-  const share = text.endsWith('%') ? shareOf(text) : undefined;
+  const share = text.endsWith('%') ? parseShare(text) : undefined;
   return share === undefined ? undefined : {share};
 });
 
 const SHARE = 'expected a share such as 10% or 0.1';
 
 /** A share, `10%` or `0.1`. The result is a number from 0 to 1. */
-export const share = readAs(textOrNumber(SHARE), SHARE, given => shareOf(String(given)));
+export const share = withConversion(textOrNumber(SHARE), SHARE, given => parseShare(String(given)));
 
 /** The share, from 0 to 1, that a text such as `10%` or `0.1` gives; undefined for any other text. */
-export function shareOf(text: string): number | undefined {
+export function parseShare(text: string): number | undefined {
   const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
   const value = Number(number) / (percent === '%' ? 100 : 1);
   return value <= 1 ? value : undefined;
 }
 
 /** A whole number, also when written as text. */
-export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
+export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
-  return readAs(textOrNumber(error), error, given => {
+  return withConversion(textOrNumber(error), error, given => {
     const value = Number(given);
     if (!/^\d+(e\+?\d+)?$/i.test(String(given).trim()) || value < minimum) return undefined;
     return value <= maximum ? value : new Error(`expected a whole number, ${maximum} or less`);
@@ -186,7 +186,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
 };
 
 /** One text or several. With the `separator` `,` the text `a,b` is two. */
-export const list = (separator?: string) =>
+export const textList = (separator?: string) =>
   z
     .union([z.string(), z.array(z.string())], {error: 'expected a text or a list of texts'})
     .transform(given => {
@@ -210,7 +210,7 @@ const columnText = z.string().transform((text): ColumnChoice => {
 });
 
 /** The schema of an object that may have only the keys of `shape`. Its error names these keys. */
-export function only<Shape extends z.ZodRawShape>(shape: Shape) {
+export function strictShape<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
     error: ({code}) =>
@@ -218,10 +218,14 @@ export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-const columnObject = only({column: z.string(), prefix: z.string().optional(), when: z.string().optional()});
+const columnObject = strictShape({
+  column: z.string(),
+  prefix: z.string().optional(),
+  when: z.string().optional(),
+});
 
 /** `COL`, `COL=PREFIX`, `{column, prefix, when}`, or several of them. */
-export const columns = z
+export const columnChoices = z
   .union([columnText, columnObject, z.array(z.union([columnText, columnObject], {error: COLUMN}))], {
     error: COLUMN,
   })

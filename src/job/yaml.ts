@@ -5,7 +5,7 @@ import {MOST_LEVELS} from './nesting.ts';
 const require = createRequire(import.meta.url);
 
 /** The YAML library. Loading it takes as long as Node's own start, so only those who read a file load it. */
-export const yaml = (): typeof import('yaml') => require('yaml');
+export const loadYaml = (): typeof import('yaml') => require('yaml');
 
 /** The error for a text that is nested deeper than any settings are. */
 export class TooDeep extends Error {
@@ -25,7 +25,7 @@ export class TooDeep extends Error {
  * @throws {TooDeep}
  */
 export function readDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
-  const {Lexer, LineCounter, Parser, parseDocument} = yaml();
+  const {Lexer, LineCounter, Parser, parseDocument} = loadYaml();
   const lines = new LineCounter();
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
@@ -39,7 +39,7 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
 /**
  * The first fault of a document. An unknown tag such as `!x` is a fault too: the library would drop it silently.
  */
-export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefined {
+export function findYamlFault({errors, warnings}: Document.Parsed): YAMLError | undefined {
   return errors[0] ?? warnings[0];
 }
 
@@ -48,9 +48,9 @@ export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefi
  *
  * @throws {YAMLError} the first fault of the text; {@link TooDeep} if it is nested too deep.
  */
-export function yamlValue(text: string): unknown {
+export function parseYaml(text: string): unknown {
   const document = readDocument(text);
-  const problem = faultIn(document);
+  const problem = findYamlFault(document);
   if (problem !== undefined) throw problem;
   return document.toJS();
 }

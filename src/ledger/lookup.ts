@@ -61,7 +61,7 @@ export interface Broken extends Unbought {
   readonly thrown: unknown;
 }
 
-export function broken(thrown: unknown): Broken {
+export function brokenLookup(thrown: unknown): Broken {
   return {status: 'failed', error: 'internal_error', thrown};
 }
 
@@ -78,11 +78,11 @@ export function hashKey(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
-export function lookupOf(operation: Operation, params: Params): Lookup {
+export function lookupForRequest(operation: Operation, params: Params): Lookup {
   const text = `${operation}\0${operations[operation].keyText(params)}`;
   return {operation, key: hashKey(text), params};
 }
 
 export function intelligenceLookup(operation: Intelligence, value: string): Lookup {
-  return lookupOf(operation, {[operation]: value});
+  return lookupForRequest(operation, {[operation]: value});
 }

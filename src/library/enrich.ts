@@ -1,5 +1,5 @@
 import {Duplex} from 'node:stream';
-import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
+import {BulkEnrichError, exitCodes, tellInCode, UsageError} from '../errors.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
 import {type ProgramRows, RowsError} from '../run/io.ts';
@@ -110,7 +110,7 @@ async function* enrichAll(
       }
     if (stopper.reason !== NOT_WANTED) throwIfFailed(await running);
   } catch (error) {
-    throw toldInCode(error);
+    throw tellInCode(error);
   } finally {
     given.close();
     // Calls in flight have `graceMs` to finish.

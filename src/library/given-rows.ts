@@ -1,5 +1,5 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {holdsColumn, nothingIn, requireColumn} from '../columns/targets.ts';
+import {describeMissingColumn, holdsColumn, requireColumn} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import {givenRows, objectRecord} from '../input/objects.ts';
 import type {InputRecord} from '../input/row.ts';
@@ -175,7 +175,8 @@ class ExpectedColumns {
     if (this.#rows > DOUBTFUL_AFTER || this.#unseen.length === 0) return;
     for (const key of Object.keys(row)) this.#keys.add(key);
     if (this.#rows < DOUBTFUL_AFTER) return;
-    for (const [setting, column] of this.#unseen) this.#warn(nothingIn(column, [...this.#keys], setting));
+    for (const [setting, column] of this.#unseen)
+      this.#warn(describeMissingColumn(column, [...this.#keys], setting));
   }
 
   demandSeen(): void {

@@ -1,10 +1,10 @@
 import {Readable} from 'node:stream';
 import {pino} from 'pino';
-import {BulkEnrichError, exitCodes, toldInCode, UsageError} from '../errors.ts';
+import {BulkEnrichError, exitCodes, tellInCode, UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
-import {asProperty, checkSettings} from '../job/parse.ts';
+import {checkSettings, formatPropertyPath} from '../job/parse.ts';
 import {deliverUnresolved} from '../run/end/deliver.ts';
 import type {ProgramRows, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
@@ -73,7 +73,7 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
       stop: stop && {...stop, message: inCode(stop.message)},
     };
   } catch (error) {
-    throw toldInCode(error);
+    throw tellInCode(error);
   }
 }
 
@@ -106,13 +106,13 @@ export function prepareRun(
   options: RunJobOptions,
   program?: ProgramRows,
 ): {readonly job: Job; readonly io: RunIo} {
-  const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperty);
+  const {name, input, output, ...settings} = checkSettings(undefined, {...given}, formatPropertyPath);
   const {env = process.env, graceMs} = options;
   if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
     throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
   const givenRows = program !== undefined;
   const job = resolveJob(
-    {name, inputs: input, output, settings, fromFile: false, placeOf: asProperty, givenRows},
+    {name, inputs: input, output, settings, fromFile: false, placeOf: formatPropertyPath, givenRows},
     env,
     false,
     warner(options),

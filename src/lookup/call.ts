@@ -38,14 +38,14 @@ export interface Call extends Lookup, Reservation {
 }
 
 /** Makes calls: this process, or a fleet. */
-export interface Outlet {
+export interface Dispatcher {
   /** Makes one call. `perSecond`: the rate that its lane has now; infinite without a limit. */
   send(call: Pick<Call, 'operation' | 'params' | 'dispatch'>, perSecond: number): Promise<TimedAttempt>;
   /** Called when nothing new is to be sent. Takes back the values that are not sent yet. */
   withdraw?(): Promise<void>;
-  /** The outlet's own pause; undefined while it sends. */
+  /** The dispatcher's own pause; undefined while it sends. */
   readonly pause?: Pause | undefined;
-  /** True if the outlet keeps the rate itself. */
+  /** True if the dispatcher keeps the rate itself. */
   readonly keepsPace?: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface LaneSettings {
 
 /** All that lookups need: places of known answers, the way of a call, and listeners. */
 export interface LookupOptions {
-  readonly outlet: Outlet;
+  readonly dispatcher: Dispatcher;
   readonly ledger: Ledger;
   readonly store: AnswerStore;
   readonly lanes: readonly LaneSettings[];

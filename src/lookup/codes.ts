@@ -168,7 +168,7 @@ const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
  * Meaning of a code, with or without a column or operation before it (`ip.ip_range`). Empty for codes of the
  * service that this program does not know.
  */
-export function meaningOf(code: string): string {
+export function codeMeaning(code: string): string {
   const word = wordOf(code);
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));
   if (judging !== undefined) return (operations[judging].codes as Record<string, string>)[word] ?? '';
@@ -177,7 +177,10 @@ export function meaningOf(code: string): string {
 }
 
 /** Advice on a code, given these settings; undefined if fixing the list is enough. */
-export function adviceOf(code: string, settings: Readonly<Record<string, unknown>> = {}): string | undefined {
+export function codeAdvice(
+  code: string,
+  settings: Readonly<Record<string, unknown>> = {},
+): string | undefined {
   const word = wordOf(code);
   const isSet = (name: string) => ![undefined, false, 'auto'].includes(settings[name] as string | undefined);
   const others = Object.hasOwn(adviceWhenSet, word) ? (adviceWhenSet[word] ?? {}) : {};

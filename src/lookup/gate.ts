@@ -46,10 +46,10 @@ export class Gate {
   };
 
   constructor(options: LookupOptions) {
-    const {lanes, outlet, now} = options;
+    const {lanes, dispatcher, now} = options;
     this.options = options;
     this.#slots = options.concurrency ?? lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
-    const isPaced = outlet.keepsPace !== true;
+    const isPaced = dispatcher.keepsPace !== true;
     this.#lanes = new Lanes(lanes.map(one => new Lane(one, isPaced, now, () => void this.#admitSoon())));
     this.#health = new ServiceHealth(
       options,
@@ -137,7 +137,7 @@ export class Gate {
   /** Sends nothing new. Values without an outcome end without a call, for this reason. */
   close(reason: UnaskedCode): void {
     if (this.refusal !== undefined) return;
-    void this.options.outlet.withdraw?.();
+    void this.options.dispatcher.withdraw?.();
     this.#refuse({next: 'skip', reason});
   }
 
@@ -147,7 +147,7 @@ export class Gate {
   }
 
   pace() {
-    const {ledger, outlet, now: clock} = this.options;
+    const {ledger, dispatcher, now: clock} = this.options;
     const now = clock();
     const health = this.#health.report();
     return {
@@ -161,7 +161,7 @@ export class Gate {
       /** Number of values that wait for a slot, a permit or their next attempt. */
       waiting: Math.max(0, this.#open.size - ledger.inFlight),
       ...health,
-      pause: outlet.pause ?? health.pause,
+      pause: dispatcher.pause ?? health.pause,
     };
   }
 

@@ -1,9 +1,9 @@
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
-import {windowOf} from '../job/values.ts';
+import {rateWindowMs} from '../job/values.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Call, LaneSettings} from './call.ts';
-import {earnedIn, isAbout, leaseAt, perSecond, RateController} from './pace/rate-controller.ts';
+import {earnedInMs, isNearRate, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
 import type {Refusal} from './policy.ts';
 
 /** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
@@ -46,7 +46,7 @@ export class Lane {
   readonly #sent: number[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onPermits` is called when calls may leave. `isPaced`: false if the outlet keeps the rate. */
+  /** `onPermits` is called when calls may leave. `isPaced`: false if the dispatcher keeps the rate. */
   constructor(settings: LaneSettings, isPaced: boolean, now: () => number, onPermits: () => void) {
     const {rate, concurrency} = settings;
     this.settings = settings;
@@ -56,7 +56,7 @@ export class Lane {
     this.#now = now;
     this.#onPermits = onPermits;
     this.#most = rate === 'unlimited' || !isPaced ? Number.POSITIVE_INFINITY : rate.count;
-    this.#windowMs = rate === 'unlimited' ? 1_000 : windowOf(rate);
+    this.#windowMs = rate === 'unlimited' ? 1_000 : rateWindowMs(rate);
   }
 
   /** Resolves when the queue may take another call; undefined if it may now. */
@@ -87,9 +87,9 @@ export class Lane {
       this.#grant(rate);
       return;
     }
-    const permits = leaseAt(rate, LEASE_SECONDS);
-    const minTime = earnedIn(permits, USE * rate);
-    if (!isAbout(rate, this.#applied)) {
+    const permits = leaseSize(rate, LEASE_SECONDS);
+    const minTime = earnedInMs(permits, USE * rate);
+    if (!isNearRate(rate, this.#applied)) {
       this.#applied = rate;
       void this.#limiter.updateSettings({minTime});
     }
@@ -100,7 +100,7 @@ export class Lane {
       const lease = async () => {
         this.#planned -= 1;
         // The rate may have fallen since.
-        this.#grant(Math.min(permits, leaseAt(this.#rate, LEASE_SECONDS)));
+        this.#grant(Math.min(permits, leaseSize(this.#rate, LEASE_SECONDS)));
       };
       this.#limiter.schedule({id: String(++this.#leases)}, lease).catch(refuseAllButDropped);
     }

@@ -1,4 +1,4 @@
-import {bestOf, type KnownAnswer} from '../ledger/answers/validity.ts';
+import {chooseBestAnswer, type KnownAnswer} from '../ledger/answers/validity.ts';
 import {
   type Answer,
   isKept,
@@ -12,8 +12,8 @@ import {Occurrences} from '../ledger/run/repeated-tokens.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {type Call, isKnownRejection, type LookupOptions, type Waiter} from './call.ts';
 import type {Gate} from './gate.ts';
-import {Recent} from './outcome-cache.ts';
-import {chargeOf, historyAfter, nextStep, type Step, sendsLeft, usedUp} from './policy.ts';
+import {OutcomeCache} from './outcome-cache.ts';
+import {chargeOf, failureWhenUsedUp, historyAfter, nextStep, type Step, sendsLeft} from './policy.ts';
 
 const RECENT_BYTES = 4_194_304;
 
@@ -24,7 +24,7 @@ export class Lookups {
   /** Calls under way, by key. All rows with the key wait for the same one. */
   readonly #underWay = new Map<string, Call>();
   /** Recent outcomes, so that the ledger is not read again for each row with the same value. */
-  readonly #recent = new Recent<Outcome>(RECENT_BYTES, (_, outcome) =>
+  readonly #recent = new OutcomeCache<Outcome>(RECENT_BYTES, (_, outcome) =>
     'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
   readonly #occurrences = new Occurrences();
@@ -84,9 +84,9 @@ export class Lookups {
 
   /** Sends the value, decides what follows, and books the attempt. */
   async #send(call: Call, perSecond: number): Promise<Step> {
-    const {outlet, ledger, store, policy, events} = this.#options;
+    const {dispatcher, ledger, store, policy, events} = this.#options;
     const {operation, key, cost, dispatch, entry} = call;
-    const attempt = await outlet.send(call, perSecond);
+    const attempt = await dispatcher.send(call, perSecond);
     const charge = chargeOf(attempt, policy.cost);
     const retry = call.attempts > 0 || entry.history.mayBeCarriedOut;
     if (attempt.kind !== 'not_sent') call.attempts += 1;
@@ -111,7 +111,7 @@ export class Lookups {
   #usedUp({entry}: Call): Step | undefined {
     const {policy, ledger} = this.#options;
     if (sendsLeft(entry.history, policy) > 0) return undefined;
-    const step = usedUp(entry.history, policy, this.#gate.isOutage ? 'service' : 'value');
+    const step = failureWhenUsedUp(entry.history, policy, this.#gate.isOutage ? 'service' : 'value');
     if (step.next === 'settle') ledger.adopt(entry, step.outcome);
     return step;
   }
@@ -186,7 +186,8 @@ export class Lookups {
         const found = stored?.get(call.key);
         const own =
           call.entry.outcome !== undefined && isKept(call.entry.outcome) ? call.entry.outcome : undefined;
-        const known = own === undefined ? found : bestOf(call, latestFirst(own, found?.outcome), judge);
+        const known =
+          own === undefined ? found : chooseBestAnswer(call, latestFirst(own, found?.outcome), judge);
         if (known?.validity === 'fresh') {
           ledger.adopt(call.entry, known.outcome);
           this.#deliver(calls, call, known.outcome);

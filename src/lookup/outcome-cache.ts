@@ -5,7 +5,7 @@
  * Keeps the results in two generations. When the younger one is full, drops the older one. Together they take at
  * most `maxBytes`, by the count of `bytesOf`.
  */
-export class Recent<Value> {
+export class OutcomeCache<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (text: string, value: Value) => number;
   /** Hash (32 bits) of the latest text in each slot, to recognize a text that comes again. */

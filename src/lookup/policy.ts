@@ -3,7 +3,7 @@ import type {Charge, Cost} from '../job/settings/cost.ts';
 import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
 import {type ValueHistory, withDoubt} from '../ledger/run/value-history.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
+import {parseQuota, parseRetryAfter} from './pace/pace-headers.ts';
 
 /** The constants of the retry policy, each with its reason. */
 export const policyNumbers = {
@@ -156,7 +156,7 @@ export function nextStep(
     case 'ambiguous':
       return blame !== 'value for good' && sendsLeft(history, settings) > 0
         ? {next: 'retry'}
-        : usedUp({...history, lastCode: attempt.code}, settings, blame);
+        : failureWhenUsedUp({...history, lastCode: attempt.code}, settings, blame);
     case 'fatal':
       return {next: 'stop'};
     default:
@@ -165,7 +165,11 @@ export function nextStep(
 }
 
 /** The step of a value that has used up its sends: settle it, or hold it while an outage lasts. */
-export function usedUp({lastCode: error}: ValueHistory, settings: PolicySettings, blame: Blame): Step {
+export function failureWhenUsedUp(
+  {lastCode: error}: ValueHistory,
+  settings: PolicySettings,
+  blame: Blame,
+): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service') return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error}};
@@ -220,9 +224,9 @@ function answered(
 
 /** Milliseconds that the service asks to wait: `Retry-After`, else until a used-up quota is reset. */
 export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: number): number | undefined {
-  const asked = retryAfterMs(pace, nowMs);
+  const asked = parseRetryAfter(pace, nowMs);
   if (asked !== undefined) return asked;
-  const quota = quotaOf(pace, nowMs);
+  const quota = parseQuota(pace, nowMs);
   return quota?.remaining === 0 ? quota.resetMs : undefined;
 }
 

@@ -1,17 +1,17 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import type {BareReading} from './cell.ts';
-import {phones} from './phone-library.ts';
+import {phoneLibrary} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
-export function bareDigits(text: string): string | undefined {
+export function extractBareDigits(text: string): string | undefined {
   const digits = text.replace(/\D/g, '');
   return text.startsWith('+') || !/^[1-9]/.test(digits) || /[a-z]/i.test(text) ? undefined : digits;
 }
 
 /** The number that bare digits form with a plus in front; undefined if that number is invalid. */
 function withPlus(digits: string): PhoneNumber | undefined {
-  const number = phones().parsePhoneNumberFromString(`+${digits}`, {extract: false});
+  const number = phoneLibrary().parsePhoneNumberFromString(`+${digits}`, {extract: false});
   return number !== undefined && isInPlan(number) ? number : undefined;
 }
 
@@ -41,7 +41,7 @@ export function readBare(
   return isMeant ? whole : 'unclear';
 }
 
-/** Facts about one phone number of a column, by which {@link readingOf} judges the column. */
+/** Facts about one phone number of a column, by which {@link judgeBareReading} judges the column. */
 export interface BareEvidence {
   /** Undefined for numbers that are not bare digits. */
   readonly digits: string | undefined;
@@ -61,7 +61,7 @@ const SEVERAL_OWN = 5;
  * number is written in national form, and either the column's header means it, or several numbers are valid only
  * with a plus and begin with different calling codes, or several begin with their own country's calling code.
  */
-export function readingOf(all: readonly BareEvidence[], isInHeader: boolean): BareReading {
+export function judgeBareReading(all: readonly BareEvidence[], isInHeader: boolean): BareReading {
   const bare = all.flatMap(({digits, national}) =>
     digits === undefined ? [] : [{digits, national, whole: withPlus(digits)}],
   );

@@ -1,4 +1,4 @@
-import {type CellRules, folded, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
+import {type CellRules, foldText, type RepairCode, readCell, trimPunctuation} from './cell.ts';
 
 /**
  * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid
@@ -12,10 +12,10 @@ export type Canonical<Code extends string = string> =
   /** This program failed at the cell. Such a cell never ends the list. */
   | {readonly state: 'broken'; readonly thrown: unknown};
 
-export const empty = {state: 'empty'} as const;
-export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
+export const emptyCell = {state: 'empty'} as const;
+export const invalidCell = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
 
-export function valid(value: string, repairs: readonly RepairCode[] = []) {
+export function validCell(value: string, repairs: readonly RepairCode[] = []) {
   return repairs.length === 0
     ? ({state: 'value', value} as const)
     : ({state: 'value', value, repairs} as const);
@@ -43,9 +43,9 @@ export function judgeCell<Code extends string>(
     const cell = readCell(raw, rules);
     switch (cell.state) {
       case 'empty':
-        return empty;
+        return emptyCell;
       case 'unreadable':
-        return invalid('unreadable_characters');
+        return invalidCell('unreadable_characters');
       case 'text':
         return judge(cell.text, cell.repairs);
       default:
@@ -56,17 +56,17 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Like {@link judgeCell}, in one spelling ({@link folded}). If the text is invalid, judges it again without the punctuation at its end, if any. */
+/** Like {@link judgeCell}, in one spelling ({@link foldText}). If the text is invalid, judges it again without the punctuation at its end, if any. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
   judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
 ): Canonical<Code | keyof typeof anyCellCodes> {
   return judgeCell(raw, rules, (given, found) => {
-    const text = folded(given);
+    const text = foldText(given);
     const repairs = text === given ? found : [...found, 'folded' as const];
     const judged = judge(text, repairs);
-    const entry = judged.state === 'invalid' ? withoutPunctuation(text, repairs) : undefined;
+    const entry = judged.state === 'invalid' ? trimPunctuation(text, repairs) : undefined;
     const rest = entry && judge(entry.text, entry.repairs);
     return rest?.state === 'value' ? rest : judged;
   });

@@ -112,7 +112,7 @@ function digitOf(digit: string): string {
 const FULL_WIDTH = 0xfee0;
 
 /** A text in one spelling: composed letters (NFC), and ASCII for digits, full-width characters and dots. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
   return text
     .normalize('NFC')
@@ -124,7 +124,7 @@ export function folded(text: string): string {
 const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
 
 /** A cell's text without its trailing punctuation; undefined if it has none. */
-export function withoutPunctuation(given: string, before: readonly RepairCode[]) {
+export function trimPunctuation(given: string, before: readonly RepairCode[]) {
   const text = given.replace(TRAILING, '');
   if (text === given) return undefined;
   const repairs: RepairCode[] = [...before, 'trailing_punctuation'];

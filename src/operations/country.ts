@@ -1,8 +1,8 @@
 import {createRequire} from 'node:module';
 import type {CountryCode} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
-import {once} from './memoize.ts';
-import {phones} from './phone-library.ts';
+import {memoize} from './memoize.ts';
+import {phoneLibrary} from './phone-library.ts';
 import words from './words.json' with {type: 'json'};
 
 /** Country (or calling code) by which a phone number in national form is read. */
@@ -24,16 +24,18 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   const asIs = plain.toUpperCase();
   // Comes first, since most cells are country codes. And `NA` is Namibia here, but `readCell` would take it
   // for a placeholder.
-  if (phones().isSupportedCountry(asIs)) return {defaultCountry: asIs};
+  if (phoneLibrary().isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
   if (given === '') return undefined;
   const code = given.toUpperCase();
-  if (phones().isSupportedCountry(code)) return {defaultCountry: code};
+  if (phoneLibrary().isSupportedCountry(code)) return {defaultCountry: code};
   const dialled = /^\(?(?:\+|00)\s*(\d[\d\s-]*)\)?$/.exec(given)?.[1]?.replace(/\D/g, '');
   if (dialled !== undefined) return callingCodes().has(dialled) ? {defaultCallingCode: dialled} : undefined;
   const named = countryNames().get(keyOf(given)) ?? namedTwice(given);
-  return named !== undefined && phones().isSupportedCountry(named) ? {defaultCountry: named} : undefined;
+  return named !== undefined && phoneLibrary().isSupportedCountry(named)
+    ? {defaultCountry: named}
+    : undefined;
 }
 
 /** The country of `DE - Germany` or `Deutschland (DE)`; undefined if the parts name different countries. */
@@ -41,7 +43,8 @@ function namedTwice(given: string): string | undefined {
   const parts = given.split(/\s[-–—:|]\s|[(),/|]/).filter(part => part.trim() !== '');
   const [first, ...others] = parts.map(
     part =>
-      countryNames().get(keyOf(part)) ?? (phones().isSupportedCountry(part.trim()) ? part.trim() : undefined),
+      countryNames().get(keyOf(part)) ??
+      (phoneLibrary().isSupportedCountry(part.trim()) ? part.trim() : undefined),
   );
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
@@ -50,7 +53,7 @@ function namedTwice(given: string): string | undefined {
  * The country that a cell says. `none`: it is empty, or has a placeholder such as `unknown`, but not `NA`, which means
  * Namibia here. `unknown`: it has another text, such as a misspelt name.
  */
-export function countryIn(cell: string | undefined): PhoneCountry | 'none' | 'unknown' {
+export function readCountry(cell: string | undefined): PhoneCountry | 'none' | 'unknown' {
   const said = cell?.trim() ?? '';
   if (said === '') return 'none';
   return phoneCountry(said) ?? (isPlaceholder(said) ? 'none' : 'unknown');
@@ -58,7 +61,7 @@ export function countryIn(cell: string | undefined): PhoneCountry | 'none' | 'un
 
 /** A row's country: its cell, or the default country for a cell that says none. */
 export function rowCountry(cell: string | undefined, fallback: string | undefined): string | undefined {
-  return countryIn(cell) === 'none' ? fallback : cell?.trim();
+  return readCountry(cell) === 'none' ? fallback : cell?.trim();
 }
 
 /** True for one to three letters, which may be a country's code. */
@@ -77,12 +80,12 @@ export function areStates(texts: readonly string[]): boolean {
   return isMost && states.some(text => phoneCountry(text) === undefined);
 }
 
-const callingCodes = once(
+const callingCodes = memoize(
   () =>
     new Set<string>(
-      phones()
+      phoneLibrary()
         .getCountries()
-        .map(code => phones().getCountryCallingCode(code)),
+        .map(code => phoneLibrary().getCountryCallingCode(code)),
     ),
 );
 
@@ -113,7 +116,7 @@ function withoutFlags(text: string): string {
 }
 
 /** About 14,000 names, loaded in 0.1 s at the first country that is not a two-letter code. */
-const countryNames = once((): ReadonlyMap<string, string> => {
+const countryNames = memoize((): ReadonlyMap<string, string> => {
   const names = new Map<string, string | undefined>();
   // A name that two countries share, such as Congo, gets `undefined`, so it means neither.
   const add = (name: string, code: string) => {
@@ -129,7 +132,7 @@ const countryNames = once((): ReadonlyMap<string, string> => {
   }
   for (const language of CLDR_LANGUAGES) {
     const short = new Intl.DisplayNames(language, {type: 'region', fallback: 'none'});
-    for (const code of phones().getCountries()) {
+    for (const code of phoneLibrary().getCountries()) {
       const name = short.of(code);
       for (const spelling of name === undefined ? [] : [name, name.replace(/[äöüß]/gi, withoutUmlaut)])
         if (!names.has(keyOf(spelling))) add(spelling, code);
@@ -146,7 +149,7 @@ const countryNames = once((): ReadonlyMap<string, string> => {
 /** English names of all countries, from which a message suggests one that is similar to an unknown name. */
 export function englishNames(): string[] {
   const names = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'});
-  return phones()
+  return phoneLibrary()
     .getCountries()
     .flatMap(code => names.of(code) ?? []);
 }

@@ -1,8 +1,8 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
-import {anyCellCodes, type Canonical, invalid, judgeEntry, valid} from './canonical.ts';
+import {anyCellCodes, type Canonical, invalidCell, judgeEntry, validCell} from './canonical.ts';
 import type {CellRules, RepairCode} from './cell.ts';
-import {fields, flag, intelligence, text} from './operation.ts';
+import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
 const codes = {
   ...anyCellCodes,
@@ -15,7 +15,7 @@ const codes = {
 
 type EmailCode = keyof typeof codes;
 
-const data = fields({
+const data = answerSchema({
   is_valid: flag.describe('True if mail can be sent to the address.'),
   is_trusted: flag.describe('True if the service trusts it.'),
   has_aliasing: flag.describe('True if it is another spelling of a mailbox, such as one with a tag.'),
@@ -24,7 +24,7 @@ const data = fields({
   domain: text.describe('The part after the @.'),
 });
 
-export const email = intelligence('email', {
+export const email = defineIntelligence('email', {
   summary: 'Validate and score an e-mail address.',
   value: z.string().min(1).describe('The e-mail address to validate and score.'),
   data,
@@ -86,7 +86,7 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
     const judged = judgeAddress(text, repairs);
     const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
     const isMalformed = found.state === 'invalid' && found.code === 'email_malformed';
-    return isMalformed && (ODD.test(text) || holdsAddress(text)) ? invalid('email_in_text') : found;
+    return isMalformed && (ODD.test(text) || holdsAddress(text)) ? invalidCell('email_in_text') : found;
   });
 }
 
@@ -105,24 +105,25 @@ function judgeWrapped(text: string, repairs: readonly RepairCode[]): Canonical<E
   if (name === undefined || inner === undefined) return undefined;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
   // The display name is another address. Either address may be meant, so neither is taken.
-  if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');
+  if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalidCell('email_display_name');
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }
 
 function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
-  if (at > 0 && (MASKED.test(text) || isFilled(local, text.slice(at + 1)))) return invalid('email_masked');
+  if (at > 0 && (MASKED.test(text) || isFilled(local, text.slice(at + 1))))
+    return invalidCell('email_masked');
   if (at === -1 || !LOCAL_PART.test(local))
-    return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
+    return invalidCell(listsAddresses(text) ? 'email_list' : 'email_malformed');
   const written = text.slice(at + 1);
   const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
   const dots = !local.startsWith('"') && !ODD_DOTS.has(domain) && /^\.|\.\.|\.$/.test(local);
   const address = `${local}@${domain}`;
   const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
   return DOMAIN.test(domain) && fits && !dots && !ODD.test(text)
-    ? valid(address, repairs)
-    : invalid('email_malformed');
+    ? validCell(address, repairs)
+    : invalidCell('email_malformed');
 }
 
 /**

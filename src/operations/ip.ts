@@ -1,9 +1,17 @@
 import {isIPv4, isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
-import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
+import {
+  type Canonical,
+  digitCodes,
+  emptyCell,
+  invalidCell,
+  isScientific,
+  judgeEntry,
+  validCell,
+} from './canonical.ts';
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
-import {fields, flag, geography, intelligence, text} from './operation.ts';
+import {answerSchema, defineIntelligence, flag, geography, text} from './operation.ts';
 
 const codes = {
   ...digitCodes,
@@ -18,7 +26,7 @@ const codes = {
 
 type IpCode = keyof typeof codes;
 
-const data = fields({
+const data = answerSchema({
   is_vpn: flag.describe('True if the address belongs to a VPN.'),
   is_datacenter_proxy: flag.describe('True if it is a proxy in a datacenter.'),
   is_residential_proxy: flag.describe("True if it is a proxy on a private person's line."),
@@ -31,7 +39,7 @@ const data = fields({
   isp: text.describe('Internet provider.'),
 });
 
-export const ip = intelligence('ip', {
+export const ip = defineIntelligence('ip', {
   summary: 'Check IP reputation, risk and geolocation signals.',
   value: z.ipv4().describe('The IPv4 address to look up.'),
   data,
@@ -74,27 +82,27 @@ function judgeIp(
   repairs: readonly RepairCode[],
   which?: CellRules['ipFromList'],
 ): Canonical<IpCode> {
-  if (isIPv4(text)) return PRIVATE.test(text) ? invalid('ip_private') : valid(text, repairs);
-  if (isScientific(text)) return invalid('scientific_notation');
+  if (isIPv4(text)) return PRIVATE.test(text) ? invalidCell('ip_private') : validCell(text, repairs);
+  if (isScientific(text)) return invalidCell('scientific_notation');
   if (isIPv6(text)) {
     // A zone (`fe80::1%eth0.100`) may be any text, at which ipaddr would throw.
     const address = ipaddr.IPv6.parse(text.replace(/%.*/s, ''));
     return address.isIPv4MappedAddress()
       ? judgeIp(address.toIPv4Address().toString(), repairs)
-      : invalid('ipv6_unsupported');
+      : invalidCell('ipv6_unsupported');
   }
   const bracketed = /^\[([^[\]]+)\](?::(\d{1,5}))?$/.exec(text);
   const [, address = '', port] = bracketed ?? /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
   if (isIPv4(address) || isIPv6(address)) {
-    if (port !== undefined && Number(port) > MOST_PORT) return invalid('ip_with_port');
+    if (port !== undefined && Number(port) > MOST_PORT) return invalidCell('ip_with_port');
     const found = bracketed === null ? repairs : [...repairs, 'brackets' as const];
     return judgeIp(address, port === undefined ? found : [...found, 'port']);
   }
   const host = text.replace(HOST_MASK, '');
   if (host !== text) return judgeIp(host, [...repairs, 'host_mask']);
-  if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalid('ip_range');
-  if (/^[1-9]\d{7,9}$/.test(text) && Number(text) < ADDRESSES) return invalid('ip_number');
-  return judgeList(text, repairs, which) ?? invalid('ip_malformed');
+  if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalidCell('ip_range');
+  if (/^[1-9]\d{7,9}$/.test(text) && Number(text) < ADDRESSES) return invalidCell('ip_number');
+  return judgeList(text, repairs, which) ?? invalidCell('ip_malformed');
 }
 
 const MOST_PORT = 65_535;
@@ -152,15 +160,15 @@ function judgeList(
 ): Canonical<IpCode> | undefined {
   const parts = text.split(/[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
-  const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [])));
+  const judged = parts.map(part => (isPlaceholder(part) ? emptyCell : judgeIp(part, [])));
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const distinct = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
   const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
   // If the chosen entry is empty, no other entry is taken: it would be the address of another machine.
   const meant = which === 'last' ? judged.at(-1) : judged[0];
-  if (!isChosen || meant === undefined || meant.state === 'empty') return invalid('ip_list');
+  if (!isChosen || meant === undefined || meant.state === 'empty') return invalidCell('ip_list');
   return meant.state === 'value'
-    ? valid(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])])
+    ? validCell(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])])
     : meant;
 }

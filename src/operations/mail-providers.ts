@@ -1,4 +1,4 @@
-import {once} from './memoize.ts';
+import {memoize} from './memoize.ts';
 import {readOwnList} from './own-list.ts';
 import {sourceFile} from './package-files.ts';
 
@@ -22,7 +22,7 @@ export interface MailProvider {
 type ProviderColumn = 'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date';
 
 /** Every operator with its domains, the source of the entry, and the day of its check. */
-export const mailOperators = once(() =>
+export const mailOperators = memoize(() =>
   readOwnList<ProviderColumn>(sourceFile('operations/mail-providers.csv')).map(({domains, ...about}) => ({
     ...about,
     domains: domains.split(' '),
@@ -33,7 +33,7 @@ export const mailOperators = once(() =>
  * Listed providers by domain. This table takes precedence over the packages' lists, which call some providers
  * disposable and miss well-known disposable names.
  */
-export const mailProviders = once(
+export const mailProviders = memoize(
   (): ReadonlyMap<string, MailProvider> =>
     new Map(
       mailOperators().flatMap(({kind, domains, mailbox_domain, dots, tag}) => {

@@ -1,5 +1,5 @@
 /** Returns a function that makes its result at the first call, and keeps it. */
-export function once<T>(make: () => T): () => T {
+export function memoize<T>(make: () => T): () => T {
   let made: {readonly value: T} | undefined;
   return () => {
     made ??= {value: make()};

@@ -118,7 +118,7 @@ export const geography = {
 };
 
 /** The schema of an answer, or of an object in it. A service may send further fields. */
-export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
+export const answerSchema = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
 
@@ -127,7 +127,7 @@ type Own =
   | ('keyText' | 'isFree' | 'isRedeeming' | 'isReplay');
 
 /** Makes an intelligence operation from the parts in which it differs from the others. */
-export function intelligence<const Name extends string, Data extends z.ZodObject>(
+export function defineIntelligence<const Name extends string, Data extends z.ZodObject>(
   name: Name,
   {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
 ): IntelligenceSpec<Name, Data> {
@@ -150,7 +150,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
 }
 
 /** The only error body that the interface defines. */
-export const errorBody = z.object({
+export const errorBodySchema = z.object({
   success: z.literal(false),
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
 });

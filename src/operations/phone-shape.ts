@@ -1,5 +1,5 @@
 import {type PhoneCountry, phoneCountry} from './country.ts';
-import {phones} from './phone-library.ts';
+import {phoneLibrary} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 
 /** Dates such as 2026-01-31, 31.01.2026 and 1/31/2026. */
@@ -47,7 +47,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   if (region === undefined) return NATIONAL.test(text) || hasCallingCode(text);
   if (hasCallingCode(text, region)) return true;
   const isValid = (digits: string) =>
-    phones()
+    phoneLibrary()
       .parsePhoneNumberFromString(digits, {...region, extract: false})
       ?.isValid() === true;
   if (!isValid(text)) return false;
@@ -63,12 +63,12 @@ const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 /** True for digits that form a valid number with a plus in front. With a `region`, it must be of that region. */
 function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   if (!INTERNATIONAL.test(text)) return false;
-  const number = phones().parsePhoneNumberFromString(`+${text}`);
+  const number = phoneLibrary().parsePhoneNumberFromString(`+${text}`);
   if (number === undefined || !isInPlan(number)) return false;
   if (region === undefined) return true;
   const own =
     'defaultCountry' in region
-      ? phones().getCountryCallingCode(region.defaultCountry)
+      ? phoneLibrary().getCountryCallingCode(region.defaultCountry)
       : region.defaultCallingCode;
   return number.countryCallingCode === own;
 }

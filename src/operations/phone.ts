@@ -1,12 +1,20 @@
 import {isIPv4} from 'node:net';
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import {z} from 'zod';
-import {type BareEvidence, bareDigits, readBare, readingOf} from './bare-digits.ts';
-import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
-import {type CellRules, folded, type RepairCode, readCell} from './cell.ts';
+import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './bare-digits.ts';
+import {
+  type Canonical,
+  digitCodes,
+  emptyCell,
+  invalidCell,
+  isScientific,
+  judgeEntry,
+  validCell,
+} from './canonical.ts';
+import {type CellRules, foldText, type RepairCode, readCell} from './cell.ts';
 import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
-import {fields, flag, intelligence, text} from './operation.ts';
-import {phones} from './phone-library.ts';
+import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
+import {phoneLibrary} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 import {isDate, isLikelyPhone} from './phone-shape.ts';
 
@@ -27,7 +35,7 @@ const codes = {
 
 type PhoneCode = keyof typeof codes;
 
-const data = fields({
+const data = answerSchema({
   is_valid: flag.describe('True if the number can be assigned to a line.'),
   is_disposable: flag.describe('True if it belongs to a public inbox that anybody can read.'),
   is_virtual: flag.describe('True if it has no line of its own, as with VoIP.'),
@@ -45,7 +53,7 @@ const data = fields({
   risk_score: z.number().describe('Risk score of the service; the interface does not show its range.'),
 });
 
-export const phone = intelligence('phone', {
+export const phone = defineIntelligence('phone', {
   summary: 'Validate and enrich a phone number.',
   value: z.string().min(1).describe('The phone number to validate.'),
   data,
@@ -92,13 +100,13 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const region = phoneCountry(country);
     const written = fromAbroad(text.slice(uri.length).trim());
-    return written === undefined ? invalid('phone_in_text') : judgePhone(written, found, region, all);
+    return written === undefined ? invalidCell('phone_in_text') : judgePhone(written, found, region, all);
   });
 }
 
 /** The E.164 form of a text with a plus; undefined if it is not a valid number. */
 function validNumber(text: string): string | undefined {
-  const number = phones().parsePhoneNumberFromString(text, {extract: false});
+  const number = phoneLibrary().parsePhoneNumberFromString(text, {extract: false});
   return number !== undefined && isInPlan(number) ? number.number : undefined;
 }
 
@@ -135,7 +143,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
   const judged = isUnclear ? canonicalPhone(text, country, {bare: 'international'}) : plain;
   if (judged.state !== 'value') return undefined;
-  const number = phones().parsePhoneNumberFromString(judged.value);
+  const number = phoneLibrary().parsePhoneNumberFromString(judged.value);
   return number !== undefined && isInPlan(number) ? judged.value : undefined;
 }
 
@@ -149,17 +157,19 @@ export function phoneHabits(
   for (const [raw, country] of cells) {
     const cell = readCell(raw);
     if (cell.state !== 'text') continue;
-    const plain = folded(cell.text);
+    const plain = foldText(cell.text);
     const text = WHOLE.exec(plain)?.[1] ?? plain;
-    const digits = bareDigits(text);
+    const digits = extractBareDigits(text);
     if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
     const region = phoneCountry(country);
-    const number = region && phones().parsePhoneNumberFromString(text, {...region, extract: false});
+    const number = region && phoneLibrary().parsePhoneNumberFromString(text, {...region, extract: false});
     const national = number?.isPossible() === true ? number : undefined;
     if (!text.startsWith('+')) numbers.push({digits, national});
     if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
   }
-  const bare = numbers.some(({digits}) => digits !== undefined) ? readingOf(numbers, isInHeader) : undefined;
+  const bare = numbers.some(({digits}) => digits !== undefined)
+    ? judgeBareReading(numbers, isInHeader)
+    : undefined;
   return {...(bare && {bare}), ...(zeroLost && {zeroLost})};
 }
 
@@ -175,35 +185,35 @@ function judgePhone(
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
-  if (ZEROS.test(text)) return empty;
-  if (isScientific(text)) return invalid('scientific_notation');
-  if (isDate(text)) return invalid('phone_date');
-  if (listsPhones(text)) return invalid('phone_list');
+  if (ZEROS.test(text)) return emptyCell;
+  if (isScientific(text)) return invalidCell('scientific_notation');
+  if (isDate(text)) return invalidCell('phone_date');
+  if (listsPhones(text)) return invalidCell('phone_list');
   const [, glue] = GLUED.exec(text) ?? [];
-  if (glue !== undefined) return invalid(glue === '/' ? 'phone_list' : 'phone_in_text');
+  if (glue !== undefined) return invalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
   const number = mayBeNumber(text, country)
-    ? phones().parsePhoneNumberFromString(text, {...country, extract: false})
+    ? phoneLibrary().parsePhoneNumberFromString(text, {...country, extract: false})
     : undefined;
-  if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
+  if (number !== undefined && ZEROS.test(number.nationalNumber)) return emptyCell;
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that
   // it is incomplete.
   const whole =
     number?.isPossible() === true &&
     // If the text is in E.164 form itself, `isPossible` has already checked its length.
-    (number.number === text || phones().validatePhoneNumberLength(number.number) === undefined);
-  if (whole && number.number === text) return valid(text, repairs);
-  const digits = bareDigits(text);
+    (number.number === text || phoneLibrary().validatePhoneNumberLength(number.number) === undefined);
+  if (whole && number.number === text) return validCell(text, repairs);
+  const digits = extractBareDigits(text);
   const isRead = country !== undefined || habits?.bare === 'international' || habits?.bare === 'header';
   const read = isRead && digits ? readBare(digits, whole ? number : undefined, habits?.bare) : undefined;
-  if (read === 'unclear') return invalid('calling_code_unclear');
-  if (read) return valid(read.number, [...repairs, 'plus_added']);
-  if (!whole) return invalid(phoneFault(text, country));
-  if (isRange(text, number, country)) return invalid('phone_list');
+  if (read === 'unclear') return invalidCell('calling_code_unclear');
+  if (read) return validCell(read.number, [...repairs, 'plus_added']);
+  if (!whole) return invalidCell(phoneFault(text, country));
+  if (isRange(text, number, country)) return invalidCell('phone_list');
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return (
     planFault(text, number, habits) ??
-    valid(number.number, hasExtension ? [...repairs, 'extension'] : repairs)
+    validCell(number.number, hasExtension ? [...repairs, 'extension'] : repairs)
   );
 }
 
@@ -215,7 +225,7 @@ function isRange(text: string, number: PhoneNumber, country: PhoneCountry | unde
   const groupsOf = (some: string) => some.match(/\d+/g)?.join(' ');
   if (start === undefined || groupsOf(text) === groupsOf(number.formatNational())) return false;
   return (
-    phones()
+    phoneLibrary()
       .parsePhoneNumberFromString(start, {...country, extract: false})
       ?.isValid() === true
   );
@@ -244,14 +254,14 @@ function planFault(
   if (text.startsWith('+')) return undefined;
   const isValid = isInPlan(number);
   if (isValid && habits?.zeroLost !== true) return undefined;
-  if (lacksZero(number)) return invalid('leading_zero_lost');
-  return isValid ? undefined : invalid('phone_out_of_plan');
+  if (lacksZero(number)) return invalidCell('leading_zero_lost');
+  return isValid ? undefined : invalidCell('phone_out_of_plan');
 }
 
 /** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
 function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
   if (nationalNumber.startsWith('0')) return false;
-  const longer = phones().parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {
+  const longer = phoneLibrary().parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {
     extract: false,
   });
   return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
@@ -276,13 +286,13 @@ function judgeDecimal(
   habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
-  if (digits === undefined) return invalid('decimal_number');
+  if (digits === undefined) return invalidCell('decimal_number');
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, {...habits, zeroLost: true});
   if (judged.state !== 'value')
-    return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalid('decimal_number');
-  return phones().parsePhoneNumberFromString(judged.value)?.isValid() === true
+    return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalidCell('decimal_number');
+  return phoneLibrary().parsePhoneNumberFromString(judged.value)?.isValid() === true
     ? judged
-    : invalid('decimal_number');
+    : invalidCell('decimal_number');
 }
 
 /** Quotes, and punctuation outside ASCII. With one of these, a number counts as part of a text. */
@@ -293,7 +303,7 @@ function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode 
   if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';
   if (country === undefined && !text.startsWith('+')) return 'country_unknown';
-  switch (phones().validatePhoneNumberLength(text, country)) {
+  switch (phoneLibrary().validatePhoneNumberLength(text, country)) {
     case 'TOO_SHORT':
     case undefined:
       return 'phone_too_short';

@@ -29,7 +29,9 @@ export function isIntelligence(name: string): name is Intelligence {
 }
 
 /** The canonical form of each field of a request that has one, by the field's name. */
-export function formsOf(name: Operation): Readonly<Record<string, (typeof operations)['ip']['canonical']>> {
+export function canonicalForms(
+  name: Operation,
+): Readonly<Record<string, (typeof operations)['ip']['canonical']>> {
   const spec = operations[name];
   const beside = 'beside' in spec ? Object.values(spec.beside) : [];
   return Object.fromEntries([
@@ -47,7 +49,7 @@ export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Inte
 }
 
 /** Joins names: `ip, phone or email`. Intl.ListFormat does that too, but delays every help text by 12 ms. */
-export function anyOf(names: readonly string[]): string {
+export function joinWithOr(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }
 

@@ -1,8 +1,16 @@
 import {z} from 'zod';
-import {anyCellCodes, type Canonical, empty, invalid, judgeCell, valid} from './canonical.ts';
+import {anyCellCodes, type Canonical, emptyCell, invalidCell, judgeCell, validCell} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
-import {type AnswerFields, apiKey, fields, flag, geography, type OperationSpec, text} from './operation.ts';
+import {
+  type AnswerFields,
+  answerSchema,
+  apiKey,
+  flag,
+  geography,
+  type OperationSpec,
+  text,
+} from './operation.ts';
 import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
@@ -26,14 +34,14 @@ const request = z.object({
 });
 
 /** The fields of the answer. A response has them beside `success`; the other operations have them in `data`. */
-const data = fields({
+const data = answerSchema({
   user_id: text.describe('The user identifier that was sent.'),
   score: z.number().describe('Score from 0 (bot) to 100 (human).'),
-  verdict: fields({
+  verdict: answerSchema({
     can_pass: flag.describe('True if the request should be allowed.'),
     redeemed: flag.describe('True if the token was verified before this call.'),
   }),
-  device: fields({
+  device: answerSchema({
     fingerprint: text.describe('Fingerprint that identifies the device.'),
     user_agent: text.describe("The browser's user agent."),
     browser: text.describe('The browser.'),
@@ -42,7 +50,7 @@ const data = fields({
     os: text.describe("The device's operating system."),
     is_mobile: flag.describe('True if the device is mobile.'),
   }),
-  ip: fields({
+  ip: answerSchema({
     address: text.describe("The visitor's address."),
     type: text.describe('Kind of address, such as ipv4.'),
     is_datacenter: flag.describe('True if it is in a datacenter.'),
@@ -54,8 +62,8 @@ const data = fields({
     asn: text.describe('The network (autonomous system, AS) that announces it.'),
     asn_number: z.int().describe('Number of that network.'),
   }),
-  location: fields(geography),
-  email: fields({
+  location: answerSchema(geography),
+  email: answerSchema({
     address: text.describe('The e-mail address that was sent.'),
     normalized: text.describe("The mailbox's main address, without tags and the like."),
     valid: flag.describe('True if mail can be sent to the address.'),
@@ -64,20 +72,20 @@ const data = fields({
     domain_type: text.describe('Kind of domain.'),
     flags: z.array(text).describe('Oddities, as codes.'),
   }),
-  phone: fields({
+  phone: answerSchema({
     valid: flag.describe('True if the phone number that was sent can be assigned to a line.'),
     country_code: text.describe('Country calling code.'),
     country_name: text.describe('Name of the country.'),
     carrier: text.describe('Carrier.'),
     line_type: text.describe('Kind of line, such as landline.'),
   }),
-  session: fields({
+  session: answerSchema({
     started_at: dateTime.describe('Time at which the session began.'),
     finished_at: dateTime.describe('Time at which the session ended.'),
   }),
   rules: z
     .array(
-      fields({
+      answerSchema({
         action: text.describe('Action of the rule, such as block.'),
         name: text.describe('The rule in words.'),
         id: text.describe('The identifier of the rule.'),
@@ -86,13 +94,13 @@ const data = fields({
       }),
     )
     .describe('Bot and access rules that matched.'),
-  multi_accounting: fields({
+  multi_accounting: answerSchema({
     detected: flag.describe('True if one person seems to have several accounts.'),
     risk: text.describe('Level of that risk.'),
     score: z.number().describe('That risk as a number.'),
     accounts: z
       .array(
-        fields({
+        answerSchema({
           user_id: text.describe('The other user identifier.'),
           email: text.describe('Its e-mail address.'),
           signals: z.array(text).describe('Traits that the accounts share.'),
@@ -108,8 +116,8 @@ const data = fields({
 /** Reads a user's identifier, which the customer has chosen. Only removes the blanks around it. */
 function canonicalId(raw: string): Canonical {
   const text = raw.trim();
-  if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
-  return text === '' ? empty : valid(text);
+  if (/\p{Cc}/u.test(text)) return invalidCell('unreadable_characters');
+  return text === '' ? emptyCell : validCell(text);
 }
 
 /** Optional inputs beside a token: `param` is the request's field, and `canonical` reads the value. */
@@ -173,7 +181,7 @@ export function canonicalToken(
   rules?: CellRules,
 ): Canonical<keyof typeof codes> {
   return judgeCell(raw, rules, (text, repairs) =>
-    /\s/.test(text) ? invalid('token_malformed') : valid(text, repairs),
+    /\s/.test(text) ? invalidCell('token_malformed') : validCell(text, repairs),
   );
 }
 

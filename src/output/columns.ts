@@ -1,8 +1,8 @@
 import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
-import {keyOf, type Target} from '../columns/targets.ts';
+import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
-import {closest} from '../job/did-you-mean.ts';
+import {closestName} from '../job/did-you-mean.ts';
 import type {Result} from '../ledger/lookup.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
@@ -36,7 +36,7 @@ const SAID: readonly LookupColumn[] = [
 ];
 
 /** The columns before the answer's fields. `marksStale`: true to include the column `stale`. */
-export function saidOf(marksStale: boolean): readonly LookupColumn[] {
+export function statusColumns(marksStale: boolean): readonly LookupColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
 
@@ -52,7 +52,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
     if (inner instanceof z.ZodObject) return flatten(inner, here);
     // The whole answer is a verdict, so the columns of the two flags in `verdict` omit that word: `can_pass`.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
-    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => valueAt(data, here)}];
+    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => getAtPath(data, here)}];
   });
 }
 
@@ -62,7 +62,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
 }
 
 /** The columns that one target adds. The target's prefix and a column's own name make its full name. */
-export interface NamedColumns {
+export interface AddedColumns {
   readonly target: {readonly prefix: string};
   /** The target's columns that come before the answer's fields: status, error and, in some runs, stale. */
   readonly said: readonly LookupColumn[];
@@ -70,7 +70,7 @@ export interface NamedColumns {
 }
 
 /** Columns that one target adds to the output. */
-export interface TargetColumns extends NamedColumns {
+export interface TargetColumns extends AddedColumns {
   readonly target: Target;
   /** All fields that the answer may have, selected or not. */
   readonly answerFields: readonly AnswerField[];
@@ -80,7 +80,7 @@ export interface TargetColumns extends NamedColumns {
   readonly key: string;
 }
 
-export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[] {
+export function listResultColumns({said, fields}: AddedColumns): readonly LookupColumn[] {
   return [...said, ...fields];
 }
 
@@ -97,7 +97,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
-  const said = saidOf(marksStale);
+  const said = statusColumns(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
     const fields = answerFields.filter(({name, path}) => {
@@ -108,7 +108,7 @@ export function planColumns(
       return named.length > 0;
     });
     const whole = chosen === undefined;
-    return {target, said, fields, answerFields, whole, key: keyOf(targets, index)};
+    return {target, said, fields, answerFields, whole, key: targetKey(targets, index)};
   });
   for (const name of chosen ?? [])
     if (!used.has(name) && !OTHERS.includes(name)) throw unknownField(name, targets);
@@ -120,7 +120,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
     fieldsOf(operation).map(field => `${operation}.${field.name}`),
   );
   const short = known.map(field => field.slice(field.indexOf('.') + 1));
-  const near = closest(name, known) ?? closest(name, short);
+  const near = closestName(name, known) ?? closestName(name, short);
   const hint =
     near === undefined ? `Known fields: ${[...known, ...OTHERS].join(', ')}.` : `Did you mean "${near}"?`;
   return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);
@@ -128,10 +128,12 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
 
 /** Names of all added columns, in order: lookups, risk score, repairs. */
 export function addedNames(
-  columns: readonly NamedColumns[],
+  columns: readonly AddedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
-  const lookups = columns.flatMap(column => columnsOf(column).map(({name}) => column.target.prefix + name));
+  const lookups = columns.flatMap(column =>
+    listResultColumns(column).map(({name}) => column.target.prefix + name),
+  );
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
 
@@ -244,14 +246,14 @@ export function resultCells(
 export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
-    const value = valueAt(data, path);
-    if (value !== undefined) putAt(picked, path, value);
+    const value = getAtPath(data, path);
+    if (value !== undefined) setAtPath(picked, path, value);
   }
   return picked;
 }
 
 /** Sets the field at `path` of an answer, and makes the objects around it. */
-export function putAt(answer: Record<string, unknown>, path: readonly string[], value: unknown): void {
+export function setAtPath(answer: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let inner = answer;
   for (const key of path.slice(0, -1)) {
     inner[key] ??= {};
@@ -260,7 +262,7 @@ export function putAt(answer: Record<string, unknown>, path: readonly string[], 
   inner[path.at(-1) as string] = value;
 }
 
-export function valueAt(data: unknown, path: readonly string[]): unknown {
+export function getAtPath(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined;

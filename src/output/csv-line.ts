@@ -8,7 +8,7 @@ export type CsvLine = (cells: readonly string[]) => string;
  * four times as long for a whole record. The delimiter is one character. Cells with a CR or LF are quoted: many readers
  * end a record there, whatever the file's own line end is.
  */
-export function csvLine(delimiter: string): CsvLine {
+export function createCsvLine(delimiter: string): CsvLine {
   const isOdd = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter);
   const options = {delimiter, eof: false, quoted_match: /[\r\n]/};
   return cells => cells.map(cell => (isOdd(cell) ? stringify([[cell]], options) : cell)).join(delimiter);
@@ -19,7 +19,7 @@ export function csvTable(
   head: readonly string[],
   rows: readonly (readonly (string | number | boolean | null)[])[],
 ): string {
-  const line = csvLine(',');
+  const line = createCsvLine(',');
   const safe = rows.map(row =>
     row.map(cell => (typeof cell === 'string' ? formulaSafe(cell) : String(cell ?? ''))),
   );

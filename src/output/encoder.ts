@@ -1,15 +1,15 @@
-import {usedAnswer} from '../client/answer-fields.ts';
+import {usableAnswer} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
-import {Recent} from '../lookup/outcome-cache.ts';
+import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
-  columnsOf,
+  listResultColumns,
   pickFields,
   type RiskColumn,
   repairsByKey,
@@ -17,7 +17,7 @@ import {
   riskCells,
   type TargetColumns,
 } from './columns.ts';
-import {type CsvLine, csvLine, formulaSafe} from './csv-line.ts';
+import {type CsvLine, createCsvLine, formulaSafe} from './csv-line.ts';
 import {flatMembers} from './flat.ts';
 
 export interface OutputFormat {
@@ -75,7 +75,7 @@ export function createEncoder(
 }
 
 /** `input`: names of the input's columns in the output. `added`: names that the format itself adds. */
-export function ownNames(
+export function passthroughNames(
   input: InputFormat,
   {kind, flatten}: OutputFormat,
 ): {readonly input: readonly string[]; readonly added: readonly string[]} {
@@ -88,7 +88,7 @@ type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
 /** Returns two functions: `line` makes the text of a CSV record, and `headOf` the text before the first record. */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
-  const line = csvLine(delimiter);
+  const line = createCsvLine(delimiter);
   const sep = sepLine ? `sep=${delimiter}${eol}` : '';
   const headOf = (header: readonly (readonly string[])[]) =>
     (bom ? '\uFEFF' : '') + sep + header.map(cells => line(cells) + eol).join('');
@@ -99,7 +99,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   const {line, headOf} = csvWriter(output);
   const escaped = (cells: readonly string[]) => (output.escapeInput ? cells.map(formulaSafe) : cells);
   const results = columns.map((column, index) => resultText(column, index, line, output));
-  const ownName = ownNames(input, output);
+  const ownName = passthroughNames(input, output);
   const names = escaped([...ownName.input, ...ownName.added, ...addedNames(columns, output)]);
   const encodeRow = (row: EnrichedRow) => {
     const texts = [line(escaped(ownCells(row.row, input, output))), ...results.map(text => text(row))];
@@ -123,8 +123,8 @@ function resultText(
   {escapeAnswers}: OutputFormat,
 ): (row: EnrichedRow) => string {
   const safe = escapeAnswers ? formulaSafe : (text: string) => text;
-  const all = columnsOf(column);
-  const recent = new Recent<string>(RECENT_BYTES, (data, text) => data.length + text.length);
+  const all = listResultColumns(column);
+  const recent = new OutcomeCache<string>(RECENT_BYTES, (data, text) => data.length + text.length);
   return ({results, answers}) => {
     const result = results[index] as Result;
     const known = isPlain(result) ? recent.get(result.data) : undefined;
@@ -189,7 +189,7 @@ function flatAnswers(columns: readonly TargetColumns[], output: OutputFormat): A
     const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
       const answer = receivedAnswer(result);
-      return columnsOf(column).map(one => one.of(result, answer));
+      return listResultColumns(column).map(one => one.of(result, answer));
     });
     if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
     if (output.repairs) values.push(repairsByKey(repairs, columns));
@@ -213,7 +213,7 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
 function typedAnswer(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
-  return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
+  return marked === text ? answer : usableAnswer(target.operation, JSON.parse(marked));
 }
 
 /** A result's parsed answer, with all its fields. Numbers keep their spelling (exact-numbers.ts). */

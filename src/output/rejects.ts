@@ -1,5 +1,5 @@
 import type {InputFormat, Reject} from '../input/row.ts';
-import {csvLine} from './csv-line.ts';
+import {createCsvLine} from './csv-line.ts';
 
 /**
  * A line of the file of rejected rows. The first line also has the input's `header`, so that the rejected
@@ -11,7 +11,7 @@ export function rejectLine(reject: Reject, header?: string): string {
 }
 
 /** The header of a CSV input, as a line; empty without a header. */
-export function headerLine(format: InputFormat): string {
+export function inputHeaderLine(format: InputFormat): string {
   if (format.kind !== 'csv' || format.header === undefined) return '';
-  return `${csvLine(format.delimiter)(format.header)}\n`;
+  return `${createCsvLine(format.delimiter)(format.header)}\n`;
 }

@@ -1,11 +1,11 @@
 import {basename} from 'node:path';
 import {driftSection} from './drift.ts';
-import {count, duration, many, moment, moneyOf, percent} from './format.ts';
+import {formatCount, formatDuration, formatMoment, formatMoney, formatPercent, pluralize} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
 import {moneySection} from './sections/money-section.ts';
 import {RISK, riskSection} from './sections/risk-section.ts';
-import {fieldsSection, originsSection, rowsSection, troubleSection} from './sections/rows-section.ts';
+import {errorsSection, fieldsSection, originsSection, rowsSection} from './sections/rows-section.ts';
 import {paceSection, runSection} from './sections/run-section.ts';
 import {streaksSentence} from './sentences.ts';
 import type {Summary} from './summary.ts';
@@ -17,7 +17,7 @@ export function buildReport(summary: Summary): Report {
     riskSection(summary),
     moneySection(summary),
     rowsSection(summary),
-    troubleSection(summary),
+    errorsSection(summary),
     fieldsSection(summary),
     originsSection(summary),
     paceSection(summary),
@@ -36,7 +36,7 @@ function titleOf({job, input: {paths}}: Summary): string {
   const [first, ...others] = paths;
   if (first === undefined) return job ?? 'Enrichment run';
   const name = first === '-' ? 'stdin' : basename(first);
-  const list = others.length === 0 ? name : `${name} and ${count(others.length)} more`;
+  const list = others.length === 0 ? name : `${name} and ${formatCount(others.length)} more`;
   return job === null ? list : `${job} (${list})`;
 }
 
@@ -54,16 +54,18 @@ function statusOf({status, exit_code}: Summary): Report['status'] {
 
 function leadOf(summary: Summary): string {
   const {rows, status, reason, exit_code, come_back_at, started_at, failed_if} = summary;
-  const written = `${many(rows.written, 'row')} written`;
-  const when = `Started ${moment(started_at)}, ran for ${duration(summary.duration_ms)}.`;
+  const written = `${pluralize(rows.written, 'row')} written`;
+  const when = `Started ${formatMoment(started_at)}, ran for ${formatDuration(summary.duration_ms)}.`;
   if (status === 'completed' || status === 'partial') {
-    const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} rejected as unreadable`;
+    const rejected = rows.rejected === 0 ? '' : `, ${formatCount(rows.rejected)} rejected as unreadable`;
     const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
     const limits = failed_if.map(condition => ` Limit passed: ${condition}.`).join('');
     return `${written}${rejected}.${why}${limits}${streaksSentence(summary)} ${when}`;
   }
   const back =
-    come_back_at === undefined ? 'The same command resumes it.' : `Run again after ${moment(come_back_at)}.`;
+    come_back_at === undefined
+      ? 'The same command resumes it.'
+      : `Run again after ${formatMoment(come_back_at)}.`;
   return `Stopped: ${words(reason)} (exit code ${exit_code}), with ${written} so far. ${back} ${when}`;
 }
 
@@ -71,38 +73,38 @@ function factsOf(summary: Summary): Fact[] {
   const {rows, credits, risk, endpoint} = summary;
   const answered = lookupTotal(summary, 'answered');
   const asked = lookupTotal(summary, 'answered', 'failed', 'unknown');
-  const spent = count(credits.spent);
+  const spent = formatCount(credits.spent);
   const facts: (Fact | false)[] = [
     {
       label: 'Rows written',
-      value: count(rows.written),
-      note: rows.rejected === 0 ? undefined : `${count(rows.rejected)} unreadable`,
+      value: formatCount(rows.written),
+      note: rows.rejected === 0 ? undefined : `${formatCount(rows.rejected)} unreadable`,
     },
     risk !== null &&
       risk.scored > 0 && {
         label: 'High risk',
-        value: count(risk.high),
+        value: formatCount(risk.high),
         section: RISK,
-        note: `${percent(risk.high, risk.scored)} of scored rows`,
+        note: `${formatPercent(risk.high, risk.scored)} of scored rows`,
       },
     {
       label: 'Lookups answered',
-      value: percent(answered, asked),
-      note: `${count(answered)} of ${count(asked)}`,
+      value: formatPercent(answered, asked),
+      note: `${formatCount(answered)} of ${formatCount(asked)}`,
     },
     endpoint.kind === 'embedded'
       ? {label: 'Credits spent', value: '0', note: `a live service: ${spent}`}
       : {label: 'Credits spent', value: spent, note: spentNote(credits)},
-    {label: 'Credits saved', value: count(savedTotal(credits))},
+    {label: 'Credits saved', value: formatCount(savedTotal(credits))},
   ];
   return facts.filter(fact => fact !== false);
 }
 
 function spentNote({spent, maybe_spent, limit, account}: Summary['credits']): string | undefined {
   const notes = [
-    ...(account.price === undefined ? [] : [moneyOf(spent, account.price)]),
-    ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
-    ...(limit === null ? [] : [`limit ${count(limit)}`]),
+    ...(account.price === undefined ? [] : [formatMoney(spent, account.price)]),
+    ...(maybe_spent === 0 ? [] : [`${formatCount(maybe_spent)} more perhaps`]),
+    ...(limit === null ? [] : [`limit ${formatCount(limit)}`]),
   ];
   return notes.length === 0 ? undefined : notes.join(', ');
 }

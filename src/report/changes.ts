@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {count} from './format.ts';
+import {formatCount} from './format.ts';
 
 const whole = z.int().min(0);
 const counts = z.record(z.string(), whole);
@@ -63,7 +63,7 @@ export function levelGrid(levels: Changes['levels']): {
   const names = LEVELS.filter(name =>
     Object.entries(levels).some(([from, to]) => from === name || (to[name] ?? 0) > 0),
   );
-  return {names, rows: names.map(from => [from, ...names.map(to => count(levels[from]?.[to] ?? 0))])};
+  return {names, rows: names.map(from => [from, ...names.map(to => formatCount(levels[from]?.[to] ?? 0))])};
 }
 
 /** Explanation of a row's score: a line of `explain --json`. It holds no values of the row. */

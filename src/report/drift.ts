@@ -1,5 +1,5 @@
 import {unaskedCodes} from '../ledger/lookup.ts';
-import {count, many, percent} from './format.ts';
+import {formatCount, formatPercent, pluralize} from './format.ts';
 import type {Section} from './model.ts';
 import {lookupTotal} from './run-record.ts';
 import type {Drift, Summary} from './summary.ts';
@@ -22,7 +22,7 @@ const COUNT_FACTOR = 5;
 /** A run caught up if the last whole run was longer ago than the usual time between two, times this factor. */
 const CAUGHT_UP = 1.5;
 
-export function profileOf(summary: Summary): RunProfile {
+export function makeRunProfile(summary: Summary): RunProfile {
   const {rows, lookups, risk, fields, credits, finished_at, reason} = summary;
   const figures: Record<string, {value: number; of: number}> = {
     rows: {value: rows.written, of: 1},
@@ -111,7 +111,7 @@ export function driftSection({drift}: Summary): Section | undefined {
   if (drift.length === 0) return undefined;
   return {
     title: 'Unlike the last runs',
-    note: `Compared with the median of ${many(drift[0]?.runs ?? 0, 'earlier run')} of this job.`,
+    note: `Compared with the median of ${pluralize(drift[0]?.runs ?? 0, 'earlier run')} of this job.`,
     blocks: [
       {
         caption: 'What jumped',
@@ -142,8 +142,8 @@ function driftName(what: string): string {
 
 /** Rows, credits and scores are numbers; all other figures are shares. */
 function driftValue(what: string, value: number): string {
-  if (what === 'rows' || what === 'credits') return count(Math.round(value));
-  return what === 'risk.mean' ? count(Math.round(value * 10) / 10) : percent(value, 1);
+  if (what === 'rows' || what === 'credits') return formatCount(Math.round(value));
+  return what === 'risk.mean' ? formatCount(Math.round(value * 10) / 10) : formatPercent(value, 1);
 }
 
 /** One changed figure as part of a sentence: `share of high risk 12% (usually 3.1%)`. */

@@ -1,14 +1,14 @@
 import type {Price} from './summary.ts';
 
 /** `1234567` → `1,234,567`. */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   // The first `toLocaleString` loads V8's tables of languages, so small numbers are formatted without it.
   if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
   return value.toLocaleString('en-US', {maximumFractionDigits: 2});
 }
 
 /** Milliseconds → `850 ms`, `12 s`, `3 min 20 s`, `2 h 05 min`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
@@ -21,7 +21,7 @@ function pad(value: number): string {
 }
 
 /** A share of a whole: `12%`, `3.4%`, `< 0.1%`; `–` if the whole is 0. */
-export function percent(part: number, whole: number): string {
+export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;
   if (value > 0 && value < 0.1) return '< 0.1%';
@@ -30,7 +30,7 @@ export function percent(part: number, whole: number): string {
 }
 
 /** `1536` → `1.5 KiB`. */
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let [size, unit] = [value, 0];
   while (size >= 1_024 && unit < units.length - 1) [size, unit] = [size / 1_024, unit + 1];
@@ -38,28 +38,28 @@ export function bytes(value: number): string {
 }
 
 /** `2026-01-05T07:29:16.123Z` → `5 Jan 2026, 07:29 UTC`. */
-export function moment(iso: string): string {
+export function formatMoment(iso: string): string {
   const parts = {day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC'} as const;
   return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
 /** Names with their counts, the most common first. Names with equal counts are in alphabetical order. */
-export function ranked(counts: Readonly<Record<string, number>>): [string, number][] {
+export function rankByCount(counts: Readonly<Record<string, number>>): [string, number][] {
   return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }
 
 /** `12 rows`, `1 row`. */
-export function many(value: number, one: string): string {
-  return `${count(value)} ${value === 1 ? one : `${one}s`}`;
+export function pluralize(value: number, one: string): string {
+  return `${formatCount(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
 /** Credits as money: `2.62 EUR`. */
-export function moneyOf(credits: number, {per_credit: each, currency}: Price): string {
-  return amountOf(credits * each, currency);
+export function formatMoney(credits: number, {per_credit: each, currency}: Price): string {
+  return formatAmount(credits * each, currency);
 }
 
 /** An amount of money: `2.62 EUR`. Amounts below 0.10 have two significant digits. */
-export function amountOf(amount: number, currency: string): string {
+export function formatAmount(amount: number, currency: string): string {
   const isSmall = amount !== 0 && Math.abs(amount) < 0.1;
   const digits = isSmall
     ? {maximumSignificantDigits: 2}
@@ -68,6 +68,6 @@ export function amountOf(amount: number, currency: string): string {
 }
 
 /** ` (2.62 EUR)`; empty without a price. */
-export function inBrackets(credits: number, price: Price | undefined): string {
-  return price === undefined ? '' : ` (${moneyOf(credits, price)})`;
+export function formatMoneyInBrackets(credits: number, price: Price | undefined): string {
+  return price === undefined ? '' : ` (${formatMoney(credits, price)})`;
 }

@@ -1,4 +1,4 @@
-import {count, percent, ranked} from './format.ts';
+import {formatCount, formatPercent, rankByCount} from './format.ts';
 
 /** A report before it is HTML or Markdown: its content, and the form of each part. */
 export interface Report {
@@ -29,12 +29,12 @@ export interface Section {
 /** Meaning of a colour. The style sheet of the HTML report sets the colour for each meaning. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
-/** A number is written with {@link count}; null is a figure that nothing was measured for. */
+/** A number is written with {@link formatCount}; null is a figure that nothing was measured for. */
 export type TableCell = string | number | null;
 
 /** A cell of a report's table. */
 export function cellText(cell: TableCell): string {
-  return typeof cell === 'number' ? count(cell) : (cell ?? '–');
+  return typeof cell === 'number' ? formatCount(cell) : (cell ?? '–');
 }
 
 /** A table. Where it can, a page draws its figures, and shows the table on demand. */
@@ -81,7 +81,7 @@ export function rankingIfAny(
   names: readonly (readonly [name: string, times: number])[],
   of: number,
 ): Block[] {
-  const rows = names.map(([name, times]) => [name, times, percent(times, of)] as const);
+  const rows = names.map(([name, times]) => [name, times, formatPercent(times, of)] as const);
   const chart = {kind: 'ranking'} as const;
   return rows.length === 0 ? [] : [{caption, head: [what, 'count', 'share'], rows, chart}];
 }
@@ -90,5 +90,5 @@ const MOST = 12;
 
 /** The most common names. */
 export function mostCommon(counts: Readonly<Record<string, number>>): [name: string, times: number][] {
-  return ranked(counts).slice(0, MOST);
+  return rankByCount(counts).slice(0, MOST);
 }

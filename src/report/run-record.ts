@@ -36,7 +36,7 @@ export const runRecordSchema = summarySchema
 
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-export function recordOf(summary: Summary): RunRecord {
+export function makeRunRecord(summary: Summary): RunRecord {
   const {run_id, started_at, job, status, reason, rows, lookups, calls, credits, store} = summary;
   const distinct = lookupTotal(summary, 'distinct');
   const known = lookupTotal(summary, 'from_store');
@@ -51,7 +51,7 @@ export function recordOf(summary: Summary): RunRecord {
     ended_at: summary.finished_at,
     job,
     list: list === '-' ? null : basename(list) || null,
-    account: accountIn(summary),
+    account: accountOfSummary(summary),
     ...(account.price && {price: account.price}),
     status,
     reason,
@@ -59,7 +59,7 @@ export function recordOf(summary: Summary): RunRecord {
     rows: rows.written,
     calls: calls.total,
     credits: {spent, maybe_spent, by_operation: Object.fromEntries(byOperation)},
-    saved: exact(savedTotal(credits)),
+    saved: roundCredits(savedTotal(credits)),
     hit_rate: distinct === 0 ? null : Math.round((known / distinct) * 1e6) / 1e6,
     store_trouble: typeof store?.trouble === 'string',
     drift: summary.drift.map(({what}) => what),
@@ -67,7 +67,7 @@ export function recordOf(summary: Summary): RunRecord {
 }
 
 /** The account that paid, as in account files. */
-export function accountIn({endpoint, credits}: Summary): RunRecord['account'] {
+export function accountOfSummary({endpoint, credits}: Summary): RunRecord['account'] {
   return {
     endpoint: endpoint.kind === 'embedded' ? 'embedded' : (endpoint.base_url ?? ''),
     label: credits.account.label,
@@ -86,7 +86,7 @@ export function withoutPaths(summary: Summary): Summary {
 }
 
 /** Rounds a sum of credits to three decimals, as many as credits have. */
-export function exact(credits: number): number {
+export function roundCredits(credits: number): number {
   return Math.round(credits * 1_000) / 1_000;
 }
 

@@ -1,4 +1,4 @@
-import {exact, type RunRecord} from './run-record.ts';
+import {type RunRecord, roundCredits} from './run-record.ts';
 
 export type Grouping = 'day' | 'job' | 'operation';
 
@@ -28,7 +28,7 @@ const NOTHING: Spent = {runs: 0, calls: 0, spent: 0, maybe_spent: 0, money: {}};
  * Sums up the credits of runs, in the order of their ends, by day (every day from the first to the last), or by job or
  * operation (the highest sum first).
  */
-export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
+export function sumSpending(records: readonly RunRecord[], since: string, by: Grouping): Spend {
   const sums = new Map(by === 'day' ? daysOf(records).map(day => [day, NOTHING]) : []);
   for (const record of records)
     for (const [name, part] of partsOf(record, by)) sums.set(name, sumOf(sums.get(name) ?? NOTHING, part));
@@ -68,8 +68,8 @@ function sumOf(one: Spent, other: Spent): Spent {
   return {
     runs: one.runs + other.runs,
     calls: one.calls + other.calls,
-    spent: exact(one.spent + other.spent),
-    maybe_spent: exact(one.maybe_spent + other.maybe_spent),
+    spent: roundCredits(one.spent + other.spent),
+    maybe_spent: roundCredits(one.maybe_spent + other.maybe_spent),
     money,
   };
 }

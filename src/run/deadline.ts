@@ -1,5 +1,5 @@
 import type {Session} from './session.ts';
-import {deadlineStop, publishedInstead} from './stop.ts';
+import {deadlineStop, describePublishedInstead} from './stop.ts';
 
 /** Milliseconds that calls in flight get when a run ends. Container platforms kill a process after 10 s. */
 export const GRACE_MS = 5_000;
@@ -28,7 +28,7 @@ export function startDeadline(session: Session): () => void {
 
 /** Sends no more calls. After {@link GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
-  io.warn(publishedInstead(deadlineStop(job)));
+  io.warn(describePublishedInstead(deadlineStop(job)));
   gate.close('deadline');
   return setTimeout(() => connection.client.close(), GRACE_MS);
 }

@@ -1,13 +1,13 @@
-import {repairsOf} from '../columns/plan-row.ts';
-import {costOf} from '../columns/prices.ts';
+import {listRepairs} from '../columns/plan-row.ts';
+import {createCostOfLookup} from '../columns/prices.ts';
 import type {Guess} from '../columns/recognize/guess.ts';
 import type {Target} from '../columns/targets.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import {inCredits} from '../job/money.ts';
+import {toCredits} from '../job/money.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import {judgeBy} from '../ledger/answers/validity.ts';
+import {createJudge} from '../ledger/answers/validity.ts';
 import type {Lookup, Result} from '../ledger/lookup.ts';
 import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
 import {Occurrences} from '../ledger/run/repeated-tokens.ts';
@@ -15,18 +15,18 @@ import type {LaneSettings} from '../lookup/call.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {mostSends} from '../lookup/policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
-import {exact, recordOf} from '../report/run-record.ts';
+import {makeRunRecord, roundCredits} from '../report/run-record.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
 import {Destination} from './destination/destination.ts';
 import {checkReportPaths} from './end/deliver.ts';
 import {lastOfJob} from './end/history.ts';
-import {answersKey, scopeOf} from './identity.ts';
+import {answerScope, answersKey} from './identity.ts';
 import type {RunIo, World} from './io.ts';
-import {type Layout, layOut, operationsOf} from './layout/layout.ts';
+import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import type {Mapping} from './layout/mapping.ts';
 import {type Account, findAccount} from './open/account.ts';
-import {openAnswerStore, termsOf, withoutUnusable} from './open/answer-store.ts';
-import {lanesOf} from './open/lanes.ts';
+import {openAnswerStore, storeTerms, withoutUnusable} from './open/answer-store.ts';
+import {planLanes} from './open/lanes.ts';
 import {readFirst} from './rows/first-pass.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */
@@ -45,7 +45,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
   new Destination(job).check();
   checkReportPaths(job);
-  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
+  const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
   const source = await openSource({
     ...job.settings,
     paths: job.inputs,
@@ -53,14 +53,14 @@ export async function makePlan(given: Job, io: PlanIo) {
     stdin: io.stdin,
   });
   const now = io.now();
-  const store = openAnswerStore(job, answersKey(job), judgeBy(termsOf(job), now), io);
-  const calls = new CallCount(store, costOf(job));
+  const store = openAnswerStore(job, answersKey(job), createJudge(storeTerms(job), now), io);
+  const calls = new CallCount(store, createCostOfLookup(job));
   /** Counts only lookups without a condition, for the minimum cost. */
-  const firm = new CallCount(store, costOf(job));
+  const firm = new CallCount(store, createCostOfLookup(job));
   let counted: Layout['facts'];
   try {
     for (const note of source.notes) io.warn(note);
-    const {mapping, format, facts} = layOut(job, source, now);
+    const {mapping, format, facts} = makeLayout(job, source, now);
     counted = facts;
     for (const doubt of mapping.doubts) io.warn(doubt);
     const counters = emptyCounters();
@@ -100,8 +100,8 @@ export async function makePlan(given: Job, io: PlanIo) {
 function lastTime(job: Job, env: World['env']) {
   const last = lastOfJob(job, env);
   if (last === undefined) return null;
-  const {ended_at, rows, calls, credits, hit_rate} = recordOf(last);
-  return {ended_at, rows, calls, credits: exact(credits.spent + credits.maybe_spent), hit_rate};
+  const {ended_at, rows, calls, credits, hit_rate} = makeRunRecord(last);
+  return {ended_at, rows, calls, credits: roundCredits(credits.spent + credits.maybe_spent), hit_rate};
 }
 
 /** Stands for the answer of a lookup that a run would make. */
@@ -119,7 +119,7 @@ function dryRun({targets, planRow}: Mapping, counters: Counters) {
       ask(cell.lookup, targets[index]);
       return ANSWERED;
     });
-    countRow(counters, {row, results, repairs: repairsOf(planned), ...nothing}, columns);
+    countRow(counters, {row, results, repairs: listRepairs(planned), ...nothing}, columns);
   };
 }
 
@@ -195,7 +195,7 @@ function countsOf(
   {calls, firm}: {readonly calls: CallCount; readonly firm: CallCount},
   account: Account | undefined,
 ) {
-  const operations = operationsOf(targets);
+  const operations = operationsOfTargets(targets);
   const lookups = operations.map(name => {
     const {empty, invalid, failed, skipped: filtered} = cells[name];
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
@@ -209,12 +209,12 @@ function countsOf(
     errors: listErrors(errors),
     repairs: listErrors(repairs),
     credits: {
-      at_least: inCredits(firm.cost),
+      at_least: toCredits(firm.cost),
       /** Cost if every condition holds and no call is sent again. */
-      all_sent_once: inCredits(calls.cost),
-      at_most: inCredits(calls.cost * mostSends(job.settings)),
+      all_sent_once: toCredits(calls.cost),
+      at_most: toCredits(calls.cost * mostSends(job.settings)),
     },
-    ...timeAt(lanesOf(job, operations, account), name => calls.operations[name].calls),
+    ...timeAt(planLanes(job, operations, account), name => calls.operations[name].calls),
   };
 }
 

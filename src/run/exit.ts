@@ -6,7 +6,7 @@ import {INVALID_TOKEN} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {type Counters, failures, hasAnswers, unasked} from './counts/counters.ts';
+import {type Counters, countFailures, countUnasked, hasAnswers} from './counts/counters.ts';
 
 export interface Counted {
   readonly count: number;
@@ -57,8 +57,8 @@ export function isForbidden(
  */
 function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): string | undefined {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
-  const lost = failures(counters) - (keepsRejections ? rejected : 0);
-  const cutShort = unaskedCodes.find(code => unasked(counters, code) > 0);
+  const lost = countFailures(counters) - (keepsRejections ? rejected : 0);
+  const cutShort = unaskedCodes.find(code => countUnasked(counters, code) > 0);
   if (lost > 0) return 'lookups_failed';
   if (cutShort !== undefined) return cutShort;
   if (operationNames.some(name => tally.refusals[name].longestStreak > 0)) return 'refused_in_a_row';
@@ -88,7 +88,7 @@ function unansweredSentence(summary: Summary): string {
 }
 
 /** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */
-export function exceeds(
+export function exceedsLimit(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,
 ): boolean {

@@ -1,17 +1,17 @@
 import {createHash} from 'node:crypto';
-import {checkedBaseUrl} from '../client/client.ts';
+import {parseBaseUrl} from '../client/client.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {namesBesideResult, type Settings} from '../job/settings.ts';
 import {type Scope, scopeKey} from '../ledger/answers/store-file.ts';
-import {loadRules, shapeOfRules} from '../score/rules.ts';
+import {loadRules, ruleSetShape} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
 
 /*
  * Left: what a session or run takes over from an earlier one. Right: what must be equal in both for that.
  *
  *   the lock, the state's directory   the output's path
- *   answers, doubts and spending      the scope: endpoint and account ({@link scopeOf}), with the embedded service's
+ *   answers, doubts and spending      the scope: endpoint and account ({@link answerScope}), with the embedded service's
  *                                     data; as in the answer store ({@link answersKey})
  *   the count of credits              the state; for a job also its list (src/run/state/sessions.ts)
  *   "it is complete"                  settings, input and output, by the summary's digests
@@ -20,7 +20,7 @@ import {dataVersion} from '../service/data/data-version.ts';
  */
 
 /** The endpoint and account to which answers and spending belong. Runs with another scope don't use them. */
-export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
+export function answerScope(endpoint: Endpoint, settings: Job['settings']): Scope {
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
 
@@ -29,7 +29,7 @@ export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
  * its data counts as an endpoint.
  */
 export function answersKey({endpoint, settings}: Job): string {
-  const scope = scopeOf(endpoint, settings);
+  const scope = answerScope(endpoint, settings);
   return scopeKey(
     endpoint.kind === 'embedded' ? {...scope, endpoint: `${scope.endpoint} ${dataVersion()}`} : scope,
   );
@@ -44,7 +44,7 @@ export function endpointName(
   endpoint: {readonly kind: 'embedded'} | {readonly kind: 'live'; readonly baseUrl: string},
 ): string {
   if (endpoint.kind === 'embedded') return 'embedded';
-  const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
+  const {origin, pathname} = parseBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
@@ -64,7 +64,7 @@ export function settingsDigest(job: Job): string {
 /** The rules' current content. A rules file, or a list that it reads, may change while its name stays the same. */
 function rulesIn({settings: {score}, placeOf}: Job): unknown {
   try {
-    return shapeOfRules(loadRules(score, placeOf));
+    return ruleSetShape(loadRules(score, placeOf));
   } catch {
     // The rules can't be read. The run itself reports that.
     return null;

@@ -19,7 +19,7 @@ export interface Reached {
 export type Phase = (what: string, reached: () => Reached) => () => void;
 
 /** Does slow work and shows its progress. */
-export async function during<T>(
+export async function withPhase<T>(
   phase: Phase | undefined,
   what: string,
   reached: () => Reached,
@@ -90,6 +90,6 @@ export interface RunIo extends World {
 }
 
 /** How to read inputs that can be read only once (stdin, pipes). Their reading ends when `signal` aborts. */
-export function pipesOf({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): Pipes {
+export function pipeSettings({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): Pipes {
   return {stdin, warn, signal};
 }

@@ -1,29 +1,29 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {foreseen} from '../errors.ts';
+import {toOutputError} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
-import {momentOf} from '../job/settings/until.ts';
+import {parseMoment} from '../job/settings/until.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {asked, failures, hasAnswers} from './counts/counters.ts';
+import {countAsked, countFailures, hasAnswers} from './counts/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {summarize} from './end/build-summary.ts';
 import {finish, reportFailure} from './end/finish.ts';
-import {type Begun, withHealthCheck} from './end/health-check.ts';
-import {pruneHistory, rememberRun, unfinished} from './end/history.ts';
-import {withPlace} from './end/space.ts';
-import {exceeds, isForbidden} from './exit.ts';
+import {type BegunRun, withHealthCheck} from './end/health-check.ts';
+import {pruneHistory, rememberRun, unfinishedEnd} from './end/history.ts';
+import {withFullDisk} from './end/space.ts';
+import {exceedsLimit, isForbidden} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/answer-store.ts';
 import {Admission} from './rows/admission.ts';
-import {limited} from './rows/first-pass.ts';
+import {limitRows} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import {keepStored, openSession, readAgain, type Session, sampleTimeline} from './session.ts';
 import {completeBefore} from './state/completed-run.ts';
-import {closeState, hasCalls, openState, type RunState} from './state/run-directory.ts';
-import {limitStop, refusedStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
+import {closeState, hasCalls, openState, type RunDirectory} from './state/run-directory.ts';
+import {limitStop, refusedStop, Stopper, stopForError, stoppedBefore} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
 export type Watch = (session: Session) => () => void;
@@ -51,7 +51,7 @@ export function run(
   watch: Watch = () => () => {},
 ): Promise<RunOutcome<Said>> {
   const {until} = job.settings;
-  const untilMs = until && momentOf(until, io.now());
+  const untilMs = until && parseMoment(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
     for (const day of job.unfinished ?? [])
       if (job.inputs.some(isReadOnce)) io.warn(pipedDay(day));
@@ -72,7 +72,7 @@ async function finishDay(
   io: RunIo,
   stopper: Stopper,
   watch: Watch,
-  begun: Begun,
+  begun: BegunRun,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
   const left = (more: Said = '') =>
@@ -85,7 +85,7 @@ async function finishDay(
     const toDo = left(usedUp ? say` and a higher ${set('maxCredits')}` : '');
     io.warn(say`The run of ${date}: ${message}${stop === undefined ? '' : say` ${toDo}`}`);
   } catch (error) {
-    io.warn(say`The run of ${date}: ${stopFor(error).message} ${left()}`);
+    io.warn(say`The run of ${date}: ${stopForError(error).message} ${left()}`);
   }
 }
 
@@ -94,10 +94,10 @@ async function runOnce(
   io: RunIo,
   stopper: Stopper,
   watch: Watch,
-  begun: Begun,
+  begun: BegunRun,
 ): Promise<RunOutcome<Said>> {
   const job = withoutUnusable(given, io);
-  let state: RunState | undefined;
+  let state: RunDirectory | undefined;
   try {
     state = openState(job, io.env);
     begun();
@@ -110,7 +110,7 @@ async function runOnce(
     logEnd(io.log, outcome);
     return outcome;
   } catch (thrown) {
-    const error = stoppedBefore(stopper, thrown) ?? withPlace(foreseen(thrown), state);
+    const error = stoppedBefore(stopper, thrown) ?? withFullDisk(toOutputError(thrown), state);
     await reportFailure(job, io, state, error);
     // Keeps the state if its ledger has calls, since no other file may have a record of them.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);
@@ -135,7 +135,7 @@ async function underWay(session: Session, watch: Watch): Promise<void> {
   // In library use the timer must not keep the calling program alive.
   if (session.job.output.kind === 'rows') sampling.unref();
   // Calls were sent, so an error ends the session as a stop does: with all that they cost in its summary.
-  await readUntilStill(session).catch(error => session.stopper.stop(stopFor(error)));
+  await readUntilStill(session).catch(error => session.stopper.stop(stopForError(error)));
   endDeadline();
   clearInterval(sampling);
   notePause();
@@ -145,7 +145,7 @@ async function underWay(session: Session, watch: Watch): Promise<void> {
 
 /** Writes the summary so far to the history, where it stays if the run is killed. Returns the time. */
 function rememberSoFar(session: Session, warn: RunIo['warn']): number {
-  rememberRun(summarize(session, unfinished), {...session.io, warn});
+  rememberRun(summarize(session, unfinishedEnd), {...session.io, warn});
   return session.clock();
 }
 
@@ -164,7 +164,7 @@ async function readUntilStill(session: Session): Promise<void> {
     const tookMs = clock() - begun;
     await stopper.unlessStopped(delay(Math.max(0, mustBeStillMs - tookMs), undefined, {ref: false}));
     if (stopper.reason !== undefined || !isWrittenTo(session)) return;
-    if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(stopFor(notStill(job)));
+    if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(stopForError(notStill(job)));
     if (readings === 1) {
       io.warn(
         'Another program has written to the list while it was read, so it is read again until it is still.',
@@ -191,7 +191,7 @@ function notStill({inputs}: Job): InputError {
 async function readThrough(session: Session): Promise<void> {
   const {stopper, output, asking, io, job} = session;
   const {window} = output;
-  const stop = (error: unknown) => stopper.stop(stopFor(error));
+  const stop = (error: unknown) => stopper.stop(stopForError(error));
   const writing = write(session).catch(stop);
   let late: unknown;
   await read(session).catch(error => {
@@ -215,7 +215,7 @@ async function read(session: Session): Promise<void> {
   const {stopper, job, input, asking, output} = session;
   const {source, layout} = input;
   const admission = new Admission({layout, window: output.window, lookups: asking.lookups, stopper});
-  const batches = limited(source, job.settings.limit);
+  const batches = limitRows(source, job.settings.limit);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());
     if (next === undefined || next.done === true) return;
@@ -260,8 +260,8 @@ function checkLimits({job, stopper, output, asking}: Session): void {
   const {written, rejected} = counters.rows;
   // This function runs for each group of rows. So it adds up the cells only if there is a limit.
   if (maxErrors !== undefined) {
-    const errors = {count: failures(counters), total: asked(counters)};
-    if (exceeds(maxErrors, errors)) {
+    const errors = {count: countFailures(counters), total: countAsked(counters)};
+    if (exceedsLimit(maxErrors, errors)) {
       const {tally} = asking.ledger;
       stopper.stop(
         refusedStop(tally, job.endpoint, each => isForbidden(each, hasAnswers(counters) ? undefined : 1)) ??
@@ -270,5 +270,5 @@ function checkLimits({job, stopper, output, asking}: Session): void {
     }
   }
   const rejects = {count: rejected, total: written + rejected};
-  if (exceeds(maxRejects, rejects)) stopper.stop(limitStop('max_rejects', rejects));
+  if (exceedsLimit(maxRejects, rejects)) stopper.stop(limitStop('max_rejects', rejects));
 }

@@ -1,33 +1,33 @@
 import {randomUUID} from 'node:crypto';
-import {warnOfUnchecked} from '../client/http/certificates.ts';
+import {warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import {judgeBy} from '../ledger/answers/validity.ts';
+import {createJudge} from '../ledger/answers/validity.ts';
 import type {Lookups} from '../lookup/lookups.ts';
-import {steadyClock} from '../lookup/pace/steady-clock.ts';
+import {createSteadyClock} from '../lookup/pace/steady-clock.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
 import {completeHistory} from './end/history.ts';
-import {answersKey, scopeOf} from './identity.ts';
-import {pipesOf, type RunIo} from './io.ts';
-import {type Layout, layOut, operationsOf} from './layout/layout.ts';
-import {findAccount, giverBack, openBudgets, restoreCounts} from './open/account.ts';
-import {openAnswerStore, termsOf} from './open/answer-store.ts';
-import {connectTo, warningOfUnasked} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
-import {type Means, type OpenedLookups, openLookups} from './open/open-lookups.ts';
+import {answerScope, answersKey} from './identity.ts';
+import {pipeSettings, type RunIo} from './io.ts';
+import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
+import {createRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
+import {openAnswerStore, storeTerms} from './open/answer-store.ts';
+import {openConnection, warningOfUnasked} from './open/connection.ts';
+import {DEFAULT_CONCURRENCY, planLanes} from './open/lanes.ts';
+import {type OpenedLookups, openLookups, type PriceMeans} from './open/open-lookups.ts';
 import {readFirst} from './rows/first-pass.ts';
-import {InOrder} from './rows/reorder-buffer.ts';
+import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
-import {openLedger, type RunState} from './state/run-directory.ts';
+import {openLedger, type RunDirectory} from './state/run-directory.ts';
 import {beginSession, type RunIdentity} from './state/sessions.ts';
 import type {Running, Stopper} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */
 export interface Session extends Running {
-  readonly state: RunState;
+  readonly state: RunDirectory;
   readonly identity: RunIdentity;
   /** When this session began to open, in milliseconds since the epoch. */
   readonly begunAt: number;
@@ -35,9 +35,9 @@ export interface Session extends Running {
   readonly startedAt: number;
   /** The input, and the output made of it. A run that reads its input again replaces both. */
   input: {readonly source: Source; readonly layout: Layout};
-  readonly asking: Means &
+  readonly asking: PriceMeans &
     Omit<OpenedLookups, 'lookups'> & {lookups: Lookups; readonly newLookups: () => Lookups};
-  output: {readonly window: InOrder; readonly writer: RowWriter; readonly timeline: Timeline};
+  output: {readonly window: ReorderBuffer; readonly writer: RowWriter; readonly timeline: Timeline};
 }
 
 /**
@@ -45,7 +45,12 @@ export interface Session extends Running {
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export async function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
+export async function openSession(
+  job: Job,
+  io: RunIo,
+  state: RunDirectory,
+  stopper: Stopper,
+): Promise<Session> {
   const closings: (() => unknown)[] = [];
   try {
     return await openStages(job, io, state, stopper, close => closings.unshift(close));
@@ -59,33 +64,33 @@ export async function openSession(job: Job, io: RunIo, state: RunState, stopper:
 async function openStages(
   job: Job,
   io: RunIo,
-  state: RunState,
+  state: RunDirectory,
   stopper: Stopper,
   closes: (close: () => unknown) => void,
 ): Promise<Session> {
-  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
-  warnOfUnchecked(io.env, io.warn);
+  const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
+  warnIfUncheckedTls(io.env, io.warn);
   const options = {
     timeoutMs: job.settings.timeout,
     maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
     onUnasked: warningOfUnasked(io.warn),
   };
-  const connection = await connectTo(job.endpoint, options, io.transport);
+  const connection = await openConnection(job.endpoint, options, io.transport);
   closes(() => connection.close());
   const shared = openBudgets(account, io, randomUUID());
-  const ledger = openLedger(state, job, {shared, giveBack: giverBack(io)}, io.warn);
+  const ledger = openLedger(state, job, {shared, giveBack: createRefund(io)}, io.warn);
   closes(() => ledger.abandon());
   const source = await openSourceOf(job, io, stopper);
   closes(() => source.close());
   const begunAt = io.now();
   const identity = beginSession(ledger, job, begunAt, io.warn, others => completeHistory(others, io));
-  const input = {source, layout: layOut(job, source, identity.startedAt, io.counted?.facts)};
+  const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());
   for (const doubt of [...source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
   await countList(state, job, io, input, stopper);
-  const running = {job, io, stopper, clock: steadyClock(begunAt)};
-  const lanes = lanesOf(job, operationsOf(input.layout.mapping.targets), account);
-  const judge = judgeBy(termsOf(job), begunAt, identity.startedAt);
+  const running = {job, io, stopper, clock: createSteadyClock(begunAt)};
+  const lanes = planLanes(job, operationsOfTargets(input.layout.mapping.targets), account);
+  const judge = createJudge(storeTerms(job), begunAt, identity.startedAt);
   const own = {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
   const store = openAnswerStore(job, answersKey(job), judge, io, own);
   closes(() => store.close());
@@ -96,7 +101,7 @@ async function openStages(
   closes(() => writer.close());
   const means = {connection, account, ledger, lanes, store, judge};
   let session: Session | undefined;
-  const rows = () => (session === undefined ? 0 : rowsOf(session.output.writer));
+  const rows = () => (session === undefined ? 0 : countRows(session.output.writer));
   const {lookups: newLookups, ...opened} = await openLookups(running, means, identity.fleetId, rows);
   stopper.onStop(() => opened.gate.stop());
   const startedAt = running.clock();
@@ -109,7 +114,7 @@ async function openStages(
     startedAt,
     input,
     asking: {...means, ...opened, newLookups, lookups: newLookups()},
-    output: {window: new InOrder(), writer, timeline},
+    output: {window: new ReorderBuffer(), writer, timeline},
   };
   return session;
 }
@@ -120,11 +125,11 @@ export async function readAgain(session: Session): Promise<void> {
   await closeReading(session);
   asking.ledger.readAgain();
   const source = await openSourceOf(job, io, stopper);
-  const layout = layOut(job, source, identity.startedAt);
+  const layout = makeLayout(job, source, identity.startedAt);
   session.input = {source, layout};
   await countList(state, job, io, session.input, stopper);
   asking.lookups = asking.newLookups();
-  session.output = {...output, window: new InOrder(), writer: await RowWriter.open(state, layout, io)};
+  session.output = {...output, window: new ReorderBuffer(), writer: await RowWriter.open(state, layout, io)};
 }
 
 /** Opens the input at its first row. */
@@ -132,7 +137,7 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Sour
   const {settings, inputs: paths, fromFile} = job;
   return (
     io.program?.source ??
-    (await openSource({...settings, paths, decides: !fromFile, ...pipesOf(io, stopper)}))
+    (await openSource({...settings, paths, decides: !fromFile, ...pipeSettings(io, stopper)}))
   );
 }
 
@@ -141,7 +146,7 @@ const COUNTED_NOT =
 
 /** Reads the whole list once before the first call, if rules read facts of it. */
 async function countList(
-  {directory, temporary}: RunState,
+  {directory, temporary}: RunDirectory,
   job: Job,
   io: RunIo,
   {source, layout: {facts}}: Session['input'],
@@ -157,7 +162,7 @@ async function countList(
 }
 
 /** Number of rows that were written or rejected so far. */
-export function rowsOf({counters}: RowWriter): number {
+export function countRows({counters}: RowWriter): number {
   return counters.rows.written + counters.rows.rejected;
 }
 
@@ -165,7 +170,7 @@ export function sampleTimeline(session: Session, isLast = false): void {
   const {clock, output, asking} = session;
   const {timeline, writer} = output;
   const {ledger, gate} = asking;
-  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: gate.pace().inFlightMs};
+  const reading = {tally: ledger.tally, rows: countRows(writer), inFlightMs: gate.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
 

@@ -1,5 +1,12 @@
-import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen, systemCode} from '../errors.ts';
+import {exitCodeOf, explainFailure} from '../client/client-error.ts';
+import {
+  BulkEnrichError,
+  type ErrorCode,
+  type ExitCode,
+  exitCodes,
+  systemCode,
+  toOutputError,
+} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -9,10 +16,10 @@ import type {GateStop} from '../lookup/call.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
-import {duration, many} from '../report/format.ts';
+import {formatDuration, pluralize} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/sentences.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {type Counters, failures, hasAnswers} from './counts/counters.ts';
+import {type Counters, countFailures, hasAnswers} from './counts/counters.ts';
 import type {Counted, End} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
@@ -116,11 +123,11 @@ export interface Running {
 }
 
 /** Turns the gate's reason to stop into the run's {@link Stop}. */
-export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
+export function stopForGate(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
   switch (reason.kind) {
     case 'fatal': {
       const {attempt} = reason;
-      const why = explain(attempt, keyVariableOf(endpoint));
+      const why = explainFailure(attempt, keyVariableOf(endpoint));
       return {
         status: attempt.reason === 'credits' ? 'interrupted' : 'failed',
         reason: attempt.reason,
@@ -139,7 +146,7 @@ export function stopOf(reason: GateStop, ledger: Ledger, endpoint: Endpoint): St
       return interrupted('budget', exitCodes.credits, budgetMessage(ledger), comeBackMs);
     }
     case 'error':
-      return stopFor(reason.error);
+      return stopForError(reason.error);
     default:
       return reason satisfies never;
   }
@@ -174,10 +181,10 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kin
 }
 
 /** The stop of a run that ends with an error. */
-export function stopFor(thrown: unknown): Stop<Said> {
+export function stopForError(thrown: unknown): Stop<Said> {
   if (thrown instanceof RowsError)
     return {...interrupted('signal', exitCodes.interrupted, thrown.message), error: thrown};
-  const error = foreseen(thrown);
+  const error = toOutputError(thrown);
   if (error instanceof BulkEnrichError) {
     const {code: reason, exitCode, said: message} = error;
     return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};
@@ -241,7 +248,7 @@ export function streakWarning(operation: Operation, streak: Streak): string {
 
 /** The warning about rejections, for a run that got no answer. */
 export function unansweredWarning(operation: Operation, count: number): string {
-  return `The service rejected ${many(count, `${operation} value`)}, and answered no call that was sent later. ${PERHAPS_ACCOUNT}`;
+  return `The service rejected ${pluralize(count, `${operation} value`)}, and answered no call that was sent later. ${PERHAPS_ACCOUNT}`;
 }
 
 /**
@@ -249,7 +256,7 @@ export function unansweredWarning(operation: Operation, count: number): string {
  * values stops one of few. Undefined for other runs.
  */
 export function unansweredStop(counters: Counters, tally: Tally, endpoint: Endpoint): Stop<Said> | undefined {
-  if (failures(counters) === 0 || hasAnswers(counters)) return undefined;
+  if (countFailures(counters) === 0 || hasAnswers(counters)) return undefined;
   return refusedStop(tally, endpoint, ({count}) => count > 0);
 }
 
@@ -265,13 +272,15 @@ export function refusedStop(
 }
 
 /** The sentence for a limit that ends the calls but not the run. */
-export function publishedInstead({message}: Stop<Said>): Said {
+export function describePublishedInstead({message}: Stop<Said>): Said {
   return say`${message} The run makes no more calls and writes the output.`;
 }
 
 export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Said> {
   const limit =
-    until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
+    until !== undefined && 'afterMs' in until
+      ? formatDuration(until.afterMs)
+      : new Date(untilMs).toISOString();
   const message = say`The time limit (${set('until')}, ${limit}) is reached.`;
   return interrupted('deadline', exitCodes.temporary, message);
 }
@@ -282,12 +291,12 @@ export function limitStop(limit: 'max_errors' | 'max_rejects', counted: Counted)
     return {
       ...stop,
       exitCode: exitCodes.input,
-      message: say`${many(counted.count, 'row')} could not be read, more than ${set('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
+      message: say`${pluralize(counted.count, 'row')} could not be read, more than ${set('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
     };
   return {
     ...stop,
     forgetsFailures: true,
     exitCode: exitCodes.limit,
-    message: say`${many(counted.count, 'lookup')} failed, more than ${set('maxErrors')} allows. The next run of the same command looks these values up again.`,
+    message: say`${pluralize(counted.count, 'lookup')} failed, more than ${set('maxErrors')} allows. The next run of the same command looks these values up again.`,
   };
 }

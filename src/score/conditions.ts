@@ -1,8 +1,8 @@
-import {keyOf, type Target} from '../columns/targets.ts';
+import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
-import {compile} from './language/condition.ts';
+import {compileCondition} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
 import {riskVocabulary, rowVocabulary} from './language/types.ts';
 import type {Background} from './rule-inputs.ts';
@@ -10,12 +10,12 @@ import type {Scorer} from './scorer.ts';
 import {
   conditionCompiler,
   factsReader,
+  findSubjects,
   knownColumns,
   type RowCondition,
   type RowView,
   rowReader,
   type Subjects,
-  subjectsOf,
 } from './subjects.ts';
 
 /** Returns true if the row is looked up. Returns false if the filter is false for the row, or can't be decided. */
@@ -32,7 +32,7 @@ export function createRowFilter(
     {...vocabulary, ...rowVocabulary(knownColumns(format))},
     {constant: facts.constant},
   );
-  const condition = compile(check(where, placeOf(['where'])));
+  const condition = compileCondition(check(where, placeOf(['where'])));
   const read = rowReader(condition.references, format.columns);
   return row => condition.decide({...facts, row: read?.(row)}) === true;
 }
@@ -92,7 +92,7 @@ export function createConditions(
   const readFacts = factsReader(conditions, targets, format.columns, background);
   return {
     reads: conditions.flatMap(({references}) => references),
-    stages: stagesOf(ready, index => keyOf(targets, index)),
+    stages: stagesOf(ready, index => targetKey(targets, index)),
     asks: view => {
       const facts = {...readFacts(view), risk: scorer?.soFar(view)};
       return index => ready[index]?.condition.decide(facts) === true;
@@ -105,7 +105,7 @@ export function createConditions(
  * always looked up. If each of its columns has a `when`, the name stands for all of them.
  */
 function readableSubjects(targets: readonly Target[]): Subjects {
-  const subjects = [...subjectsOf(targets)].map(([name, {operation, targets: own}]) => {
+  const subjects = [...findSubjects(targets)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);
     return [name, {operation, targets: always.length > 0 ? always : own}] as const;
   });

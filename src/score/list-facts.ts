@@ -1,7 +1,7 @@
 import type {PlanRow} from '../columns/plan-row.ts';
 import {cellReader, requireColumn, type Target} from '../columns/targets.ts';
 import {IN_LIST, type Query, type Sqlite} from '../disk/sqlite.ts';
-import {inTemporary, openTemporary} from '../disk/temporary.ts';
+import {openTemporary, orThrowTemporaryUnwritable} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import {mailboxOf} from '../operations/mail-aliases.ts';
@@ -76,13 +76,13 @@ export class ListFacts {
     } catch {
       // A getter of a program's row threw: the run reports it once it takes the row.
     }
-    if (this.#waiting.length >= WRITTEN_AT_ONCE) inTemporary(() => this.#write());
+    if (this.#waiting.length >= WRITTEN_AT_ONCE) orThrowTemporaryUnwritable(() => this.#write());
   }
 
   /** `isCurrent`: returns false once the list is another one. */
   count(isCurrent: () => boolean): void {
     this.isCurrent = isCurrent;
-    inTemporary(() => {
+    orThrowTemporaryUnwritable(() => {
       const db = this.#write();
       db.exec(COUNT);
       this.#find = db.query(['place', 'count'], 'FROM place WHERE place BETWEEN ? AND ?');
@@ -139,7 +139,7 @@ export class ListFacts {
  *
  * @throws {UsageError} if the list lacks the column of persons.
  */
-export function listFactsOf(
+export function countListFacts(
   reads: readonly Pick<Reference, 'path'>[],
   targets: readonly Target[],
   planOf: (targets: readonly Target[]) => PlanRow,

@@ -8,7 +8,7 @@ import {LIST} from './language/engine.ts';
 import type {RuleVocabulary, Type} from './language/types.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
-export interface Given {
+export interface RuleInputs {
   readonly constants: ScoreRules['constants'];
   readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
 }
@@ -20,7 +20,7 @@ export interface Background {
 }
 
 /** @throws {UsageError} with the setting's place if a list's file can't be read. */
-export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['lists'] {
+export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): RuleInputs['lists'] {
   const entries = Object.entries(lists).map(([name, list]) => {
     const place = placeOf(['lists', name]);
     return [name, listOf(Array.isArray(list) ? list : linesOf(list.file, place), place)] as const;
@@ -87,7 +87,7 @@ function linesOf(path: string, place: string): string[] {
  * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
  * not change a row's result.
  */
-export function backgroundOf(given: Given | undefined, startedAt: number): Background {
+export function makeBackground(given: RuleInputs | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
   const typesOf = (values: object, typeOf: (value: unknown) => Type): RuleVocabulary[string] => ({
     kind: 'object',

@@ -5,7 +5,7 @@ import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {type SharedBy, type SharedFact, sharedFacts} from './language/types.ts';
-import {backgroundOf} from './rule-inputs.ts';
+import {makeBackground} from './rule-inputs.ts';
 import {type RuleSet, type RulesFile, withBase} from './rules.ts';
 import {createScorer} from './scorer.ts';
 import type {LookupStatus} from './subjects.ts';
@@ -82,7 +82,7 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
   for (const [name, answer] of Object.entries(answers))
     refuseUnknown(`${name}.`, answer, Object.keys(operations[operationOf(name) ?? 'ip'].data.shape), place);
   const shared = sharedIn(test, targets, place);
-  const background = backgroundOf(ruleSet, now === undefined ? 0 : Date.parse(now));
+  const background = makeBackground(ruleSet, now === undefined ? 0 : Date.parse(now));
   return createScorer(ruleSet, targets, FORMAT, background).score({
     row: {type: 'object', record: 1, line: 1, value: row, bytes: 0},
     results: names.map((name, index): LookupStatus => {

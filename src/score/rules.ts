@@ -8,7 +8,7 @@ import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
 import {say, set} from '../sentence.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
-import {type Given, readLists} from './rule-inputs.ts';
+import {type RuleInputs, readLists} from './rule-inputs.ts';
 
 /** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {
@@ -17,7 +17,7 @@ export type PlacedRule = ScoreRules['rules'][number] & {
   readonly own: boolean;
 };
 
-export interface RuleSet extends Given {
+export interface RuleSet extends RuleInputs {
   readonly levels: ScoreRules['levels'];
   readonly rules: readonly PlacedRule[];
   /** The column of persons, by which values are shared. By default, a person is a mailbox. */
@@ -28,7 +28,7 @@ export interface RuleSet extends Given {
 const RULE = '{when: ip.is_tor_node, add: 40, reason: tor}';
 
 /** The parts of the rules that can change a row of output, with a hash for each list; null without rules. */
-export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
+export function ruleSetShape(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
   const {levels, rules, constants, lists, sameBy} = ruleSet;
   const digests = Object.entries(lists).map(([name, list]) => {
@@ -50,18 +50,18 @@ export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet |
   if (score === 'none') return undefined;
   if (score === 'default') return {levels: defaultLevels, rules: placedDefaults(), constants: {}, lists: {}};
   if (typeof score !== 'string') return withBase(score, path => placeOf(['score', ...path]));
-  const file = rulesFile(score);
+  const file = readRulesFile(score);
   return withBase(file.rules, file.placeOf);
 }
 
 /** The files that a job's rules are in: a rules file, and those of its lists. Unreadable ones fail elsewhere. */
-export function filesOfRules(score: Settings['score']): string[] {
+export function listRuleFiles(score: Settings['score']): string[] {
   if (score === 'default' || score === 'none') return [];
   const listFiles = ({lists}: ScoreRules) =>
     Object.values(lists).flatMap(list => (Array.isArray(list) ? [] : [list.file]));
   if (typeof score !== 'string') return listFiles(score);
   try {
-    return [score, ...listFiles(rulesFile(score).rules)];
+    return [score, ...listFiles(readRulesFile(score).rules)];
   } catch {
     return [score];
   }
@@ -74,7 +74,7 @@ export interface RulesFile {
 }
 
 /** @throws {UsageError} with file and line if the file can't be read, or if its rules have a wrong setting. */
-export function rulesFile(path: string): RulesFile {
+export function readRulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
     throw new UsageError('score_file', `The rules file ${path} does not exist.${didYouMean(path, words)}`);

@@ -1,9 +1,9 @@
-import {keyOf, type Target} from '../columns/targets.ts';
+import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
 import {operations} from '../operations/table.ts';
 import type {Facts} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
-import {subjectOf} from './language/types.ts';
+import {subjectOfPath} from './language/types.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {Background} from './rule-inputs.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
@@ -11,11 +11,11 @@ import {
   type Alternative,
   conditionCompiler,
   factsReader,
+  findSubjects,
   type RowCondition,
   type RowView,
   type Subjects,
-  sharedIn,
-  subjectsOf,
+  sharedFactsOf,
 } from './subjects.ts';
 
 /** Compiled rules. Pure: a row's risk depends on that row alone. */
@@ -47,7 +47,7 @@ export function createScorer(
   background: Background,
   shows: readonly (keyof Risk)[] = [],
 ): Scorer {
-  const subjects = subjectsOf(targets);
+  const subjects = findSubjects(targets);
   const compile = conditionCompiler(subjects, format, background);
   const ready = rules.flatMap(({when, add, reason, shadow = false, place}, index): ReadyRule[] => {
     const condition = compile(when, place);
@@ -57,7 +57,7 @@ export function createScorer(
   const readFacts = factsReader(conditions, targets, format.columns, background);
   const counting = ready.filter(({shadow}) => !shadow);
   const relevant = lookupsRead(counting, subjects);
-  const keys = targets.map((_, index) => keyOf(targets, index));
+  const keys = targets.map((_, index) => targetKey(targets, index));
   const verdict = (held: readonly ReadyRule[], view: RowView) => {
     const sum = held.reduce((all, {add}) => all + add, 0);
     const score = Math.min(100, Math.max(0, sum));
@@ -92,7 +92,7 @@ export function createScorer(
 /** Indexes of the lookups without whose results the risk is not known. Facts of the list need no result. */
 function lookupsRead(rules: readonly ReadyRule[], subjects: Subjects): readonly number[] {
   const references = rules.flatMap(({condition}) => condition.references);
-  const names = references.filter(({path}) => path[0] !== 'shared').map(({path}) => subjectOf(path));
+  const names = references.filter(({path}) => path[0] !== 'shared').map(({path}) => subjectOfPath(path));
   return [...new Set(names.flatMap(name => subjects.get(name)?.targets ?? []))];
 }
 
@@ -128,7 +128,7 @@ function lackingName(
   keys: readonly string[],
 ): string {
   const [root = ''] = path;
-  const subject = subjectOf(path);
+  const subject = subjectOfPath(path);
   const index = chosen.get(subject);
   const key = index === undefined ? undefined : keys[index];
   if (index === undefined || key === undefined) return name;
@@ -154,7 +154,7 @@ function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
 
 /** The facts of the list that the row has, by lookup. */
 function sharedOf(view: RowView, keys: readonly string[]): NonNullable<Risk['shared']> {
-  const facts = keys.map((key, index) => [key, sharedIn(view, index) ?? {}] as const);
+  const facts = keys.map((key, index) => [key, sharedFactsOf(view, index) ?? {}] as const);
   return Object.fromEntries(facts.filter(([, counts]) => Object.keys(counts).length > 0));
 }
 

@@ -1,11 +1,11 @@
-import {keyOf, type Target} from '../columns/targets.ts';
+import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
-import {type Condition, compile, type Decision, type Facts} from './language/condition.ts';
-import {asWritten, LIST, type Locate} from './language/engine.ts';
+import {type Condition, compileCondition, type Decision, type Facts} from './language/condition.ts';
+import {LIST, type Locate, locateAsWritten} from './language/engine.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOf} from './language/types.ts';
+import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOfPath} from './language/types.ts';
 import type {Background} from './rule-inputs.ts';
 
 /**
@@ -44,14 +44,14 @@ const RESERVED = new Set([
 ]);
 
 /** The names of all operations, also of those without a column, and of all columns that are looked up. */
-export function subjectsOf(targets: readonly Target[]): Subjects {
+export function findSubjects(targets: readonly Target[]): Subjects {
   const subjects = new Map<string, Subject>();
   for (const operation of operationNames) {
     const own = targets.flatMap((target, index) => (target.operation === operation ? [index] : []));
     subjects.set(operation, {operation, targets: own});
   }
   for (const [index, target] of targets.entries()) {
-    const name = keyOf(targets, index);
+    const name = targetKey(targets, index);
     const usable = /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name) && !subjects.has(name);
     if (usable) subjects.set(name, {operation: target.operation, targets: [index]});
   }
@@ -98,7 +98,7 @@ export function conditionCompiler(
     const expression = check(text, place);
     const {references} = expression;
     const alternatives = choicesOf(references, subjects).map(chosen => ({
-      condition: compile(expression, locateIn(chosen)),
+      condition: compileCondition(expression, locateIn(chosen)),
       chosen,
     }));
     const decide = (facts: Facts) => {
@@ -116,7 +116,7 @@ export function conditionCompiler(
 
 /** All choices of one target for each subject that is read. */
 function choicesOf(references: readonly Reference[], subjects: Subjects): Alternative['chosen'][] {
-  const names = new Set(references.map(({path}) => subjectOf(path)));
+  const names = new Set(references.map(({path}) => subjectOfPath(path)));
   let choices: Alternative['chosen'][] = [new Map()];
   for (const name of names) {
     const {targets} = subjects.get(name) ?? {};
@@ -134,9 +134,9 @@ const sharedOf = (index: number) => `shared ${index}`;
 /** Finds a path in the facts of {@link factsReader}, where each lookup has a number in place of its name. */
 function locateIn(chosen: Alternative['chosen']): Locate {
   return path => {
-    const subject = subjectOf(path);
+    const subject = subjectOfPath(path);
     const index = chosen.get(subject);
-    if (index === undefined) return asWritten(path);
+    if (index === undefined) return locateAsWritten(path);
     const [root = '', , ...rest] = path;
     if (root === 'shared' && isOperation(subject)) return [sharedOf(index), ...path.slice(1)];
     return root === subject ? [factOf(index), ...path.slice(1)] : [root, factOf(index), ...rest];
@@ -172,7 +172,7 @@ export function factsReader(
 ): (view: RowView) => Facts {
   const references = conditions.flatMap(condition => condition.references);
   const readRow = rowReader(references, columns);
-  const roots = new Set(references.map(({path}) => asWritten(path)[0]));
+  const roots = new Set(references.map(({path}) => locateAsWritten(path)[0]));
   const reads = Object.keys(background).some(name => roots.has(name));
   const {now, constant, [LIST]: list} = background;
   const lookups = Array.from({length}, (_, index) => factOf(index));
@@ -185,7 +185,7 @@ export function factsReader(
     for (let index = 0; index < length; index++) {
       const name = lookups[index] as string;
       facts[name] = view.answers[index];
-      if (view.shared !== undefined) facts[sharedOf(index)] = shared[name] = sharedIn(view, index);
+      if (view.shared !== undefined) facts[sharedOf(index)] = shared[name] = sharedFactsOf(view, index);
       const result = view.results[index];
       if (result === undefined) continue;
       status[name] = result.status;
@@ -195,7 +195,7 @@ export function factsReader(
   };
 }
 /** The facts of the list for one lookup; undefined if its cell has no value. */
-export function sharedIn({results, shared}: RowView, index: number): SharedBy[number] {
+export function sharedFactsOf({results, shared}: RowView, index: number): SharedBy[number] {
   const result = results[index];
   const isValue = result?.status !== 'empty' && result?.status !== 'invalid' && result?.error !== 'footer';
   return isValue ? shared?.[index] : undefined;

@@ -1,8 +1,8 @@
 import type {z} from 'zod';
 import type {PlaceOf} from '../job/parse.ts';
-import {compile} from './language/condition.ts';
+import {compileCondition} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {type RuleVocabulary, typeAt, typeOf} from './language/types.ts';
+import {type RuleVocabulary, typeAtPath, typeOfSchema} from './language/types.ts';
 
 /** An expression over the summary that fails the run if it is true. */
 export interface Threshold {
@@ -25,16 +25,16 @@ export function createThresholds(
   const vocabulary = vocabularyOf(summary);
   const check = conditionChecker(vocabulary);
   return texts.map((text, index) => {
-    const condition = compile(check(text, placeOf(['failIf', index])));
+    const condition = compileCondition(check(text, placeOf(['failIf', index])));
     const counts = condition.references.filter(
-      ({path}) => typeAt(vocabulary, path.slice(0, -1))?.kind === 'counts',
+      ({path}) => typeAtPath(vocabulary, path.slice(0, -1))?.kind === 'counts',
     );
     return {text, exceeded: found => condition.decide(withCounts(found, counts))};
   });
 }
 
 function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
-  const type = typeOf(schema);
+  const type = typeOfSchema(schema);
   return type.kind === 'object' ? type.fields : {};
 }
 

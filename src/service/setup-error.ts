@@ -1,7 +1,7 @@
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
-import {yamlValue} from '../job/yaml.ts';
+import {parseYaml} from '../job/yaml.ts';
 
 /**
  * The service can't start. The message names the wrong file, line or setting. A second start without a change fails
@@ -16,7 +16,7 @@ export class ServiceSetupError extends UsageError {
 /** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
 export function readYaml(kind: 'answers' | 'rules', path: string): unknown {
   try {
-    return yamlValue(fileText(path, true));
+    return parseYaml(fileText(path, true));
   } catch (error) {
     throw new ServiceSetupError(`The ${kind} file ${path} can't be read: ${(error as Error).message}`);
   }
@@ -27,7 +27,7 @@ export function readYaml(kind: 'answers' | 'rules', path: string): unknown {
  *
  * @throws ServiceSetupError with the first fault: its `place`, and its field (`whole` if the value itself is wrong)
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, place: string, whole: string): T {
+export function checkWithSchema<T>(schema: z.ZodType<T>, value: unknown, place: string, whole: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

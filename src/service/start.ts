@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
-import {once} from '../operations/memoize.ts';
+import {memoize} from '../operations/memoize.ts';
 import {
   type AnswerData,
   type Intelligence,
@@ -16,7 +16,7 @@ import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.t
 import {closeServer, listen, makeServer} from './http/server.ts';
 import {Throttle} from './http/throttle.ts';
 import {emailIntelligence, mailboxOf} from './intelligence/email.ts';
-import {answersBy, pathOf} from './intelligence/given-answers.ts';
+import {answersPath, createGivenAnswers} from './intelligence/given-answers.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
@@ -57,7 +57,7 @@ export interface Service {
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
   checkOptions(options);
-  const path = pathOf(options.answers);
+  const path = answersPath(options.answers);
   const parts = makeParts(options, apiKey);
   const app = createApp(parts, {base: path, host, withPages: options.pages});
   const server = makeServer(app.fetch, options);
@@ -72,9 +72,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   const data = openData();
-  const given = options.answers === undefined ? () => undefined : answersBy(options.answers);
+  const given = options.answers === undefined ? () => undefined : createGivenAnswers(options.answers);
   // Most lists have no session tokens, and ask for no verdict. A file of the user's is checked at the start.
-  const rules = once(() => loadAccessRules(options.rulesFile));
+  const rules = memoize(() => loadAccessRules(options.rulesFile));
   if (options.rulesFile !== undefined) rules();
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
   const credits = new Credits(costs, options.credits);
@@ -124,7 +124,7 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
 function lookup(
   name: Intelligence,
   data: OpenData,
-  given: ReturnType<typeof answersBy>,
+  given: ReturnType<typeof createGivenAnswers>,
 ): (body: Body) => ServiceCall {
   const {request, keyText} = operations[name];
   return body => {

@@ -3,13 +3,13 @@ import {join} from 'node:path';
 import {Command} from 'commander';
 import Database from 'libsql';
 import {addCommands} from '../../src/cli/declared-commands.ts';
-import {addSettings, said} from '../../src/cli/flags.ts';
+import {addSettings, flagTexts} from '../../src/cli/flags.ts';
 import {exitCodes} from '../../src/errors.ts';
-import {PROTOCOL} from '../../src/fleet/protocol.ts';
+import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
-import {fieldsOf, REPAIRS, riskColumns, saidOf} from '../../src/output/columns.ts';
+import {fieldsOf, REPAIRS, riskColumns, statusColumns} from '../../src/output/columns.ts';
 
 /**
  * The contract as lines, each of which says one thing that other programs may rely on. A line that goes is a promise that
@@ -26,7 +26,7 @@ export function commandLines(): string[] {
   const program = new Command('bulk-enrich');
   addCommands(program, () => async () => {}, {
     withSettings: (command, use) => addSettings(command, use, true),
-    said,
+    said: flagTexts,
   });
   return program.commands.flatMap(command => linesOfCommand(command, ''));
 }
@@ -76,7 +76,7 @@ function linesOfSchema(schema: Json, what: string, path: string): string[] {
 /** Every column that an output may have, as a target without a prefix of its own names it. */
 export function columnLines(): string[] {
   const answers = operationNames.flatMap(operation =>
-    [...saidOf(true), ...fieldsOf(operation)].map(
+    [...statusColumns(true), ...fieldsOf(operation)].map(
       ({name, kind}) => `column ${operations[operation].prefix}${name} is ${kind}`,
     ),
   );
@@ -129,5 +129,5 @@ export function versionLines(directory: string): string[] {
     // A lock has no content.
     return version === 0 ? [] : [`disk ${name.split('/').at(-1)} ${version}`];
   });
-  return [...versions, `fleet protocol ${PROTOCOL}`];
+  return [...versions, `fleet protocol ${PROTOCOL_VERSION}`];
 }

@@ -1,11 +1,11 @@
 import {expect, test} from 'vitest';
 import {
+  applyRemedy,
   type CommandLine,
-  remedied,
-  runAgain,
-  toContinue,
-  toRetry,
-  toRun,
+  commandToContinue,
+  commandToRetry,
+  commandToRun,
+  commandToRunAgain,
 } from '../../src/cli/terminal/command-line.ts';
 import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
@@ -25,7 +25,7 @@ function next(
 ) {
   const job = {output: {lasts: true}, date: undefined, settings, ...of} as unknown as Job;
   const stop = {status: 'interrupted', reason, exitCode, message: '', ...more} as Stop;
-  return toContinue(GIVEN, job, exitCode, stop, need);
+  return commandToContinue(GIVEN, job, exitCode, stop, need);
 }
 
 const budget = {maxCredits: 5_000};
@@ -81,12 +81,12 @@ test('the step before the command is named', () => {
 
 test('values without an answer are looked up again with --force', () => {
   const line = lineOf([], {job: 'job.yaml', force: true, restart: true});
-  expect(toRetry(line, '2026-01-02')).toBe('bulk-enrich run --job job.yaml --force --date 2026-01-02');
+  expect(commandToRetry(line, '2026-01-02')).toBe('bulk-enrich run --job job.yaml --force --date 2026-01-02');
 });
 
 test('a plan leads to its run, but not where the list came by a pipe', () => {
-  expect(toRun(lineOf(['my list.csv'], {ip: ['ip']}))).toBe("bulk-enrich run 'my list.csv' --ip ip");
-  expect(toRun(lineOf(['-'], {}))).toBeUndefined();
+  expect(commandToRun(lineOf(['my list.csv'], {ip: ['ip']}))).toBe("bulk-enrich run 'my list.csv' --ip ip");
+  expect(commandToRun(lineOf(['-'], {}))).toBeUndefined();
 });
 
 test('a list that was fixed is run with the settings of the first run, but not with its files', () => {
@@ -100,15 +100,15 @@ test('a list that was fixed is run with the settings of the first run, but not w
   };
   const format = {encoding: 'gbk', padShortRows: true, force: true, restart: true, skipLines: '2'};
   const line = lineOf(['my list.csv'], {ip: ['ip'], ...own, ...format, maxRejects: '5%'});
-  expect(runAgain(line, {fromFile: false}, 'again.csv')).toBe(
+  expect(commandToRunAgain(line, {fromFile: false}, 'again.csv')).toBe(
     'bulk-enrich run again.csv --ip ip --max-rejects 5%',
   );
-  expect(runAgain(lineOf([], {job: 'job.yaml', date: '2026-01-02'}), {fromFile: true}, 'again.csv')).toBe(
-    'bulk-enrich run again.csv --job job.yaml -o again.enriched.csv',
-  );
+  expect(
+    commandToRunAgain(lineOf([], {job: 'job.yaml', date: '2026-01-02'}), {fromFile: true}, 'again.csv'),
+  ).toBe('bulk-enrich run again.csv --job job.yaml -o again.enriched.csv');
 });
 
-test.each<[string, CommandLine['flags'], Parameters<typeof remedied>[1], string | undefined]>([
+test.each<[string, CommandLine['flags'], Parameters<typeof applyRemedy>[1], string | undefined]>([
   ['nothing is known', {}, {}, undefined],
   ['a setting', {ip: ['a b']}, {flags: ['--encoding', 'gbk']}, "a.csv --ip 'a b' --encoding gbk"],
   ['one that is turned off', {store: false}, {flags: ['--no-header']}, 'a.csv --no-store --no-header'],
@@ -133,5 +133,5 @@ test.each<[string, CommandLine['flags'], Parameters<typeof remedied>[1], string 
   ],
 ])('the command with its remedy: %s', (_, flags, remedy, words) => {
   const before = remedy.pipe === undefined ? '' : 'sed 1d a.csv | ';
-  expect(remedied(lineOf(['a.csv'], flags), remedy)).toBe(words && `${before}bulk-enrich run ${words}`);
+  expect(applyRemedy(lineOf(['a.csv'], flags), remedy)).toBe(words && `${before}bulk-enrich run ${words}`);
 });

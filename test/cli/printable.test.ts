@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
-import {painter, printable} from '../../src/cli/terminal/printable.ts';
+import {createPainter, escapeControls} from '../../src/cli/terminal/printable.ts';
 import {UsageError} from '../../src/errors.ts';
 import {safeJson} from '../../src/report/safe-text.ts';
 import {createSandbox} from '../support/command.ts';
@@ -18,7 +18,7 @@ test.each([
   ['a ##[error]b ##vso[task.x]c # ## [d]', 'a ## [error]b ## vso[task.x]c # ## [d]'],
   [`:${ESCAPE}[31;1m:error::x\r::error::y`, ': :error::x::error::y'],
 ])('%j is printed as %j', (text, expected) => {
-  expect(printable(text)).toBe(expected);
+  expect(escapeControls(text)).toBe(expected);
 });
 
 test.each<[string, boolean, Record<string, string>, boolean]>([
@@ -33,14 +33,16 @@ test.each<[string, boolean, Record<string, string>, boolean]>([
   ['a terminal, but asked for none', true, {FORCE_COLOR: '0'}, false],
   ['both asked for: none', true, {NO_COLOR: '1', FORCE_COLOR: '1'}, false],
 ])('colours for %s', (_, isTTY, env, expected) => {
-  const shown = printable(painter({isTTY}, env)('red', 'Error:'));
+  const shown = escapeControls(createPainter({isTTY}, env)('red', 'Error:'));
   expect(shown).toBe(expected ? `${ESCAPE}[31mError:${ESCAPE}[39m` : 'Error:');
 });
 
 test('our own colours are printed and take no room; those in others’ texts are not', () => {
-  const own = painter({isTTY: true}, {})('red', 'Error:');
+  const own = createPainter({isTTY: true}, {})('red', 'Error:');
   expect(stringWidth(own)).toBe(6);
-  expect(printable(`${own} a${ESCAPE}[2J${ESCAPE}[31mb\u202e`)).toBe(`${ESCAPE}[31mError:${ESCAPE}[39m ab`);
+  expect(escapeControls(`${own} a${ESCAPE}[2J${ESCAPE}[31mb\u202e`)).toBe(
+    `${ESCAPE}[31mError:${ESCAPE}[39m ab`,
+  );
 });
 
 test('JSON says the same, and steers nothing', () => {

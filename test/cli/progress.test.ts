@@ -1,15 +1,15 @@
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Console} from '../../src/cli/console.ts';
-import {opening} from '../../src/cli/terminal/opening.ts';
+import {formatOpening} from '../../src/cli/terminal/opening.ts';
 import {hasBar, startProgress} from '../../src/cli/terminal/progress.ts';
 import {
-  phaseLine,
+  estimateTimeLeft,
+  formatPhase,
+  formatStatus,
   Speedometer,
   type Status,
-  statusLine,
-  timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
-import {nothingSpent} from '../../src/ledger/run/spending.ts';
+import {zeroSpending} from '../../src/ledger/run/spending.ts';
 import {emptyTally} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 
@@ -93,7 +93,7 @@ describe('the status line', () => {
       '1,234 rows · 1,100 credits · waiting: quota used up (no calls left), next try in 1 min 30 s',
     ],
   ])('%s', (_, change, line) => {
-    expect(statusLine({...status, ...change})).toBe(line);
+    expect(formatStatus({...status, ...change})).toBe(line);
   });
 });
 
@@ -112,14 +112,14 @@ test.each<[number, Partial<Status>, string]>([
 ])(
   'in %i columns parts are left out whole, but for how far it is and what is said last',
   (width, change, line) => {
-    expect(statusLine({...status, ...change}, width)).toBe(line);
+    expect(formatStatus({...status, ...change}, width)).toBe(line);
   },
 );
 
 test('the status line is never wider than it may be', () => {
   for (let width = 0; width < 120; width++)
     for (const pause of [undefined, waiting])
-      expect(statusLine({...status, pause}, width).length).toBeLessThanOrEqual(width);
+      expect(formatStatus({...status, pause}, width).length).toBeLessThanOrEqual(width);
 });
 
 test('the speed is that of the last ten seconds', () => {
@@ -131,13 +131,13 @@ test('the speed is that of the last ten seconds', () => {
   expect(speed.read(200, 22_000)).toBe(10);
 });
 
-test.each<[string, Parameters<typeof timeLeft>[0], number | undefined, number | undefined]>([
+test.each<[string, Parameters<typeof estimateTimeLeft>[0], number | undefined, number | undefined]>([
   ['calls', {left: 500, perSecond: 20}, 1_000, 25_000],
   ['calls, throttled since: what was quick before does not count', {left: 500, perSecond: 2}, 1_000, 250_000],
   ['rows, if all values are known', {left: 0, perSecond: 0}, 1_000, 2_500],
   ['nobody knows what', {left: undefined, perSecond: 20}, undefined, undefined],
 ])('the time left is that of the %s left, at the current speed', (_, calls, rows, ms) => {
-  expect(timeLeft(calls, {left: rows, perSecond: 400})).toBe(ms);
+  expect(estimateTimeLeft(calls, {left: rows, perSecond: 400})).toBe(ms);
 });
 
 test.each([
@@ -145,7 +145,7 @@ test.each([
   [{rows: 1_234}, undefined, 'counting · 1,234 rows'],
   [{share: 1.2}, 16, '100% · counting'],
 ])('around the calls: %j in %s columns', (reached, width, line) => {
-  expect(phaseLine('counting', reached, width)).toBe(line);
+  expect(formatPhase('counting', reached, width)).toBe(line);
 });
 
 test.each([
@@ -159,7 +159,7 @@ test.each([
 ])(
   'a resumed run says what is kept, and what may have been charged: %i calls in its count, %i in flight at its end',
   (calls, interrupted, sentence) => {
-    const spending = nothingSpent();
+    const spending = zeroSpending();
     const made = {...spending, ip: {...spending.ip, calls}};
     const session = {
       job: {endpoint: {kind: 'live'}, settings: {}},
@@ -169,7 +169,7 @@ test.each([
         ledger: {interrupted, spending: made, isResumed: true},
       },
     };
-    expect(opening(session as unknown as Session).at(-1)).toBe(sentence);
+    expect(formatOpening(session as unknown as Session).at(-1)).toBe(sentence);
   },
 );
 

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import {describe, expect, test} from 'vitest';
-import {fitted, type TableColumn} from '../../src/cli/terminal/table.ts';
+import {fitTable, type TableColumn} from '../../src/cli/terminal/table.ts';
 
 const text = (head: string, cell: string, more: Partial<TableColumn> = {}): TableColumn => ({
   head,
@@ -29,7 +29,7 @@ describe('a table fits its terminal', () => {
     // No more can be cut: what tells the rows apart stays.
     [20, /^run +list +why +rows\n1f0c22ab +custo… +looku… +1,400,000$/],
   ])('%d columns', (width, shown) => {
-    const lines = fitted(columns, width);
+    const lines = fitTable(columns, width);
     expect(lines).toMatch(shown);
     if (width > 20)
       for (const line of lines.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(width);
@@ -37,6 +37,6 @@ describe('a table fits its terminal', () => {
 
   test('by the width of its characters, not by their number', () => {
     const wide = [text('list', '名簿名簿名簿名簿', {shrinksTo: 6}), {head: 'rows', cells: ['7']}];
-    expect(fitted(wide, 15)).toBe('list       rows\n名簿名簿…     7');
+    expect(fitTable(wide, 15)).toBe('list       rows\n名簿名簿…     7');
   });
 });

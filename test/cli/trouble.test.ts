@@ -1,12 +1,12 @@
 import {expect, test} from 'vitest';
-import {troubleLines} from '../../src/cli/terminal/trouble.ts';
+import {formatTroubles} from '../../src/cli/terminal/trouble.ts';
 import type {Settings} from '../../src/job/settings.ts';
-import {meaningOf} from '../../src/lookup/codes.ts';
+import {codeMeaning} from '../../src/lookup/codes.ts';
 
 const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}};
 
 test('a code is followed by its words, which are broken between words', () => {
-  const lines = troubleLines(heading, [{code: 'phone.country_unknown', count: 3, rows: [4, 5, 6]}], 50);
+  const lines = formatTroubles(heading, [{code: 'phone.country_unknown', count: 3, rows: [4, 5, 6]}], 50);
   const [first, ...broken] = lines.slice(1);
   expect([lines[0], first]).toEqual([
     'Wrong:',
@@ -16,9 +16,9 @@ test('a code is followed by its words, which are broken between words', () => {
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(50);
   for (const line of broken) expect(line).toMatch(/^ {4}\S.*\S$/);
   expect([first, ...broken].map(line => line?.trim()).join(' ')).toContain(
-    meaningOf('phone.country_unknown'),
+    codeMeaning('phone.country_unknown'),
   );
-  expect(troubleLines(heading, [{code: 'email.email_malformed', count: 1, rows: [4]}])).toEqual([
+  expect(formatTroubles(heading, [{code: 'email.email_malformed', count: 1, rows: [4]}])).toEqual([
     'Wrong:',
     '  1 × email.email_malformed, row 4: Not an e-mail address.',
   ]);
@@ -30,19 +30,19 @@ test.each([
   ['ip.http_429', /The service failed/],
   ['phone.http_404', /The service refused the call/],
 ])('a status alone, as in %s, is followed by its meaning', (code, expected) => {
-  const lines = troubleLines(heading, [{code, count: 1, rows: [4]}]);
+  const lines = formatTroubles(heading, [{code, count: 1, rows: [4]}]);
   expect(lines.slice(1).join(' ')).toMatch(expected);
 });
 
 test('rarer codes are counted, where that is shorter than telling the last of them', () => {
   const codes = (many: number) =>
     Array.from({length: many}, (_, n) => ({code: `email.word_${n}`, count: 1, rows: [n + 1]}));
-  expect(troubleLines(heading, codes(3)).slice(1)).toEqual([
+  expect(formatTroubles(heading, codes(3)).slice(1)).toEqual([
     '  1 × email.word_0, row 1',
     '  1 × email.word_1, row 2',
     '  1 × email.word_2, row 3',
   ]);
-  expect(troubleLines(heading, codes(4)).at(-1)).toBe('  2 more codes are in the summary.');
+  expect(formatTroubles(heading, codes(4)).at(-1)).toBe('  2 more codes are in the summary.');
 });
 
 test.each<[string, Partial<Settings>, RegExp]>([
@@ -53,7 +53,7 @@ test.each<[string, Partial<Settings>, RegExp]>([
   ['rejected.invalid_encoding', {encoding: 'utf-8'}, /Name its encoding/],
 ])('the advice is never what was done already: %s with %j', (code, settings, flag) => {
   const line = (more: Partial<Settings>) =>
-    troubleLines({...heading, settings: more}, [{code, count: 1, rows: [1]}]).join();
+    formatTroubles({...heading, settings: more}, [{code, count: 1, rows: [1]}]).join();
   expect(line({encoding: 'auto', padShortRows: false})).toMatch(flag);
   expect(line(settings)).not.toMatch(flag);
   expect(line(settings)).toMatch(/: .+\. .+\.$/);

@@ -1,8 +1,8 @@
 import {createServer} from 'node:tls';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
-import {notify} from '../../src/client/ping.ts';
-import {reach} from '../../src/client/reachability.ts';
+import {sendPing} from '../../src/client/ping.ts';
+import {probeService} from '../../src/client/reachability.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {makeCertificate} from '../support/cert.ts';
@@ -34,8 +34,11 @@ test('a call checks the certificate, whatever the environment says', async () =>
 });
 
 test('so do notices and the checks of doctor', async () => {
-  expect(await notify(new URL(server.url))).toBe(UNTRUSTED);
-  expect((await reach(new URL(server.url), 5_000)).answer).toEqual({error: UNTRUSTED, certificate: true});
+  expect(await sendPing(new URL(server.url))).toBe(UNTRUSTED);
+  expect((await probeService(new URL(server.url), 5_000)).answer).toEqual({
+    error: UNTRUSTED,
+    certificate: true,
+  });
   expect(server.ledger.requests).toBe(0);
 });
 

@@ -2,7 +2,7 @@ import {Agent} from 'node:http';
 import {expect, test} from 'vitest';
 import type {RawResponse} from '../../src/client/classify.ts';
 import {type ClientOptions, createClient, openClient} from '../../src/client/client.ts';
-import {slimRequests} from '../../src/client/http/slim-request.ts';
+import {slimRequestOptions} from '../../src/client/http/slim-request.ts';
 
 const KEY = 'client-key-1';
 const OK = JSON.stringify({success: true, data: {city: 'X'}});
@@ -93,7 +93,7 @@ test.each([
   ['http://[::1]:8080/risk/', {protocol: 'http:', host: '::1', port: '8080', path: '/risk/'}],
   ['https://api.example.com/a', {protocol: 'https:', host: 'api.example.com', port: undefined, path: '/a'}],
 ])('a request for %s goes there', (url, expected) => {
-  const [handler] = slimRequests(new URL(url), new Agent()).handlers ?? [];
+  const [handler] = slimRequestOptions(new URL(url), new Agent()).handlers ?? [];
   const headers = {accept: 'application/json'};
   const given = handler?.({headers} as never, ((options: object) => options) as never) as unknown as {
     createNativeRequestOptions(): object;

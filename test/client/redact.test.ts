@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
-import {redactorOf} from '../../src/client/redact.ts';
+import {createRedactor} from '../../src/client/redact.ts';
 
 const KEY = 'canary/key+1f0c"9a';
 const escaped = (text: string, unit: (code: string) => string) =>
@@ -21,7 +21,7 @@ const spellings: readonly (readonly [string, string])[] = [
 ];
 const answer = (body: string, key: string): string => {
   const response: RawResponse = {status: 200, body, latencyMs: 1, pace: {limits: {}}};
-  const attempt = classifyResponse('ip', response, {}, redactorOf(key));
+  const attempt = classifyResponse('ip', response, {}, createRedactor(key));
   expect(attempt.kind).toBe('answered');
   return JSON.stringify(attempt);
 };
@@ -61,9 +61,11 @@ describe('the key in an answer', () => {
       pace: {limits: {}},
     });
     for (const message of ['plain-canary-key', 'plain-c\\u0061nary-key'])
-      expect(classifyResponse('ip', response(message), {}, redactorOf('plain-canary-key'))).toMatchObject({
-        kind: 'rejected',
-        code: 'service_error',
-      });
+      expect(classifyResponse('ip', response(message), {}, createRedactor('plain-canary-key'))).toMatchObject(
+        {
+          kind: 'rejected',
+          code: 'service_error',
+        },
+      );
   });
 });

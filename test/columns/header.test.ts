@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {names, namesAnother, readHeader} from '../../src/columns/recognize/header.ts';
-import {tokensOf} from '../../src/columns/recognize/vocabulary.ts';
+import {namesAnotherKind, namesKind, readHeader} from '../../src/columns/recognize/header.ts';
+import {tokenize} from '../../src/columns/recognize/vocabulary.ts';
 import headerWords from '../../src/columns/recognize/words.json' with {type: 'json'};
 
 /** `phone`, `phone?` for a hint; several by blanks. */
@@ -108,7 +108,7 @@ test.each([
   ['client_ip', false],
   ['Contact Email', false],
   ['Requester email', false],
-])('%j names another party: %j', (header, expected) => expect(namesAnother(header)).toBe(expected));
+])('%j names another party: %j', (header, expected) => expect(namesAnotherKind(header)).toBe(expected));
 
 test.each([
   ['order_no', true],
@@ -117,7 +117,9 @@ test.each([
   ['郵便番号', true],
   ['nr', false],
   ['Kontakt', false],
-])('%j names other digits: %j', (header, expected) => expect(names(header, 'otherDigits')).toBe(expected));
+])('%j names other digits: %j', (header, expected) =>
+  expect(namesKind(header, 'otherDigits')).toBe(expected),
+);
 
 test.each(
   `Email | Email 2 | Billing Email | Customer's e-mail | What is your e-mail address? | E-Mail (Pflichtfeld) | Your e-mail * | user.email | E-mail 1 - Value | Courriel élève
@@ -139,13 +141,13 @@ test.each(
 });
 
 test('words are the same in any case, with or without accents, and parted in any way', () => {
-  expect(tokensOf('Signup IP')).toEqual(['signup', 'ip']);
-  expect(tokensOf('signupIp')).toEqual(['signup', 'ip']);
-  expect(tokensOf('📍IPAddress🌍')).toEqual(['ip', 'address']);
-  expect(tokensOf('IPv4')).toEqual(['ipv4']);
-  expect(tokensOf('TELEFON NUMARASI')).toEqual(tokensOf('Telefon numarası'));
-  expect(tokensOf('Država')).toEqual(tokensOf('DRZAVA'));
-  expect(tokensOf('ＴＥＬ')).toEqual(['tel']);
+  expect(tokenize('Signup IP')).toEqual(['signup', 'ip']);
+  expect(tokenize('signupIp')).toEqual(['signup', 'ip']);
+  expect(tokenize('📍IPAddress🌍')).toEqual(['ip', 'address']);
+  expect(tokenize('IPv4')).toEqual(['ipv4']);
+  expect(tokenize('TELEFON NUMARASI')).toEqual(tokenize('Telefon numarası'));
+  expect(tokenize('Država')).toEqual(tokenize('DRZAVA'));
+  expect(tokenize('ＴＥＬ')).toEqual(['tel']);
 });
 
 test('every phrase is found by itself, in small and in capital letters', () => {

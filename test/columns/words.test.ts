@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {tokensOf} from '../../src/columns/recognize/vocabulary.ts';
+import {tokenize} from '../../src/columns/recognize/vocabulary.ts';
 import headers from '../../src/columns/recognize/words.json' with {type: 'json'};
 import {phoneCountry} from '../../src/operations/country.ts';
 import others from '../../src/operations/words.json' with {type: 'json'};
@@ -19,7 +19,7 @@ const lists = Object.entries(headers).flatMap(([language, words]) =>
 test('each list of words is of a known group, and each phrase in it is one', () => {
   expect(lists.map(([, group]) => group).filter(group => !groups.has(group))).toEqual([]);
   for (const [language, group, phrases] of lists)
-    expect([language, group, phrases.filter(phrase => tokensOf(phrase).length === 0)]).toEqual([
+    expect([language, group, phrases.filter(phrase => tokenize(phrase).length === 0)]).toEqual([
       language,
       group,
       [],

@@ -11,7 +11,7 @@ import {
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {checkWritable, existingPart, makeDirectory, makePrivateDirectory} from '../../src/disk/directory.ts';
-import {inTemporary, temporaryDirectory} from '../../src/disk/temporary.ts';
+import {orThrowTemporaryUnwritable, temporaryDirectory} from '../../src/disk/temporary.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
@@ -104,5 +104,5 @@ test('a temporary directory goes with its content when it is removed, and leaves
   const work = () => {
     throw fault;
   };
-  expect(() => inTemporary(work)).toThrow(fault);
+  expect(() => orThrowTemporaryUnwritable(work)).toThrow(fault);
 });

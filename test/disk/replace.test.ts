@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
-import {besideOf, moveAtomically, replaceFile, writeAtomically} from '../../src/disk/replace.ts';
+import {moveAtomically, replaceFile, temporaryPathBeside, writeAtomically} from '../../src/disk/replace.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const at = newDirectory();
@@ -48,7 +48,7 @@ test.each(ways)('a file that is %s to a link replaces the file that the link lea
     expect([readlinkSync(link), readFileSync(target, 'utf8')]).toEqual(['real/out.csv', text]);
   }
   // The file in the way is on the same disk.
-  expect(dirname(besideOf(link))).toBe(dirname(target));
+  expect(dirname(temporaryPathBeside(link))).toBe(dirname(target));
   expect([readdirSync(at()).sort(), readdirSync(dirname(target))]).toEqual([
     ['latest.csv', 'real'],
     ['out.csv'],

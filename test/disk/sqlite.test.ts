@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {isBusy, isDamage, isFull, repairOf, Sqlite, sqliteCode} from '../../src/disk/sqlite.ts';
+import {adviseRepair, isBusy, isDamage, isFull, Sqlite, sqliteCode} from '../../src/disk/sqlite.ts';
 
 const failure = (code: string, cause?: unknown) => Object.assign(new Error('failed', {cause}), {code});
 
@@ -25,7 +25,7 @@ test.each([
   expect(Object.entries(means).flatMap(([name, does]) => (does ? [name] : []))).toEqual(
     expected === undefined ? [] : [expected],
   );
-  expect(repairOf(error)).toContain(expected === 'damage' ? 'remove the file' : 'Fix the cause');
+  expect(adviseRepair(error)).toContain(expected === 'damage' ? 'remove the file' : 'Fix the cause');
   expect(sqliteCode(error)).toBe(code.startsWith('SQLITE_') ? code : undefined);
 });
 

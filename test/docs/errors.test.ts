@@ -2,7 +2,14 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {unaskedCodes} from '../../src/ledger/lookup.ts';
 import {INTERRUPTED} from '../../src/ledger/run/value-history.ts';
-import {adviceOf, callCodes, meaningOf, rejectCodes, skipCodes, valueAdvice} from '../../src/lookup/codes.ts';
+import {
+  callCodes,
+  codeAdvice,
+  codeMeaning,
+  rejectCodes,
+  skipCodes,
+  valueAdvice,
+} from '../../src/lookup/codes.ts';
 import {repairCodes} from '../../src/operations/cell.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 import {errorCodes} from '../codes/error-codes.ts';
@@ -31,9 +38,9 @@ const USUAL = 'look up again with --force';
 
 function section(title: string, about: string, codes: readonly string[]): string {
   const rows = codes.map(code => {
-    const given = adviceOf(code) ?? '';
+    const given = codeAdvice(code) ?? '';
     const advice = given === USUAL ? '' : given.replace(/(--[a-z-]+)/g, '`$1`');
-    return `- \`${code}\`: ${sentencesOf(meaningOf(code), advice)}`;
+    return `- \`${code}\`: ${sentencesOf(codeMeaning(code), advice)}`;
   });
   return `\n## ${title}\n\n${about}\n\n${rows.join('\n')}\n`;
 }
@@ -74,12 +81,12 @@ test('docs/formats.md has every repair, with an example', () => {
 });
 
 test('a call that a kill interrupted has its sentence, as a row can say so', () => {
-  expect(meaningOf(`ip.${INTERRUPTED}`)).not.toBe('');
+  expect(codeMeaning(`ip.${INTERRUPTED}`)).not.toBe('');
 });
 
 test('every code means something, and advice is of codes that there are', () => {
   for (const code of [...values, ...unaskedCodes])
-    expect(meaningOf(`x.${code}`), code).toMatch(/^[A-Z-].*\.$/);
+    expect(codeMeaning(`x.${code}`), code).toMatch(/^[A-Z-].*\.$/);
   expect(Object.keys(valueAdvice).filter(code => !values.includes(code))).toEqual([]);
-  expect([meaningOf('email.its_own_word'), adviceOf('constructor')]).toEqual(['', undefined]);
+  expect([codeMeaning('email.its_own_word'), codeAdvice('constructor')]).toEqual(['', undefined]);
 });

@@ -6,14 +6,21 @@ import {pino} from 'pino';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ChunkAdds} from '../../src/fleet/chunk-adds.ts';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
-import {type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/fleet/protocol.ts';
+import {
+  type Chunk,
+  KEEP_MS,
+  KEY_PREFIX,
+  QUEUE_NAME,
+  type SealedChunk,
+  sealPurposes,
+} from '../../src/fleet/protocol.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
-import {sealWith} from '../../src/fleet/seal.ts';
+import {createSeal} from '../../src/fleet/seal.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 
-const seal = sealWith('a-secret');
+const seal = createSeal('a-secret');
 const SWEEP_MS = 50;
 const answered = {kind: 'answered', status: 200, latencyMs: 1};
 const lost = {kind: 'ambiguous', code: 'worker_lost'};
@@ -51,14 +58,14 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   });
 
   /** A worker with a way of its own to Redis. */
-  function work(answer = (id: string) => seal.close([answered], sealedAs.answers(id))) {
+  function work(answer = (id: string) => seal.close([answered], sealPurposes.answers(id))) {
     worker = new Worker<SealedChunk, string>(
-      QUEUE,
+      QUEUE_NAME,
       async ({id = ''}) => {
         done.push(id);
         return answer(id);
       },
-      {connection: {port: server.port, maxRetriesPerRequest: null}, prefix: PREFIX},
+      {connection: {port: server.port, maxRetriesPerRequest: null}, prefix: KEY_PREFIX},
     );
     worker.on('error', () => {});
   }
@@ -78,8 +85,10 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
       });
       const adds = new ChunkAdds(redis, packages);
       await adds.ready();
-      expect(await adds.add('dated', {asks: seal.close([], sealedAs.asks('dated'))} as never)).toBe('there');
-      const timestamp = Number(await server.client.hget(`${PREFIX}:${QUEUE}:dated`, 'timestamp'));
+      expect(await adds.add('dated', {asks: seal.close([], sealPurposes.asks('dated'))} as never)).toBe(
+        'there',
+      );
+      const timestamp = Number(await server.client.hget(`${KEY_PREFIX}:${QUEUE_NAME}:dated`, 'timestamp'));
       expect(Math.abs(timestamp - (machine - aheadMs))).toBeLessThan(60_000);
       await adds.close();
     },
@@ -121,7 +130,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
 
   test('the run waits for values of the session before while Redis takes no writes', async () => {
     void ask(1);
-    await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
+    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
     const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
     await next.ready();
     await server.client.config('SET', 'min-replicas-to-write', '1');
@@ -134,8 +143,8 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   });
 
   test.each([
-    ['that its worker lost are in doubt', sealWith('a-secret'), [{ask: {dispatch: 1}, attempt: lost}]],
-    ['that were sealed with a key since replaced are left out', sealWith('another'), []],
+    ['that its worker lost are in doubt', createSeal('a-secret'), [{ask: {dispatch: 1}, attempt: lost}]],
+    ['that were sealed with a key since replaced are left out', createSeal('another'), []],
   ])('values of the session before %s', async (_, own, expected) => {
     work(() => {
       throw new Error('lost');
@@ -150,7 +159,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   test('after an add without an answer, the run finds the chunk in Redis', async () => {
     link.mute();
     const asked = ask(1);
-    await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
+    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
     link.cut();
     work();
     expect(await asked).toMatchObject([answered]);
@@ -168,7 +177,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await sleep(SWEEP_MS);
     expect(done).toHaveLength(1);
     // Should it be on its way still, it comes too late.
-    const late = await server.client.pttl(`${PREFIX}:${QUEUE}:${done[0]}`);
+    const late = await server.client.pttl(`${KEY_PREFIX}:${QUEUE_NAME}:${done[0]}`);
     expect([late > 0, late <= KEEP_MS]).toEqual([true, true]);
   });
 
@@ -178,7 +187,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     let told = 0;
     work(id => {
       told = Date.now() + aheadMs;
-      return seal.close([{...answered, boughtAt: told}], sealedAs.answers(id));
+      return seal.close([{...answered, boughtAt: told}], sealPurposes.answers(id));
     });
     const boughtAt = async (dispatch: number) => (await ask(dispatch))?.[0]?.boughtAt ?? 0;
     expect([await boughtAt(1), told > 0]).toEqual([told, true]);
@@ -193,9 +202,9 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     const hour = 3_600_000;
     const told = Date.now() + hour;
     void ask(1);
-    await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
+    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
     await queue.close();
-    work(id => seal.close([{...answered, boughtAt: told}], sealedAs.answers(id)));
+    work(id => seal.close([{...answered, boughtAt: told}], sealPurposes.answers(id)));
     await expect.poll(() => done).toHaveLength(1);
     queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, () => Date.now() + 2 * hour, SWEEP_MS);
     await queue.ready();
@@ -207,7 +216,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   test("another chunk's answers are none", async () => {
     const answers: string[] = [];
     work(id => {
-      answers.push(seal.close([{...answered, code: id}], sealedAs.answers(id)));
+      answers.push(seal.close([{...answered, code: id}], sealPurposes.answers(id)));
       return answers[0] as string;
     });
     expect(await ask(1)).toMatchObject([answered]);
@@ -215,7 +224,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   });
 
   test.each([0, 2])('%i answers to a chunk of one value are none', async count => {
-    work(id => seal.close(Array(count).fill(answered), sealedAs.answers(id)));
+    work(id => seal.close(Array(count).fill(answered), sealPurposes.answers(id)));
     expect(await ask(1)).toMatchObject([lost]);
   });
 
@@ -223,7 +232,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     const asked = ask(1);
     await queue.withdraw();
     expect(await settled(asked)).toMatchObject([{kind: 'not_sent', code: 'withdrawn'}]);
-    expect(await server.client.llen(`${PREFIX}:${QUEUE}:wait`)).toBe(0);
+    expect(await server.client.llen(`${KEY_PREFIX}:${QUEUE_NAME}:wait`)).toBe(0);
   });
 
   test('a chunk that two looks in a row do not find is lost, and none that is there between them', async () => {
@@ -245,7 +254,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   test('answers stay in Redis for a second, until the ledger has them, and go then or with the run', async () => {
     vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
     const own = new ChunkQueue(redis, await loadPackages(), 'own', seal, Date.now);
-    const left = async () => (await server.client.keys(`${PREFIX}:${QUEUE}:own.*`)).length;
+    const left = async () => (await server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:own.*`)).length;
     await own.ready();
     work();
     await own.ask(chunk(1));

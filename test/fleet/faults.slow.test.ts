@@ -1,6 +1,6 @@
 import {mkdirSync, rmdirSync} from 'node:fs';
 import {beforeAll, describe, expect, test} from 'vitest';
-import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
+import {KEY_PREFIX, QUEUE_NAME} from '../../src/fleet/protocol.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {freePort} from '../support/free-port.ts';
 import {runHere} from '../support/main.ts';
@@ -109,7 +109,7 @@ async function killedWaiting({redis, sandbox, env}: FleetArena, args: readonly s
   let before = 0;
   const isAllThere = async () => {
     const last = before;
-    before = await redis.client.llen(`${PREFIX}:${QUEUE}:wait`);
+    before = await redis.client.llen(`${KEY_PREFIX}:${QUEUE_NAME}:wait`);
     return before > 0 && before === last;
   };
   await expect.poll(isAllThere, {timeout: 20_000, interval: 400}).toBe(true);

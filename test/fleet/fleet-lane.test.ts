@@ -1,6 +1,6 @@
 import type Bottleneck from 'bottleneck';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {FleetLane, type Leaving} from '../../src/fleet/fleet-lane.ts';
+import {FleetLane, type LeavingValue} from '../../src/fleet/fleet-lane.ts';
 import type {Limiters} from '../../src/fleet/limits.ts';
 import {type Chunk, chunkValuesAt} from '../../src/fleet/protocol.ts';
 import type {Rate} from '../../src/job/values.ts';
@@ -16,7 +16,7 @@ afterEach(() => {
 
 /** A run's lane. `sent` gets its chunks, `told` the spacing of leases that Redis is told. */
 function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
-  const sent: (readonly [Chunk, readonly Leaving[]])[] = [];
+  const sent: (readonly [Chunk, readonly LeavingValue[]])[] = [];
   const told: number[] = [];
   const redis = {takesWrites: true};
   const limiter = {

@@ -1,9 +1,15 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {Fleet, type FleetOptions} from '../../src/fleet/fleet.ts';
-import {type Chunk, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/fleet/protocol.ts';
+import {
+  type Chunk,
+  KEY_PREFIX,
+  QUEUE_NAME,
+  type SealedChunk,
+  sealPurposes,
+} from '../../src/fleet/protocol.ts';
 import {publicUrl} from '../../src/fleet/redis.ts';
-import {enterRoster, fleetClaims, type Member, members, rateClaim} from '../../src/fleet/roster.ts';
-import {sealWith} from '../../src/fleet/seal.ts';
+import {enterRoster, fleetClaims, listMembers, type Member, rateClaim} from '../../src/fleet/roster.ts';
+import {createSeal} from '../../src/fleet/seal.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
@@ -25,7 +31,7 @@ test.each([
 
 test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Redis', async () => {
   await using server = await startRedis();
-  await server.client.set(`${PREFIX}:key`, 'of another fleet');
+  await server.client.set(`${KEY_PREFIX}:key`, 'of another fleet');
   const connections = async () => ((await server.client.client('LIST')) as string).trim().split('\n').length;
   const before = await connections();
   await expect(Fleet.join(optionsOf(server.url))).rejects.toMatchObject({code: 'fleet_refused'});
@@ -45,12 +51,12 @@ test.skipIf(lacks('redis'))(
     const asked = [send('ip', 'a', 1), send('email', 'b', 2)];
     expect(() => send('phone', 'c', 3)).toThrow('no lane for phone');
     const chunks = async () => {
-      const keys = await server.client.keys(`${PREFIX}:${QUEUE}:run.*`);
+      const keys = await server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`);
       const found = keys.map(async key => {
         const {sealed} = JSON.parse((await server.client.hget(key, 'data')) ?? '') as SealedChunk;
-        return sealWith('a-secret').open(
+        return createSeal('a-secret').open(
           sealed,
-          sealedAs.asks(key.slice(`${PREFIX}:${QUEUE}:`.length)),
+          sealPurposes.asks(key.slice(`${KEY_PREFIX}:${QUEUE_NAME}:`.length)),
         ) as Chunk;
       });
       return (await Promise.all(found)).sort((a, b) => a.lane.localeCompare(b.lane));
@@ -68,7 +74,7 @@ test.skipIf(lacks('redis'))(
 
 test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member has left', async () => {
   await using server = await startRedis();
-  const claims = fleetClaims('https://api.example.com', sealWith('a-secret'), () => {});
+  const claims = fleetClaims('https://api.example.com', createSeal('a-secret'), () => {});
   const enter = (kind: 'run' | 'worker', more = claims) =>
     enterRoster(
       server.client,
@@ -79,7 +85,7 @@ test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member 
     );
   const agreed = async () => {
     const names = ['protocol', 'key', 'rate'];
-    const found = await server.client.mget(names.map(name => `${PREFIX}:${name}`));
+    const found = await server.client.mget(names.map(name => `${KEY_PREFIX}:${name}`));
     return names.filter((_, index) => found[index] !== null);
   };
   const worker = await enter('worker');
@@ -107,7 +113,7 @@ test.skipIf(lacks('redis'))(
   'two members of one process, begun in the same millisecond, are two, and one leaves alone',
   async () => {
     await using server = await startRedis();
-    const claims = fleetClaims('https://api.example.com', sealWith('a-secret'), () => {});
+    const claims = fleetClaims('https://api.example.com', createSeal('a-secret'), () => {});
     const now = vi.spyOn(Date, 'now');
     const enter = () => {
       now.mockReturnValueOnce(1_000);
@@ -120,20 +126,20 @@ test.skipIf(lacks('redis'))(
       );
     };
     const [first, second] = [await enter(), await enter()];
-    const present = async () => (await members(server.client, 'worker')).length;
+    const present = async () => (await listMembers(server.client, 'worker')).length;
     expect(await present()).toBe(2);
     await first.leave();
     expect(await present()).toBe(1);
-    expect(await server.client.exists(`${PREFIX}:key`)).toBe(1);
+    expect(await server.client.exists(`${KEY_PREFIX}:key`)).toBe(1);
     await second.leave();
-    expect(await server.client.exists(`${PREFIX}:key`)).toBe(0);
+    expect(await server.client.exists(`${KEY_PREFIX}:key`)).toBe(0);
     now.mockRestore();
   },
 );
 
 test.skipIf(lacks('redis'))('who is refused for a claim does not renew it', async () => {
   await using server = await startRedis();
-  await server.client.set(`${PREFIX}:rate`, '10/s', 'PX', 3_000);
+  await server.client.set(`${KEY_PREFIX}:rate`, '10/s', 'PX', 3_000);
   const entering = enterRoster(
     server.client,
     'run',
@@ -142,7 +148,7 @@ test.skipIf(lacks('redis'))('who is refused for a claim does not renew it', asyn
     () => expect.unreachable(),
   );
   await expect(entering).rejects.toMatchObject({code: 'fleet_refused'});
-  expect(await server.client.pttl(`${PREFIX}:rate`)).toBeLessThanOrEqual(3_000);
+  expect(await server.client.pttl(`${KEY_PREFIX}:rate`)).toBeLessThanOrEqual(3_000);
 });
 
 test.skipIf(lacks('redis'))(
@@ -151,7 +157,7 @@ test.skipIf(lacks('redis'))(
     await using server = await startRedis();
     vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
     try {
-      const key = `${PREFIX}:rate`;
+      const key = `${KEY_PREFIX}:rate`;
       let refusal: Error | undefined;
       const member = await enterRoster(
         server.client,
@@ -187,10 +193,10 @@ test.skipIf(lacks('redis'))(
     await using server = await startRedis();
     vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
     try {
-      const key = `${PREFIX}:key`;
+      const key = `${KEY_PREFIX}:key`;
       const told: string[] = [];
       const enter = (secret: string) => {
-        const claims = fleetClaims('https://api.example.com', sealWith(secret), sentence =>
+        const claims = fleetClaims('https://api.example.com', createSeal(secret), sentence =>
           told.push(sentence),
         );
         return enterRoster(
@@ -228,7 +234,7 @@ test.skipIf(lacks('redis'))(
   async () => {
     await using server = await startRedis();
     const claims = [
-      ...fleetClaims('https://api.example.com', sealWith('a-secret'), () => {}),
+      ...fleetClaims('https://api.example.com', createSeal('a-secret'), () => {}),
       rateClaim('20/s'),
     ];
     const enter = () =>
@@ -240,16 +246,17 @@ test.skipIf(lacks('redis'))(
         () => expect.unreachable(),
       );
     const first = await enter();
-    const keys = await server.client.keys(`${PREFIX}:*`);
+    const keys = await server.client.keys(`${KEY_PREFIX}:*`);
     expect(keys).toHaveLength(5);
     const [left, roster] = await Promise.all([
-      Promise.all(keys.filter(key => key !== `${PREFIX}:runs`).map(key => server.client.pttl(key))),
-      server.client.pttl(`${PREFIX}:runs`),
+      Promise.all(keys.filter(key => key !== `${KEY_PREFIX}:runs`).map(key => server.client.pttl(key))),
+      server.client.pttl(`${KEY_PREFIX}:runs`),
     ]);
     for (const ms of [...left, roster / 10_800]) expect([ms > 0, ms <= 8_000]).toEqual([true, true]);
-    for (const {name} of claims) await server.client.pexpire(`${PREFIX}:${name}`, 1_000);
+    for (const {name} of claims) await server.client.pexpire(`${KEY_PREFIX}:${name}`, 1_000);
     const second = await enter();
-    for (const {name} of claims) expect(await server.client.pttl(`${PREFIX}:${name}`)).toBeGreaterThan(1_000);
+    for (const {name} of claims)
+      expect(await server.client.pttl(`${KEY_PREFIX}:${name}`)).toBeGreaterThan(1_000);
     for (const member of [first, second]) await member.leave();
   },
 );
@@ -273,7 +280,7 @@ describe.skipIf(lacks('redis'))('a member, with each sign of life,', () => {
       () => ({rows}),
       () => expect.unreachable(),
     );
-    const told = async () => (await members<Member & {rows: number}>(server.client, 'run'))[0]?.rows;
+    const told = async () => (await listMembers<Member & {rows: number}>(server.client, 'run'))[0]?.rows;
     expect([await told(), member.isHeard]).toEqual([0, true]);
     const beat = async (of: () => unknown, expected: unknown) => {
       vi.advanceTimersByTime(BEAT_MS);

@@ -1,36 +1,36 @@
 import {expect, test} from 'vitest';
-import {sealedAs} from '../../src/fleet/protocol.ts';
-import {sealingSecret, sealWith} from '../../src/fleet/seal.ts';
+import {sealPurposes} from '../../src/fleet/protocol.ts';
+import {createSeal, sealingSecret} from '../../src/fleet/seal.ts';
 
 const value = {asks: [{operation: 'email', params: {email: 'someone@example.com'}}]};
-const AS = sealedAs.asks('run.session.1');
+const AS = sealPurposes.asks('run.session.1');
 
 test('a sealed text opens with the same secret, and is never sealed alike twice', () => {
-  const [first, second] = [sealWith('key-one').close(value, AS), sealWith('key-one').close(value, AS)];
-  expect(sealWith('key-one').open(first, AS)).toEqual(value);
+  const [first, second] = [createSeal('key-one').close(value, AS), createSeal('key-one').close(value, AS)];
+  expect(createSeal('key-one').open(first, AS)).toEqual(value);
   expect(second).not.toBe(first);
   expect(Buffer.from(first, 'base64').toString('latin1')).not.toContain('example');
 });
 
 test('another key opens nothing, and the right one opens no changed or cut text', () => {
-  const sealed = sealWith('key-one').close(value, AS);
-  expect(() => sealWith('key-two').open(sealed, AS)).toThrow('another secret');
+  const sealed = createSeal('key-one').close(value, AS);
+  expect(() => createSeal('key-two').open(sealed, AS)).toThrow('another secret');
   const bytes = Buffer.from(sealed, 'base64');
   bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40);
-  expect(() => sealWith('key-one').open(bytes.toString('base64'), AS)).toThrow('another secret');
+  expect(() => createSeal('key-one').open(bytes.toString('base64'), AS)).toThrow('another secret');
   for (const length of [0, 11, 20, 28]) {
     const short = bytes.subarray(0, length).toString('base64');
-    expect(() => sealWith('key-one').open(short, AS)).toThrow('another secret');
+    expect(() => createSeal('key-one').open(short, AS)).toThrow('another secret');
   }
 });
 
 test.each([
-  ['of another run', sealedAs.asks('other.session.1')],
-  ['of another session', sealedAs.asks('run.other.1')],
-  ['of another chunk', sealedAs.asks('run.session.2')],
-  ['in the other direction', sealedAs.answers('run.session.1')],
+  ['of another run', sealPurposes.asks('other.session.1')],
+  ['of another session', sealPurposes.asks('run.other.1')],
+  ['of another chunk', sealPurposes.asks('run.session.2')],
+  ['in the other direction', sealPurposes.answers('run.session.1')],
 ])('what is sealed does not open in the place %s', (_, place) => {
-  const seal = sealWith('key-one');
+  const seal = createSeal('key-one');
   expect(() => seal.open(seal.close(value, AS), place)).toThrow('something else');
 });
 

@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite';
 import {expect, it} from 'vitest';
 import {guessByLetters} from '../../src/input/bytes/alphabets.ts';
-import {likelyWide} from '../../src/input/bytes/cjk-encodings.ts';
+import {likelyCjkEncodings} from '../../src/input/bytes/cjk-encodings.ts';
 
 const list = (encoding: string, names: string) =>
   iconv.encode(
@@ -76,7 +76,7 @@ it.each([
   ['euc-kr', '김민수|이영희|박지성'],
   ['euc-kr', '이름|전화번호|서울특별시'],
 ])('%s is the likeliest: %s', (encoding, names) => {
-  expect(likelyWide(list(encoding, names))[0]).toBe(encoding);
+  expect(likelyCjkEncodings(list(encoding, names))[0]).toBe(encoding);
 });
 
 it.each([
@@ -86,7 +86,7 @@ it.each([
   ['macintosh', 'José Núñez|María Peña|Ángel Muñoz'],
   ['gbk', '王'],
 ])('%s is no such encoding, or too short: %s', (encoding, names) => {
-  expect(likelyWide(list(encoding, names))).toEqual([]);
+  expect(likelyCjkEncodings(list(encoding, names))).toEqual([]);
 });
 
 it('one Hebrew word is too few to name its encoding', () => {

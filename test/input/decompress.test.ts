@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import zlib, {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
-import {decoders, decompress} from '../../src/input/bytes/decompress.ts';
+import {decompress, decompressors} from '../../src/input/bytes/decompress.ts';
 import {compressions, formatByName} from '../../src/job/name-endings.ts';
 import {failureOf, fieldsOf, readAll, readBytes, useFiles} from './reading.ts';
 
@@ -61,12 +61,12 @@ describe('zstd', () => {
   it('is read where there is a decompressor', async () => {
     // A stand-in that passes its input: which engine is asked is what matters here.
     const bytes = Buffer.concat([ZSTD, Buffer.from(' text')]);
-    const known = {...decoders, zstd: {...decoders.zstd, engine: () => new PassThrough()}};
+    const known = {...decompressors, zstd: {...decompressors.zstd, engine: () => new PassThrough()}};
     const text = await collect(decompress(chunked(bytes, 2), 'a.zst', 10, known));
     expect(text).toBe(bytes.toString());
   });
 
-  it.skipIf(decoders.zstd.engine !== undefined)(
+  it.skipIf(decompressors.zstd.engine !== undefined)(
     'is refused with advice if this Node can’t decompress it',
     async () => {
       const error = await failureOf(readAll(write('a.csv.zst', Buffer.concat([ZSTD, Buffer.alloc(10)]))));
@@ -76,7 +76,7 @@ describe('zstd', () => {
     },
   );
 
-  it.runIf(decoders.zstd.engine !== undefined)('is read by this Node', async () => {
+  it.runIf(decompressors.zstd.engine !== undefined)('is read by this Node', async () => {
     const compress: unknown = Reflect.get(zlib, 'zstdCompressSync');
     const bytes: Buffer = (compress as (text: string) => Buffer)('a,b\n1,2\n');
     expect(fieldsOf((await readBytes(bytes)).records)).toEqual([['1', '2']]);

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
 import {syncPath} from '../../src/disk/replace.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
-import {dated, expandPatterns, mentionsDate, utcDate} from '../../src/job/paths.ts';
+import {expandPatterns, fillDate, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -26,7 +26,7 @@ it('patterns stand for the files that match, sorted; other paths stay as they ar
 
 it('{date} is the day in UTC', () => {
   expect(utcDate(Date.UTC(2026, 0, 31, 23, 59))).toBe('2026-01-31');
-  expect(dated('in/{date}/x-{date}.csv', '2026-01-31')).toBe('in/2026-01-31/x-2026-01-31.csv');
+  expect(fillDate('in/{date}/x-{date}.csv', '2026-01-31')).toBe('in/2026-01-31/x-2026-01-31.csv');
   expect([mentionsDate([undefined, 'a.csv']), mentionsDate([undefined, 'a-{date}.csv'])]).toEqual([
     false,
     true,

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
+import {checkSettings, createPlaceOf, readJobFile} from '../../src/job/parse.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {rejectionTerm} from '../../src/job/values.ts';
@@ -333,10 +333,11 @@ test('keys of a job file may have dashes, too; NO is a country', () => {
 });
 
 test('of a flag that was given more than once a complaint says which it means', () => {
-  const thresholds = (...failIf: string[]) => placeIn(undefined, {failIf})(['failIf', failIf.length - 1]);
+  const thresholds = (...failIf: string[]) =>
+    createPlaceOf(undefined, {failIf})(['failIf', failIf.length - 1]);
   expect(thresholds('risk.hgh > 1')).toBe('--fail-if');
   expect(thresholds('risk.high > 1', 'risk.hgh > 1')).toBe('--fail-if (number 2)');
-  expect(placeIn(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
+  expect(createPlaceOf(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
 });
 
 test.each([

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {parseAllDocuments} from 'yaml';
-import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
+import {KEY_PREFIX, QUEUE_NAME} from '../../src/fleet/protocol.ts';
 import {findAccount} from '../../src/run/open/account.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -218,7 +218,7 @@ describe('a fleet on Kubernetes', () => {
     const {spec} = named(scaling, 'ScaledObject', 'bulk-enrich-worker');
     named(fleet, 'Deployment', spec?.scaleTargetRef?.name ?? '');
     const [trigger] = spec?.triggers ?? [];
-    expect(trigger?.metadata.listName).toBe(`${PREFIX}:${QUEUE}:wait`);
+    expect(trigger?.metadata.listName).toBe(`${KEY_PREFIX}:${QUEUE_NAME}:wait`);
     expect(trigger?.metadata.address).toBe(
       `${named(fleet, 'Service', 'bulk-enrich-redis').metadata.name}:6379`,
     );

@@ -6,7 +6,7 @@ import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {BookedAttempt, LedgerEntry} from '../../src/ledger/run/entry.ts';
 import {newEntry} from '../../src/ledger/run/entry.ts';
 import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
-import {peek} from '../../src/ledger/run/ledger-file.ts';
+import {peekLedger} from '../../src/ledger/run/ledger-file.ts';
 import {isAnswered} from '../../src/ledger/run/tally.ts';
 import {noAttempts, withDoubt} from '../../src/ledger/run/value-history.ts';
 import {historyAfter} from '../../src/lookup/policy.ts';
@@ -352,7 +352,7 @@ test('reservations outlive a power cut wherever a limit counts on them: the runâ
 });
 
 test('a ledger knows whether calls were sent, also of a kill, and after a new count', () => {
-  const sent = () => peek(within('ledger.db')).hasCalls;
+  const sent = () => peekLedger(within('ledger.db')).hasCalls;
   const ledger = open();
   ledger.adopt(newEntry({operation: 'ip', key: 'known'}), {status: 'ok', data: '{}', boughtAt: 1_000});
   ledger.close();

@@ -1,7 +1,7 @@
 import {afterEach, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {AnswerStore} from '../../src/ledger/answers/store.ts';
-import {intelligenceLookup, type Lookup, lookupOf, type Result} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup, type Lookup, lookupForRequest, type Result} from '../../src/ledger/lookup.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import type {LaneSettings, LookupOptions, Waiter} from '../../src/lookup/call.ts';
 import {Gate} from '../../src/lookup/gate.ts';
@@ -44,7 +44,7 @@ function opened({maxCredits, attempts, ...more}: Given = {}) {
   const inFlight = new Map<string, (attempt: Attempt) => void>();
   const gate = new Gate({
     ...{ledger, lanes, store: new AnswerStore(), maxOutageMs: 60_000, isAnswered: () => true, publishOn: []},
-    outlet: {
+    dispatcher: {
       async send({params}) {
         const [value = ''] = Object.values(params);
         const nth = sent.filter(one => one === value).length;
@@ -85,7 +85,7 @@ function opened({maxCredits, attempts, ...more}: Given = {}) {
 
 const ip = (value: string) => intelligenceLookup('ip', value);
 const email = (value: string) => intelligenceLookup('email', value);
-const session = (token: string) => lookupOf('verify', {token, action_id: 'login'});
+const session = (token: string) => lookupForRequest('verify', {token, action_id: 'login'});
 /** Some turns of the event loop. */
 const turns = async () => {
   for (let n = 0; n < 4; n++) await new Promise<void>(resolve => setImmediate(resolve));

@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
-import {Recent} from '../../src/lookup/outcome-cache.ts';
+import {OutcomeCache} from '../../src/lookup/outcome-cache.ts';
 
 const keys = Array.from({length: 1_000}, (_, i) => `key ${i}`);
 
 test('a text that came twice lately is kept, within the byte limit; used ones stay', () => {
-  const recent = new Recent<number>(20 * 1_100, () => 1_000);
+  const recent = new OutcomeCache<number>(20 * 1_100, () => 1_000);
   for (const [value, key] of keys.entries()) {
     recent.set(key, value);
     recent.set(key, value);
@@ -17,7 +17,7 @@ test('a text that came twice lately is kept, within the byte limit; used ones st
 });
 
 test('texts that repeat soon are told from texts that come once', () => {
-  const recent = new Recent<true>(Number.POSITIVE_INFINITY, () => 0);
+  const recent = new OutcomeCache<true>(Number.POSITIVE_INFINITY, () => 0);
   const set = (key: string) => recent.set(key, true);
   keys.forEach(set);
   expect(recent.size).toBe(0);
@@ -30,7 +30,7 @@ test('texts that repeat soon are told from texts that come once', () => {
 });
 
 test('of long texts that differ in one character each is its own', () => {
-  const recent = new Recent<string>(Number.POSITIVE_INFINITY, () => 0);
+  const recent = new OutcomeCache<string>(Number.POSITIVE_INFINITY, () => 0);
   const texts = ['a', 'b'].map(end => 'x'.repeat(1_001) + end);
   for (const text of [...texts, ...texts, ...texts]) recent.set(text, text);
   for (const text of texts) expect(recent.get(text) ?? text).toBe(text);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {quotaOf, retryAfterMs} from '../../src/lookup/pace/pace-headers.ts';
+import {parseQuota, parseRetryAfter} from '../../src/lookup/pace/pace-headers.ts';
 import {samples} from '../support/samples.ts';
 
 const now = Date.parse('2031-05-06T07:08:09Z');
@@ -45,22 +45,22 @@ describe('Retry-After', () => {
     ['2031-05-06', undefined],
     ['2031', 2_031_000],
   ])('%j', (retryAfter, expected) => {
-    expect(retryAfterMs({retryAfter, limits: {}}, now)).toBe(expected);
+    expect(parseRetryAfter({retryAfter, limits: {}}, now)).toBe(expected);
   });
 
   test('a date is measured against the response’s own clock', () => {
     const pace = {retryAfter: date(3_600_000 + 20_000), date: date(3_600_000), limits: {}};
-    expect(retryAfterMs(pace, now)).toBe(20_000);
-    expect(retryAfterMs({...pace, date: 'yesterday'}, now)).toBe(3_620_000);
+    expect(parseRetryAfter(pace, now)).toBe(20_000);
+    expect(parseRetryAfter({...pace, date: 'yesterday'}, now)).toBe(3_620_000);
   });
 
   test('none', () => {
-    expect(retryAfterMs({limits: {}}, now)).toBeUndefined();
+    expect(parseRetryAfter({limits: {}}, now)).toBeUndefined();
   });
 });
 
 describe('quota', () => {
-  const of = (limits: Record<string, string>, own?: string) => quotaOf({limits, date: own}, now);
+  const of = (limits: Record<string, string>, own?: string) => parseQuota({limits, date: own}, now);
   const seconds = Math.floor(now / 1_000);
 
   test.each([
@@ -149,8 +149,8 @@ test('any header gives a sane value, or no value', () => {
   const optional = fc.option(headerText, {nil: undefined});
   fc.assert(
     fc.property(fc.record({retryAfter: optional, date: optional, limits}), pace => {
-      const wait = retryAfterMs(pace, now);
-      const quota = quotaOf(pace, now);
+      const wait = parseRetryAfter(pace, now);
+      const quota = parseQuota(pace, now);
       expect(wait === undefined || sane(wait)).toBe(true);
       expect(quota === undefined || (sane(quota.resetMs) && Number.isSafeInteger(quota.remaining))).toBe(
         true,

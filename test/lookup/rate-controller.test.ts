@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {leaseAt, perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
+import {leaseSize, perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
 
 test.each([
   [{count: 20, perMs: 1_000}, 20],
@@ -11,7 +11,7 @@ test.each([
 });
 
 test('a lease holds whole permits of a hundredth of a second, and at least one', () => {
-  expect([0.01, 1, 99, 100, 199, 200, 1_050].map(rate => leaseAt(rate))).toEqual([1, 1, 1, 1, 1, 2, 10]);
+  expect([0.01, 1, 99, 100, 199, 200, 1_050].map(rate => leaseSize(rate))).toEqual([1, 1, 1, 1, 1, 2, 10]);
 });
 
 describe('the rate', () => {

@@ -2,8 +2,8 @@ import {execFileSync} from 'node:child_process';
 import {dirname} from 'node:path';
 import {Command} from 'commander';
 import {addCommands} from '../../src/cli/declared-commands.ts';
-import {addSettings, said} from '../../src/cli/flags.ts';
-import {remedied} from '../../src/cli/terminal/command-line.ts';
+import {addSettings, flagTexts} from '../../src/cli/flags.ts';
+import {applyRemedy} from '../../src/cli/terminal/command-line.ts';
 import type {CodedError} from '../../src/errors.ts';
 
 /** A command line as the command reads it: its files, its flags, and what is piped into it. */
@@ -22,7 +22,7 @@ addCommands(
   },
   {
     withSettings: (command, use) => (command.name() === 'run' ? addSettings(command, use, false) : command),
-    said,
+    said: flagTexts,
   },
 );
 
@@ -34,7 +34,7 @@ export async function typed(words: readonly string[], stdin?: Buffer): Promise<T
 
 /** The line that an error prints behind `Try:`. `COUNTRY` is the one word that the user fills in. */
 export function adviceOf({inputs, flags}: Typed, {remedy}: CodedError, country: string): string | undefined {
-  return remedied({command: 'run', inputs, flags}, remedy)?.replace(/(?<= )COUNTRY\b/, country);
+  return applyRemedy({command: 'run', inputs, flags}, remedy)?.replace(/(?<= )COUNTRY\b/, country);
 }
 
 /** Runs the line as it stands. A command before a pipe runs in a shell. */

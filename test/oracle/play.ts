@@ -1,8 +1,8 @@
 import {jobFrom} from '../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../src/errors.ts';
-import {once} from '../../src/operations/memoize.ts';
+import {memoize} from '../../src/operations/memoize.ts';
 import {resolveMapping} from '../../src/run/layout/mapping.ts';
-import {backgroundOf} from '../../src/score/rule-inputs.ts';
+import {makeBackground} from '../../src/score/rule-inputs.ts';
 import {csvRows} from '../lookup/rows.ts';
 import type {KnownList} from './known-list.ts';
 import {listAt, listCount} from './lists.ts';
@@ -19,7 +19,7 @@ export interface Played {
   readonly unnamed: string[];
 }
 
-const background = once(() => backgroundOf(undefined, 0));
+const background = memoize(() => makeBackground(undefined, 0));
 const jobs = new Map<string | undefined, ReturnType<typeof jobFrom>['job']>();
 
 function jobOf(defaultCountry: string | undefined) {

@@ -1,7 +1,7 @@
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {csvLine} from '../../src/output/csv-line.ts';
+import {createCsvLine} from '../../src/output/csv-line.ts';
 
 const cell = fc.oneof(
   fc.string({maxLength: 6}),
@@ -17,7 +17,7 @@ test.each([
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
   fc.assert(
     fc.property(fc.array(cell, {minLength: 1, maxLength: 5}), cells => {
-      expect(csvLine(delimiter)(cells) + eol).toBe(stringify([cells], options));
+      expect(createCsvLine(delimiter)(cells) + eol).toBe(stringify([cells], options));
     }),
     {seed: 11, numRuns: 300},
   );

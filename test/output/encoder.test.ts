@@ -1,6 +1,6 @@
 import {parse} from 'csv-parse/sync';
 import {describe, expect, test} from 'vitest';
-import {createEncoder, ownNames} from '../../src/output/encoder.ts';
+import {createEncoder, passthroughNames} from '../../src/output/encoder.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
@@ -203,9 +203,12 @@ describe('from NDJSON to CSV', () => {
 
 test('names that the output adds, whatever is looked up', () => {
   const [csv, ndjson] = [output(), output({kind: 'ndjson'})];
-  expect(ownNames(ndjsonInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
-  expect(ownNames(ndjsonInput(['ip']), csv)).toEqual({input: ['ip'], added: ['other_fields']});
-  expect(ownNames(csvInput(['ip']), csv)).toEqual({input: ['ip'], added: []});
-  expect(ownNames(csvInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
-  expect(ownNames(ndjsonInput(['ip']), {...ndjson, flatten: true})).toEqual({input: ['ip'], added: []});
+  expect(passthroughNames(ndjsonInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
+  expect(passthroughNames(ndjsonInput(['ip']), csv)).toEqual({input: ['ip'], added: ['other_fields']});
+  expect(passthroughNames(csvInput(['ip']), csv)).toEqual({input: ['ip'], added: []});
+  expect(passthroughNames(csvInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
+  expect(passthroughNames(ndjsonInput(['ip']), {...ndjson, flatten: true})).toEqual({
+    input: ['ip'],
+    added: [],
+  });
 });

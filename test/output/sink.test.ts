@@ -3,7 +3,7 @@ import {type FileHandle, open} from 'node:fs/promises';
 import {PassThrough, Writable} from 'node:stream';
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import {writeWhole} from '../../src/output/earlier/whole-file.ts';
-import {headerLine} from '../../src/output/rejects.ts';
+import {inputHeaderLine} from '../../src/output/rejects.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
 import {newDirectory} from '../support/new-directory.ts';
 import {csvInput, ndjsonInput} from './formats.ts';
@@ -157,8 +157,8 @@ describe('a whole file', () => {
 describe('rejected rows', () => {
   test('have the header as the list has it', () => {
     const input = csvInput(['IP', 'IP', 'a;b'], {columns: ['IP', 'IP#2', 'a;b'], delimiter: ';'});
-    expect(headerLine(input)).toBe('IP;IP;"a;b"\n');
-    expect(headerLine(csvInput(['column_1'], {header: undefined}))).toBe('');
-    expect(headerLine(ndjsonInput(['ip']))).toBe('');
+    expect(inputHeaderLine(input)).toBe('IP;IP;"a;b"\n');
+    expect(inputHeaderLine(csvInput(['column_1'], {header: undefined}))).toBe('');
+    expect(inputHeaderLine(ndjsonInput(['ip']))).toBe('');
   });
 });

@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import type {Canonical} from '../../src/operations/canonical.ts';
 import {operations} from '../../src/operations/table.ts';
 import {besideToken} from '../../src/operations/verify.ts';
-import {convertible} from '../../src/score/language/conversion-checks.ts';
+import {conversionChecks} from '../../src/score/language/conversion-checks.ts';
 import {samples} from '../support/samples.ts';
 
 /**
@@ -131,7 +131,7 @@ test('rules: a timestamp that passes is one that the engine reads; every other o
       text => {
         let read: unknown;
         try {
-          read = convertible.timestamp(text);
+          read = conversionChecks.timestamp(text);
         } catch (error) {
           expect((error as Error).message).toContain('timestamp() takes a date');
           return;

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {compareRuns, driftSentence, profileOf, type RunProfile} from '../../src/report/drift.ts';
+import {compareRuns, driftSentence, makeRunProfile, type RunProfile} from '../../src/report/drift.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 function run(
@@ -96,7 +96,7 @@ describe('a figure jumps', () => {
 });
 
 test('a run is known by shares and a mean, not by names or values', () => {
-  const profile = profileOf(fullSummary());
+  const profile = makeRunProfile(fullSummary());
   const {figures} = profile;
   const values = Object.fromEntries(Object.entries(figures).map(([name, {value}]) => [name, value]));
   expect(values).toMatchObject({rows: 40_000, credits: 53_337, 'risk.mean': 21.37});
@@ -108,7 +108,7 @@ test('a run is known by shares and a mean, not by names or values', () => {
   expect(values['ip.postal_code present']).toBeCloseTo(0.303, 9);
   expect(figures['ip.is_threat']).toBeUndefined();
   expect(JSON.stringify(profile)).not.toMatch(/example|signups|US|timeout/);
-  expect(Object.keys(profileOf(bareSummary()).figures)).toEqual(['rows', 'credits']);
+  expect(Object.keys(makeRunProfile(bareSummary()).figures)).toEqual(['rows', 'credits']);
 });
 
 test('a jump is said in a sentence', () => {

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {forecast} from '../../src/cli/terminal/cost.ts';
-import {amountOf, moneyOf} from '../../src/report/format.ts';
+import {formatForecast} from '../../src/cli/terminal/cost.ts';
+import {formatAmount, formatMoney} from '../../src/report/format.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';
 import {startApiServer} from '../support/api-server.ts';
@@ -14,11 +14,11 @@ test.each([
   [0, 0.004, '0.00 EUR'],
   [3, 0.004, '0.012 EUR'],
 ])('%d credits at %d are %s', (credits, each, money) => {
-  expect(moneyOf(credits, {per_credit: each, currency: 'EUR'})).toBe(money);
+  expect(formatMoney(credits, {per_credit: each, currency: 'EUR'})).toBe(money);
 });
 
 test('amounts keep no tails of binary fractions', () => {
-  expect(amountOf(0.1 + 0.2, 'USD')).toBe('0.30 USD');
+  expect(formatAmount(0.1 + 0.2, 'USD')).toBe('0.30 USD');
 });
 
 test('where conditions may save calls, the forecast in money is the one of all calls', () => {
@@ -27,10 +27,10 @@ test('where conditions may save calls, the forecast in money is the one of all c
     lookups: {ip: {calls: 4, conditional: 2}} as unknown as PlanReport['lookups'],
     ...{time_ms: 2_000, rate_per_second: 2, price: {per_credit: 0.5, currency: 'EUR'}},
   });
-  expect(forecast(plan, 'live')).toBe(
+  expect(formatForecast(plan, 'live')).toBe(
     '2 to 4 calls, 2 to 4 credits (12 at worst), 2.00 EUR (6.00 EUR at worst), about 2 s at 2/s',
   );
-  expect(forecast(plan, 'embedded')).not.toContain('EUR');
+  expect(formatForecast(plan, 'embedded')).not.toContain('EUR');
 });
 
 test('with a price in the account, money stands beside credits wherever they are told', async () => {

@@ -1,7 +1,13 @@
 import {describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
-import {bytes, count, duration, moment, percent} from '../../src/report/format.ts';
-import {lines, roundUp} from '../../src/report/render/charts.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatPercent,
+} from '../../src/report/format.ts';
+import {drawLines, roundUp} from '../../src/report/render/charts.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
 import {reasonCodes} from '../../src/report/sections/risk-section.ts';
@@ -242,7 +248,7 @@ describe('charts', () => {
     const rows = values.map(value => ['', value] as const);
     const ends = values.map((_, n) => 1_000 * (n + 1));
     const block = {caption: 'x', head: ['until', 'a'], rows};
-    return lines(block, {kind: 'lines', unit: 'ms', ends, tones: ['known']}, most).toString();
+    return drawLines(block, {kind: 'lines', unit: 'ms', ends, tones: ['known']}, most).toString();
   };
 
   test('a line goes through the middle of each stretch, and has a gap where nothing was measured', () => {
@@ -266,15 +272,20 @@ describe('charts', () => {
 });
 
 test('figures are written for people', () => {
-  expect([0, 1_234_567, 0.125].map(count)).toEqual(['0', '1,234,567', '0.13']);
-  expect([850, 12_000, 200_000, 7_500_000].map(duration)).toEqual([
+  expect([0, 1_234_567, 0.125].map(formatCount)).toEqual(['0', '1,234,567', '0.13']);
+  expect([850, 12_000, 200_000, 7_500_000].map(formatDuration)).toEqual([
     '850 ms',
     '12 s',
     '3 min 20 s',
     '2 h 05 min',
   ]);
-  expect([0, 512, 1_536, 5 * 1_024 ** 3].map(bytes)).toEqual(['0 bytes', '512 bytes', '1.5 KiB', '5 GiB']);
-  expect(moment('2026-01-05T07:29:16.123Z')).toBe('5 Jan 2026, 07:29 UTC');
+  expect([0, 512, 1_536, 5 * 1_024 ** 3].map(formatBytes)).toEqual([
+    '0 bytes',
+    '512 bytes',
+    '1.5 KiB',
+    '5 GiB',
+  ]);
+  expect(formatMoment('2026-01-05T07:29:16.123Z')).toBe('5 Jan 2026, 07:29 UTC');
   const shares: [number, number, string][] = [
     [0, 0, '–'],
     [0, 5, '0%'],
@@ -284,5 +295,5 @@ test('figures are written for people', () => {
     [1, 40, '2.5%'],
     [5, 5, '100%'],
   ];
-  for (const [part, whole, text] of shares) expect(percent(part, whole)).toBe(text);
+  for (const [part, whole, text] of shares) expect(formatPercent(part, whole)).toBe(text);
 });

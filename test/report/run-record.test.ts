@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {recordOf, UNFINISHED, withoutPaths} from '../../src/report/run-record.ts';
+import {makeRunRecord, UNFINISHED, withoutPaths} from '../../src/report/run-record.ts';
 import {fullSummary} from './summaries.ts';
 
 test('a record has all that the run spent and saved, its price, and the names of what jumped', () => {
@@ -8,7 +8,7 @@ test('a record has all that the run spent and saved, its price, and the names of
   const price = {per_credit: 0.004, currency: 'EUR'};
   const values = (of: 'distinct' | 'from_store') =>
     Object.values(summary.lookups).reduce((sum, counts) => sum + counts[of], 0);
-  const record = recordOf({
+  const record = makeRunRecord({
     ...summary,
     endpoint: {kind: 'live', base_url: 'https://api.example.com'},
     credits: {...summary.credits, account: {...account, price}},
@@ -25,10 +25,10 @@ test('a record has all that the run spent and saved, its price, and the names of
     drift: ['risk.high', 'risk.mean', 'rows', 'ip.is_vpn'],
   });
   const stdin = {...summary, input: {...summary.input, paths: ['-']}};
-  expect(recordOf(stdin).list).toBeNull();
-  expect(recordOf(summary)).not.toHaveProperty('price');
+  expect(makeRunRecord(stdin).list).toBeNull();
+  expect(makeRunRecord(summary)).not.toHaveProperty('price');
   const store = {trouble: 'SQLITE_BUSY', not_looked_up: 1, perhaps_paid_again: 1, not_stored: 0};
-  expect(recordOf({...summary, store}).store_trouble).toBe(true);
+  expect(makeRunRecord({...summary, store}).store_trouble).toBe(true);
 });
 
 test('a run under way, or killed, has no exit code; the embedded service is no address', () => {
@@ -36,7 +36,7 @@ test('a run under way, or killed, has no exit code; the embedded service is no a
     reason: UNFINISHED,
     endpoint: {kind: 'embedded', base_url: 'http://127.0.0.1:1'},
   });
-  expect(recordOf(summary)).toMatchObject({exit_code: null, account: {endpoint: 'embedded'}});
+  expect(makeRunRecord(summary)).toMatchObject({exit_code: null, account: {endpoint: 'embedded'}});
 });
 
 test('the summary in the history names no directory, not of rejects either', () => {

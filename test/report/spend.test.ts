@@ -1,6 +1,6 @@
 import {afterEach, expect, test, vi} from 'vitest';
-import {type RunRecord, recordOf} from '../../src/report/run-record.ts';
-import {spendOf} from '../../src/report/spend.ts';
+import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
+import {sumSpending} from '../../src/report/spend.ts';
 import {fullSummary} from './summaries.ts';
 
 afterEach(() => {
@@ -13,7 +13,7 @@ const spent = (spent: number, maybe_spent = 0): Pick<RunRecord, 'calls' | 'credi
 });
 
 const ended = (ended_at: string): RunRecord => ({
-  ...recordOf(fullSummary()),
+  ...makeRunRecord(fullSummary()),
   ...{ended_at, job: null, list: 'list.csv'},
   ...spent(1),
 });
@@ -21,7 +21,7 @@ const ended = (ended_at: string): RunRecord => ({
 test.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'])('days of spend are UTC days in %s', zone => {
   vi.stubEnv('TZ', zone);
   const records = ['2031-05-06T00:30:00.000Z', '2031-05-06T23:30:00.000Z', '2031-05-08T12:00:00.000Z'];
-  const {groups} = spendOf(records.map(ended), '2031-05-01', 'day');
+  const {groups} = sumSpending(records.map(ended), '2031-05-01', 'day');
   expect(groups.map(({name, spent}) => [name, spent])).toEqual([
     ['2031-05-06', 2],
     ['2031-05-07', 0],
@@ -32,7 +32,7 @@ test.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'])('days of spend are
 test('credits that cost less than a cent add up to money', () => {
   const price = {per_credit: 0.004, currency: 'EUR'};
   const records = Array.from({length: 100}, () => ({...ended('2031-05-06T00:30:00.000Z'), price}));
-  const {groups, total} = spendOf(records, '2031-05-01', 'job');
+  const {groups, total} = sumSpending(records, '2031-05-01', 'job');
   expect(groups.map(({money}) => money)).toEqual([{EUR: 0.4}]);
   expect(total.money).toEqual({EUR: 0.4});
 });
@@ -45,7 +45,7 @@ test('the largest come first, with credits that are perhaps spent; money is only
     ...{job, ...more},
   });
   const records = [of('certain', 3, 0, {price}), of('doubtful', 2, 4, {price}), of('unpriced', 4, 0)];
-  const {groups, total} = spendOf(records, '2031-05-01', 'job');
+  const {groups, total} = sumSpending(records, '2031-05-01', 'job');
   expect(groups.map(({name, money}) => [name, money])).toEqual([
     ['doubtful', {EUR: 1}],
     ['unpriced', {}],
@@ -61,11 +61,13 @@ test('each currency has a sum of its own', () => {
     of('2031-05-07T00:10:00.000Z', 'USD'),
     of('2031-05-07T00:20:00.000Z', 'EUR'),
   ];
-  const {groups, total} = spendOf(records, '2031-05-01', 'day');
+  const {groups, total} = sumSpending(records, '2031-05-01', 'day');
   expect(groups.map(({name, runs, money}) => [name, runs, money])).toEqual([
     ['2031-05-06', 1, {EUR: 2}],
     ['2031-05-07', 2, {EUR: 2, USD: 2}],
   ]);
   expect(total).toEqual({runs: 3, calls: 3, spent: 3, maybe_spent: 0, money: {EUR: 4, USD: 2}});
-  expect(spendOf(records, '2031-05-01', 'job').groups).toMatchObject([{runs: 3, money: {EUR: 4, USD: 2}}]);
+  expect(sumSpending(records, '2031-05-01', 'job').groups).toMatchObject([
+    {runs: 3, money: {EUR: 4, USD: 2}},
+  ]);
 });

@@ -1,6 +1,6 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {notify} from '../../src/client/ping.ts';
+import {sendPing} from '../../src/client/ping.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -20,13 +20,13 @@ describe('messages to other services', () => {
   test('follows no redirect', async () => {
     await using elsewhere = await startPingServer();
     await using health = await startPingServer(`to ${elsewhere.url}`);
-    expect(await notify(new URL(health.url))).toBe('http_302');
+    expect(await sendPing(new URL(health.url))).toBe('http_302');
     expect([health.pings.length, elsewhere.pings]).toEqual([1, []]);
   });
 
   test('takes nothing of an answer without end', async () => {
     await using health = await startPingServer('flood');
-    expect(await notify(new URL(health.url))).toBe('ok');
+    expect(await sendPing(new URL(health.url))).toBe('ok');
     const {sent} = health;
     expect(sent).toBeLessThan(16_000_000);
     await new Promise(resolve => setTimeout(resolve, 50));

@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, placeIn} from '../../src/job/parse.ts';
-import {nothingSpent, type SpendingBy} from '../../src/ledger/run/spending.ts';
+import {checkSettings, createPlaceOf} from '../../src/job/parse.ts';
+import {type SpendingBy, zeroSpending} from '../../src/ledger/run/spending.ts';
 import {countAttempt, emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
-import {type Published, summarize} from '../../src/run/end/build-summary.ts';
+import {type PublishedDigests, summarize} from '../../src/run/end/build-summary.ts';
 import type {Session} from '../../src/run/session.ts';
 
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};
@@ -23,7 +23,7 @@ function job(given: object = {}) {
     ...settings
   } = checkSettings(undefined, {endpoint: 'live', cost: 'ip=2.5,email=4', ...given});
   const source = {inputs: ['list.csv'], output: undefined, settings, fromFile: false};
-  return resolveJob({...source, placeOf: placeIn(undefined, {})}, ENV, false);
+  return resolveJob({...source, placeOf: createPlaceOf(undefined, {})}, ENV, false);
 }
 
 interface Given {
@@ -35,12 +35,12 @@ interface Given {
   readonly settings?: object;
   readonly baseUrl?: string;
   readonly store?: {readonly cause: string; readonly missed: number};
-  readonly published?: Published;
+  readonly published?: PublishedDigests;
 }
 
 /** The summary of a session that looks up `ip`, with these counts. */
 function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}: Given = {}) {
-  const {spending = nothingSpent(), begunAt = START, now = START + 2_000, settings, published} = given;
+  const {spending = zeroSpending(), begunAt = START, now = START + 2_000, settings, published} = given;
   const session = {
     job: job(settings),
     io: {now: () => now},
@@ -109,7 +109,7 @@ test.each(['calls', 'spent', 'maybeSpent'] as const)(
   count => {
     expect(Object.keys(summaryOf().lookups)).toEqual(['ip']);
     const nothing = {spent: 0, maybeSpent: 0, calls: 0};
-    const summary = summaryOf({spending: {...nothingSpent(), email: {...nothing, [count]: 4_000}}});
+    const summary = summaryOf({spending: {...zeroSpending(), email: {...nothing, [count]: 4_000}}});
     expect(Object.keys(summary.lookups)).toEqual(['ip', 'email']);
     expect(Object.keys(summary.credits.by_operation)).toEqual(['ip', 'email']);
   },
@@ -118,7 +118,7 @@ test.each(['calls', 'spent', 'maybeSpent'] as const)(
 test('credits and calls are those of all sessions; the pace is that of the last one', () => {
   const tally = emptyTally();
   tally.operations.ip.calls = 6;
-  const spending = {...nothingSpent(), ip: {spent: 7_000, maybeSpent: 500, calls: 10}};
+  const spending = {...zeroSpending(), ip: {spent: 7_000, maybeSpent: 500, calls: 10}};
   const {credits, calls, pace} = summaryOf({tally, spending, begunAt: START + 1_000});
   expect([credits.spent, credits.maybe_spent, calls.total]).toEqual([7, 0.5, 10]);
   expect(pace).toMatchObject({rate_limit: 20, pauses: 2, paused_ms: 700});

@@ -7,7 +7,7 @@ import type {AskedOf} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import type {AnswerStore} from '../../src/ledger/answers/store.ts';
-import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
+import {lookupForRequest, type Outcome} from '../../src/ledger/lookup.ts';
 import {newEntry} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import {Occurrences} from '../../src/ledger/run/repeated-tokens.ts';
@@ -49,7 +49,7 @@ async function collected(
   try {
     const open = () => new Ledger(join(directory, 'ledger.db'), {scope: 'here'});
     const {operation, params} = found.ask;
-    const first = lookupOf(operation, params);
+    const first = lookupForRequest(operation, params);
     const killed = open();
     if (isLaterRow) {
       killed.reserve([{...first, cost: 1_000, entry: newEntry(first), dispatch: 1}]);

@@ -3,7 +3,7 @@ import {exitCodes} from '../../src/errors.ts';
 import type {UnaskedCode} from '../../src/ledger/lookup.ts';
 import {emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
-import {completedExit, exceeds} from '../../src/run/exit.ts';
+import {completedExit, exceedsLimit} from '../../src/run/exit.ts';
 
 test('the exit codes are the contract’s', () => {
   expect(exitCodes).toEqual({
@@ -90,5 +90,5 @@ test.each([
   // Of a few rows a share says nothing yet.
   [{share: 0.1}, 50, 99, false],
 ])('limit %j: %i of %i exceed it: %s', (limit, count, total, expected) => {
-  expect(exceeds(limit, {count, total})).toBe(expected);
+  expect(exceedsLimit(limit, {count, total})).toBe(expected);
 });

@@ -1,7 +1,7 @@
 import {chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync} from 'node:fs';
 import {beforeEach, expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, placeIn} from '../../src/job/parse.ts';
+import {checkSettings, createPlaceOf} from '../../src/job/parse.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {
   earlierRuns,
@@ -37,7 +37,7 @@ function jobOf(inputs: readonly string[], name?: string, account = 'default') {
   } = checkSettings(undefined, {endpoint: 'live', account});
   const env = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: ENDPOINT};
   const source = {name, inputs, output: 'out.csv', settings, fromFile: false};
-  return resolveJob({...source, placeOf: placeIn(undefined, {})}, env, false);
+  return resolveJob({...source, placeOf: createPlaceOf(undefined, {})}, env, false);
 }
 
 const nightly = jobOf(['list.csv'], 'nightly');

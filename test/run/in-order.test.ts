@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {InOrder, type PendingRecord} from '../../src/run/rows/reorder-buffer.ts';
+import {type PendingRecord, ReorderBuffer} from '../../src/run/rows/reorder-buffer.ts';
 
 const MIB = 1_048_576;
 
@@ -15,7 +15,7 @@ const pending = (): PendingRecord => ({
 const answer = {status: 'ok', data: 'x'.repeat(MIB), boughtAt: 1} as const;
 
 test('answers behind a slow value fill the window as rows do, and leave it with their rows', async () => {
-  const window = new InOrder();
+  const window = new ReorderBuffer();
   const rows = Array.from({length: 65}, pending);
   for (const row of rows) window.push(row);
   expect(window.full).toBe(false);
@@ -27,7 +27,7 @@ test('answers behind a slow value fill the window as rows do, and leave it with 
 });
 
 test('an answer that comes before its row is in the window counts once', () => {
-  const window = new InOrder();
+  const window = new ReorderBuffer();
   for (let row = 0; row < 63; row++) {
     const entry = pending();
     window.complete(entry, 0, answer);

@@ -1,13 +1,13 @@
 import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
 import type {Rate} from '../../src/job/values.ts';
-import {lanesOf} from '../../src/run/open/lanes.ts';
+import {planLanes} from '../../src/run/open/lanes.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
 
 /** The lanes of a job for a live service. */
 const lanes = (settings: object, account?: {rate: ReturnType<typeof perSecond>}) =>
-  lanesOf({endpoint: {kind: 'live'}, settings} as unknown as Job, ['ip', 'email', 'phone'], account);
+  planLanes({endpoint: {kind: 'live'}, settings} as unknown as Job, ['ip', 'email', 'phone'], account);
 
 test('however many rates a job has, no more calls are in flight at once than --concurrency', () => {
   const rate = {ip: perSecond(50), email: perSecond(10)};

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Target} from '../../src/columns/targets.ts';
 import {createConditions} from '../../src/score/conditions.ts';
-import {backgroundOf} from '../../src/score/rule-inputs.ts';
+import {makeBackground} from '../../src/score/rule-inputs.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
 /** These lookups, each with its condition, by the names of their columns. */
@@ -19,7 +19,7 @@ function waterfall(
     all,
     format,
     score && {...score, score: () => expect.fail('a row is scored at its end')},
-    backgroundOf(undefined, 0),
+    makeBackground(undefined, 0),
     path => path.join('.'),
   );
   const asked = (...row: readonly (object | undefined)[]) =>

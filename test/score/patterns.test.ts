@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {compile, type Facts} from '../../src/score/language/condition.ts';
+import {compileCondition, type Facts} from '../../src/score/language/condition.ts';
 import {conditionChecker} from '../../src/score/language/expression.ts';
 import {condition} from './score-helpers.ts';
 
@@ -49,7 +49,9 @@ describe('loops and searches', () => {
   test('a list of the rules is looked into by hash', () => {
     const vocabulary = {row: {kind: 'dyn'}, list: {kind: 'object', fields: {known: {kind: 'set'}}}} as const;
     const known = new Map([['a7', true]]);
-    const {decide} = compile(conditionChecker(vocabulary)('row.tags.exists(t, t in list.known)', 'here'));
+    const {decide} = compileCondition(
+      conditionChecker(vocabulary)('row.tags.exists(t, t in list.known)', 'here'),
+    );
     const list = {list_: {known}};
     expect(decide({row: {tags: ['b', 'a7']}, ...list})).toBe(true);
     expect(decide({row: {tags: ['b']}, ...list})).toBe(false);

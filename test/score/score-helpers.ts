@@ -3,11 +3,11 @@ import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {ScoreRules} from '../../src/job/settings/score-rules.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
 import {operationNames} from '../../src/operations/table.ts';
-import {type Condition, compile} from '../../src/score/language/condition.ts';
+import {type Condition, compileCondition} from '../../src/score/language/condition.ts';
 import {conditionChecker} from '../../src/score/language/expression.ts';
 import {answerVocabulary} from '../../src/score/language/types.ts';
 import type {Risk} from '../../src/score/risk.ts';
-import {backgroundOf} from '../../src/score/rule-inputs.ts';
+import {makeBackground} from '../../src/score/rule-inputs.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
 import {whole} from '../support/whole.ts';
@@ -33,14 +33,14 @@ export function condition(
   constants: ScoreRules['constants'] = {},
 ): Condition {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
-  const {vocabulary} = backgroundOf({constants, lists: {}}, 0);
+  const {vocabulary} = makeBackground({constants, lists: {}}, 0);
   const check = conditionChecker(
     {...vocabulary, ...answerVocabulary(operations, columns)},
     {
       constant: constants,
     },
   );
-  return compile(check(text, place));
+  return compileCondition(check(text, place));
 }
 
 export function scorer(
@@ -60,7 +60,7 @@ export function scorer(
     {rules: placed, levels, constants: {}, lists: {}},
     of,
     format,
-    backgroundOf(undefined, 0),
+    makeBackground(undefined, 0),
   );
   return {score: given => score(given).risk, soFar};
 }

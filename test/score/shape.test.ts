@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {scoreRules} from '../../src/job/settings/score-rules.ts';
 import {defaultRules} from '../../src/score/default-rules.ts';
-import {type RuleSet, shapeOfRules, withBase} from '../../src/score/rules.ts';
+import {type RuleSet, ruleSetShape, withBase} from '../../src/score/rules.ts';
 
 const rule = {when: 'ip.is_vpn', add: 10, reason: 'vpn', place: 'rules.yaml:2', own: true};
 const listOf = (...texts: string[]) => ({known: new Map(texts.map(text => [text, true as const]))});
@@ -11,7 +11,7 @@ const rules: RuleSet = {
   constants: {days: 3},
   lists: listOf('ab', 'c'),
 };
-const shape = (change: Partial<RuleSet>) => JSON.stringify(shapeOfRules({...rules, ...change}));
+const shape = (change: Partial<RuleSet>) => JSON.stringify(ruleSetShape({...rules, ...change}));
 const [, second = rule] = rules.rules;
 
 test.each<[string, Partial<RuleSet>]>([

@@ -7,9 +7,9 @@ import {fileURLToPath} from 'node:url';
 import {expect} from 'vitest';
 import {classifyResponse} from '../../src/client/classify.ts';
 import {createClient} from '../../src/client/client.ts';
-import {redactorOf} from '../../src/client/redact.ts';
+import {createRedactor} from '../../src/client/redact.ts';
 import {BulkEnrichError} from '../../src/errors.ts';
-import {sealWith} from '../../src/fleet/seal.ts';
+import {createSeal} from '../../src/fleet/seal.ts';
 import {jsonMembers} from '../../src/input/records/json-members.ts';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {newEntry} from '../../src/ledger/run/entry.ts';
@@ -68,7 +68,7 @@ export async function openParsers(): Promise<Parsers> {
     return join(directory, name);
   };
   const wire = await startWire();
-  const seal = sealWith(KEY);
+  const seal = createSeal(KEY);
   const sound = await ledgerBytes(directory);
   const all: Parser[] = [
     {name: 'CSV', corpus: 'csv', read: bytes => readBytes(bytes, SMALL_RECORDS)},
@@ -130,7 +130,7 @@ function expectMembers(text: string): void {
 }
 
 function classified(bytes: Buffer): void {
-  const redact = redactorOf(KEY);
+  const redact = createRedactor(KEY);
   for (const operation of operationNames)
     for (const status of [200, 401, 503]) {
       const response = {status, body: bytes.toString(), latencyMs: 1, pace: {limits: {}}};

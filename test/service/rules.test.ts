@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
 import {loadAccessRules, type ReadyAccessRule} from '../../src/service/verdict/access-rules.ts';
 import {factTypes, type UserFacts} from '../../src/service/verdict/user-facts.ts';
-import {judge} from '../../src/service/verdict/verdicts.ts';
+import {judgeSession} from '../../src/service/verdict/verdicts.ts';
 import {temporaryFolder} from './running.ts';
 
 /** Facts of a person at home. */
@@ -62,7 +62,7 @@ describe('the default rules', () => {
       ['bot-agent', 'bot-instant', 'bot-no-traits', 'bot-datacenter'],
     ],
   ])('%s: %o comes to %i, passes: %s', (_, facts, score, canPass, ids) => {
-    const {matched, ...judgement} = judge(rules, {...person, ...facts});
+    const {matched, ...judgement} = judgeSession(rules, {...person, ...facts});
     expect(judgement).toEqual({score, canPass});
     expect(matched.map(({id}) => id)).toEqual(ids);
   });
@@ -97,11 +97,11 @@ describe('rules', () => {
     ['a weight in the shadow', [rule('w', 'flag', {source: 'bot', weight: 51, shadow: true})], 100, true],
     ['an access rule’s weight', [rule('w', 'flag', {weight: 51})], 100, true],
   ])('%s', (_, rules, score, canPass) => {
-    expect(judge(rules, person)).toMatchObject({score, canPass});
+    expect(judgeSession(rules, person)).toMatchObject({score, canPass});
   });
 
   it('show action, name, id, source and shadow, and nothing else', () => {
-    expect(judge([rule('r', 'flag', {shadow: true})], person).matched).toEqual([
+    expect(judgeSession([rule('r', 'flag', {shadow: true})], person).matched).toEqual([
       {action: 'flag', name: 'r', id: 'r', source: 'access', shadow: true},
     ]);
   });

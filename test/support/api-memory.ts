@@ -1,5 +1,5 @@
 import type {Attempt} from '../../src/client/attempt.ts';
-import {networkCode, type RawResponse, withoutResponse} from '../../src/client/classify.ts';
+import {attemptWithoutResponse, networkCode, type RawResponse} from '../../src/client/classify.ts';
 import type {ServiceCore, Taken} from './api-core.ts';
 import type {Reply} from './api-server-reply.ts';
 
@@ -32,7 +32,7 @@ export function postTo(core: ServiceCore, {url, text, timeoutMs, nowMs}: Post): 
 export const refusedConnection: AtSocket = failed('ECONNREFUSED', false, undefined);
 
 function failed(code: string, isConnected: boolean, afterMs: number | undefined): AtSocket {
-  return {afterMs, result: latencyMs => withoutResponse(networkCode(code), isConnected, latencyMs)};
+  return {afterMs, result: latencyMs => attemptWithoutResponse(networkCode(code), isConnected, latencyMs)};
 }
 
 function atSocket({reply, own}: Taken, timeoutMs: number): AtSocket {

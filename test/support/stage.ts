@@ -7,8 +7,8 @@ import {expect} from 'vitest';
 import {fileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
-import {type RunRecord, recordOf} from '../../src/report/run-record.ts';
+import {checkSettings, createPlaceOf, type RawSettings} from '../../src/job/parse.ts';
+import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {earlierRuns} from '../../src/run/end/history.ts';
 import type {Phase, RunIo} from '../../src/run/io.ts';
@@ -112,7 +112,7 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     },
     history() {
       const warn: RunIo['warn'] = sentence => expect.fail(String(sentence));
-      return earlierRuns({env, warn}).map(recordOf);
+      return earlierRuns({env, warn}).map(makeRunRecord);
     },
     async [Symbol.asyncDispose]() {
       await api.close();
@@ -163,7 +163,7 @@ async function attempt(
     const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...others};
     const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
     const source = {name, inputs: [absolute(input)], output: absolute(output), settings, fromFile};
-    const job = resolveJob({...source, placeOf: placeIn(undefined, given)}, env, false);
+    const job = resolveJob({...source, placeOf: createPlaceOf(undefined, given)}, env, false);
     summaryPath = job.paths.summary;
     const io = {
       env,

@@ -1,9 +1,9 @@
 import {isIP} from 'node:net';
-import {checkedBaseUrl} from '../../client/client.ts';
+import {parseBaseUrl} from '../../client/client.ts';
 import {PROXY_CREDENTIALS, PROXY_CREDENTIALS_ADVICE} from '../../client/http/proxy.ts';
-import {type Reach, reach} from '../../client/reachability.ts';
+import {probeService, type Reach} from '../../client/reachability.ts';
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
-import {duration} from '../terminal/lines.ts';
+import {formatDuration} from '../terminal/lines.ts';
 
 export interface Check {
   readonly name: string;
@@ -16,21 +16,21 @@ export interface Check {
 }
 
 const inState = (state: Check['state']) => (name: string, detail: string) => ({name, state, detail});
-export const passed = inState('ok');
-export const skipped = inState('skipped');
-export const warning = inState('warning');
-export const failed = (name: string, detail: string, exitCode: ExitCode): Check => ({
+export const passedCheck = inState('ok');
+export const skippedCheck = inState('skipped');
+export const warningCheck = inState('warning');
+export const failedCheck = (name: string, detail: string, exitCode: ExitCode): Check => ({
   ...inState('failed')(name, detail),
   exitCode,
 });
 
 /** The checks that `work` makes; a failed check of this name if it throws a foreseen error. */
-export async function checksOf(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+export async function listChecks(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    return [failed(name, error.message, error.exitCode)];
+    return [failedCheck(name, error.message, error.exitCode)];
   }
 }
 
@@ -40,45 +40,45 @@ const PROBE_TIMEOUT_MS = 10_000;
 
 /** Checks the way to a live service: proxy, DNS, connection, TLS, clock. Sends no key, so nothing is charged. */
 export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<Check[]> {
-  const base = checkedBaseUrl(baseUrl);
-  const found = await reach(base, Math.min(timeoutMs, PROBE_TIMEOUT_MS));
+  const base = parseBaseUrl(baseUrl);
+  const found = await probeService(base, Math.min(timeoutMs, PROBE_TIMEOUT_MS));
   const proxy = found.proxy === undefined ? 'none' : `${found.proxy} (HTTPS_PROXY)`;
   const dns = dnsCheck(base, found);
   const rest =
     dns.state === 'failed'
-      ? [skipped('connection', 'the address of the host is not known')]
+      ? [skippedCheck('connection', 'the address of the host is not known')]
       : answerChecks(base, found);
-  return [passed('proxy', proxy), dns, ...rest];
+  return [passedCheck('proxy', proxy), dns, ...rest];
 }
 
 function dnsCheck(base: URL, {dns}: Reach): Check {
-  if (dns === undefined) return skipped('dns', 'the proxy resolves the name');
+  if (dns === undefined) return skippedCheck('dns', 'the proxy resolves the name');
   if (isIP(base.hostname.replace(/^\[|\]$/g, '')) > 0)
-    return skipped('dns', 'the URL has an IP address, so there is no name to look up');
-  if ('addresses' in dns) return passed('dns', `${base.hostname}: ${dns.addresses.join(', ')}`);
+    return skippedCheck('dns', 'the URL has an IP address, so there is no name to look up');
+  if ('addresses' in dns) return passedCheck('dns', `${base.hostname}: ${dns.addresses.join(', ')}`);
   const detail = `${base.hostname} can't be resolved (${dns.error}): check BULK_ENRICH_BASE_URL and the network`;
-  return failed('dns', detail, exitCodes.temporary);
+  return failedCheck('dns', detail, exitCodes.temporary);
 }
 
 /** Checks connection, TLS and clock, by the service's response or the error that came instead. */
 export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
-    const clock = skipped('clock', 'the service did not answer');
+    const clock = skippedCheck('clock', 'the service did not answer');
     if (answer.certificate)
-      return [failed('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock];
+      return [failedCheck('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock];
     const connection =
       answer.error === PROXY_CREDENTIALS
-        ? failed('connection', PROXY_CREDENTIALS_ADVICE, exitCodes.usage)
-        : failed('connection', detail, exitCodes.temporary);
-    return [connection, skipped('tls', 'the service did not answer'), clock];
+        ? failedCheck('connection', PROXY_CREDENTIALS_ADVICE, exitCodes.usage)
+        : failedCheck('connection', detail, exitCodes.temporary);
+    return [connection, skippedCheck('tls', 'the service did not answer'), clock];
   }
   const {tls, skewMs} = answer;
   return [
-    passed('connection', `${base.host} answers (${answer.status} to a GET without key)`),
+    passedCheck('connection', `${base.host} answers (${answer.status} to a GET without key)`),
     tls === undefined
-      ? skipped('tls', 'not needed: the service is on this machine')
-      : passed('tls', `${tls.protocol}, certificate valid to ${tls.validTo}`),
+      ? skippedCheck('tls', 'not needed: the service is on this machine')
+      : passedCheck('tls', `${tls.protocol}, certificate valid to ${tls.validTo}`),
     clockCheck(skewMs),
   ];
 }
@@ -93,9 +93,9 @@ function adviceOn(code: string): string {
 }
 
 function clockCheck(skewMs: number | undefined): Check {
-  if (skewMs === undefined) return skipped('clock', 'the service does not say what time it is');
-  const skew = `${duration(Math.abs(skewMs))} ${skewMs < 0 ? 'ahead of' : 'behind'} the service's`;
+  if (skewMs === undefined) return skippedCheck('clock', 'the service does not say what time it is');
+  const skew = `${formatDuration(Math.abs(skewMs))} ${skewMs < 0 ? 'ahead of' : 'behind'} the service's`;
   return Math.abs(skewMs) > SKEW_MS
-    ? warning('clock', `this machine's clock is ${skew}: set it`)
-    : passed('clock', `within ${duration(SKEW_MS)} of the service's`);
+    ? warningCheck('clock', `this machine's clock is ${skew}: set it`)
+    : passedCheck('clock', `within ${formatDuration(SKEW_MS)} of the service's`);
 }

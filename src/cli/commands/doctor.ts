@@ -1,5 +1,5 @@
 import {statfsSync, statSync} from 'node:fs';
-import {priceOf} from '../../columns/prices.ts';
+import {createPriceOfOperation} from '../../columns/prices.ts';
 import {checkWritable, existingPart} from '../../disk/directory.ts';
 import {holderIn} from '../../disk/lock.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
@@ -7,22 +7,30 @@ import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
-import {inCredits} from '../../job/money.ts';
+import {toCredits} from '../../job/money.ts';
 import {checkSettings, readJobFile} from '../../job/parse.ts';
-import {dated, utcDate} from '../../job/paths.ts';
+import {fillDate, utcDate} from '../../job/paths.ts';
 import {keyVariable} from '../../job/secrets/api-key.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
-import {scopeOf} from '../../run/identity.ts';
+import {answerScope} from '../../run/identity.ts';
 import {callWithinAccount, findAccount, openBudgets} from '../../run/open/account.ts';
-import {connectTo} from '../../run/open/connection.ts';
+import {openConnection} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {cleaned, type JobFlags} from '../job-from-flags.ts';
-import {count, many, shellWord, widthOf, wrapped} from '../terminal/lines.ts';
-import {painter, print, printJson} from '../terminal/printable.ts';
-import {table} from '../terminal/table.ts';
-import {type Check, checkNetwork, checksOf, failed, passed, skipped, warning} from './doctor-checks.ts';
+import {type JobFlags, withoutMissingFlags} from '../job-from-flags.ts';
+import {formatCount, pluralize, shellWord, terminalWidth, wrapText} from '../terminal/lines.ts';
+import {createPainter, print, printJson} from '../terminal/printable.ts';
+import {formatTable} from '../terminal/table.ts';
+import {
+  type Check,
+  checkNetwork,
+  failedCheck,
+  listChecks,
+  passedCheck,
+  skippedCheck,
+  warningCheck,
+} from './doctor-checks.ts';
 
 type DoctorFlags = JobFlags & {readonly call?: boolean; readonly json?: boolean};
 
@@ -30,10 +38,13 @@ type DoctorFlags = JobFlags & {readonly call?: boolean; readonly json?: boolean}
 export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const {output: out, job, call = false, json = false, ...given} = flags;
   const file = job === undefined ? undefined : readJobFile(job);
-  const {output = './out.csv', ...settings} = checkSettings(file, cleaned({...given, output: out}));
+  const {output = './out.csv', ...settings} = checkSettings(
+    file,
+    withoutMissingFlags({...given, output: out}),
+  );
   const checks = [
     ...(await checkService(settings, call, createConsole(settings))),
-    ...(await checksOf('fleet', () => checkFleet(settings.fleet))),
+    ...(await listChecks('fleet', () => checkFleet(settings.fleet))),
     ...checkPaths(settings, output),
   ];
   if (json) printJson({checks});
@@ -48,27 +59,28 @@ function exitCodeOfAll(checks: readonly Check[]) {
 
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
   let found: Endpoint | undefined;
-  const configured = await checksOf('configuration', async () => {
+  const configured = await listChecks('configuration', async () => {
     const action = settings.verdict?.action;
     found = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
-    return [passed('configuration', describeEndpoint(found)), ...keyFileCheck()];
+    return [passedCheck('configuration', describeEndpoint(found)), ...keyFileCheck()];
   });
   const endpoint = found;
   if (endpoint === undefined) {
     const first = 'fix the configuration first';
-    return [...configured, skipped('connection', first), skipped('call', first)];
+    return [...configured, skippedCheck('connection', first), skippedCheck('call', first)];
   }
-  const account = await checksOf('account', async () => [checkAccount(endpoint, settings, console)]);
-  const connection = await checksOf('connection', async () =>
+  const account = await listChecks('account', async () => [checkAccount(endpoint, settings, console)]);
+  const connection = await listChecks('connection', async () =>
     endpoint.kind === 'live' ? checkNetwork(endpoint.baseUrl, settings.timeout) : [await dataCheck()],
   );
   const checks = [...configured, ...account, ...connection];
-  const price = many(inCredits(priceOf({endpoint, settings})('ip')), 'credit');
-  if (call && exitCodeOfAll(checks) !== exitCodes.ok) checks.push(skipped('call', 'fix what failed first'));
+  const price = pluralize(toCredits(createPriceOfOperation({endpoint, settings})('ip')), 'credit');
+  if (call && exitCodeOfAll(checks) !== exitCodes.ok)
+    checks.push(skippedCheck('call', 'fix what failed first'));
   else if (call)
-    checks.push(...(await checksOf('call', () => callCheck(endpoint, settings, console, price))));
+    checks.push(...(await listChecks('call', () => callCheck(endpoint, settings, console, price))));
   else if (endpoint.kind === 'live')
-    checks.push(skipped('call', `the key was not tested; --call tests it (${price})`));
+    checks.push(skippedCheck('call', `the key was not tested; --call tests it (${price})`));
   return checks;
 }
 
@@ -81,7 +93,7 @@ function keyFileCheck(): Check[] {
   const {mode, uid} = statSync(path, {throwIfNoEntry: false}) ?? {mode: 0};
   const others = uid === process.getuid?.() ? 0o077 : 0o007;
   if (process.platform === 'win32' || (mode & others) === 0) return [];
-  return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path)}`)];
+  return [warningCheck('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path)}`)];
 }
 
 /** Describes the service and the length of its key. Never shows the key, nor any part of it. */
@@ -106,12 +118,12 @@ async function callCheck(
 ): Promise<Check[]> {
   const cost = endpoint.kind === 'embedded' ? ': the embedded service is free' : `, which costs ${price}`;
   console.say(`Making one ip lookup${cost}.`);
-  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
+  const connection = await openConnection(endpoint, {timeoutMs: settings.timeout});
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
     const call = {endpoint, settings, operation: 'ip'} as const;
     const answer = await callWithinAccount(call, io, () => connection.client.ip('192.0.2.1'));
-    return [passed('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`)];
+    return [passedCheck('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`)];
   } finally {
     await connection.close();
   }
@@ -121,29 +133,29 @@ async function dataCheck(): Promise<Check> {
   const {describeLeftOut} = await import('../../service/start.ts');
   const missing = describeLeftOut();
   return missing === undefined
-    ? passed('data', 'the embedded service has all its data sets')
-    : warning('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
+    ? passedCheck('data', 'the embedded service has all its data sets')
+    : warningCheck('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
 }
 
 function checkPaths({state, store}: JobSettings, given: string): Check[] {
   const [output = '', directory = `${output}.run`] = [given, state].map(
-    path => path && dated(path, utcDate(Date.now())),
+    path => path && fillDate(path, utcDate(Date.now())),
   );
   const toFile = output !== '-';
   const checked = [
-    toFile ? checkPath('output', output, true) : skipped('output', 'stdout needs no place'),
+    toFile ? checkPath('output', output, true) : skippedCheck('output', 'stdout needs no place'),
     toFile || state !== undefined
       ? (lockCheck([...(toFile ? [`${output}.run`] : []), directory]) ?? checkPath('state', directory, true))
-      : skipped('state', 'a run to stdout keeps none'),
+      : skippedCheck('state', 'a run to stdout keeps none'),
   ];
-  return [...checked, store === false ? skipped('store', '--no-store') : checkStore(store)];
+  return [...checked, store === false ? skippedCheck('store', '--no-store') : checkStore(store)];
 }
 
 /** Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. */
 function lockCheck(directories: readonly string[]): Check | undefined {
   const holder = directories.map(holderIn).find(found => found !== undefined);
   const detail = `another run is writing this output: ${holder}; wait for it or end it`;
-  return holder === undefined ? undefined : failed('state', detail, exitCodes.locked);
+  return holder === undefined ? undefined : failedCheck('state', detail, exitCodes.locked);
 }
 
 function checkStore(store: JobSettings['store']): Check {
@@ -151,7 +163,7 @@ function checkStore(store: JobSettings['store']): Check {
   const trouble = userDirectoryTrouble('cache', process.env);
   return trouble === undefined
     ? checkPath('store', userDirectory('cache', process.env), false)
-    : warning('store', `${trouble.why}; runs work without it; set ${trouble.variable} to use one`);
+    : warningCheck('store', `${trouble.why}; runs work without it; set ${trouble.variable} to use one`);
 }
 
 /** Free space below which doctor warns. With less, even a modest list may fill the disk. */
@@ -164,10 +176,12 @@ function checkPath(name: string, path: string, needed: boolean): Check {
     const {bavail, bsize} = statfsSync(existingPart(path));
     const free = bavail * bsize;
     const room = `${path} can be written; ${Math.floor(free / 2 ** 20).toLocaleString('en-US')} MiB free`;
-    return free < LITTLE_BYTES ? warning(name, `${room}, which is little`) : passed(name, room);
+    return free < LITTLE_BYTES ? warningCheck(name, `${room}, which is little`) : passedCheck(name, room);
   } catch (error) {
     const detail = `${path} can't be written (${systemReason(error)})`;
-    return needed ? failed(name, detail, exitCodes.output) : warning(name, `${detail}; runs work without it`);
+    return needed
+      ? failedCheck(name, detail, exitCodes.output)
+      : warningCheck(name, `${detail}; runs work without it`);
   }
 }
 
@@ -180,44 +194,44 @@ async function checkFleet(given: string | undefined): Promise<Check[]> {
   if (workers.length === 0) {
     const redis = given === undefined ? '' : ` --redis ${shellWord(name)}`;
     return [
-      warning('fleet', `Redis at ${name} answers, but no worker is running: bulk-enrich worker${redis}`),
+      warningCheck('fleet', `Redis at ${name} answers, but no worker is running: bulk-enrich worker${redis}`),
     ];
   }
   const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
-  const members = `${many(workers.length, 'worker')} on ${name} (${protocol ?? 'of unknown version'})`;
-  return [passed('fleet', `${members}, ${many(calls, 'call')} at once`)];
+  const members = `${pluralize(workers.length, 'worker')} on ${name} (${protocol ?? 'of unknown version'})`;
+  return [passedCheck('fleet', `${members}, ${pluralize(calls, 'call')} at once`)];
 }
 
 /** Shows the limits in the account's file, and the credits left. Fails if none are left. */
 function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console): Check {
-  const account = findAccount(scopeOf(endpoint, settings), process.env);
+  const account = findAccount(answerScope(endpoint, settings), process.env);
   if (account === undefined)
-    return passed('account', `"${settings.account}" has no account file, so no limits of its own`);
+    return passedCheck('account', `"${settings.account}" has no account file, so no limits of its own`);
   const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});
-  const left = budgets.map(budget => inCredits(budget.left()));
+  const left = budgets.map(budget => toCredits(budget.left()));
   const limits = budgets.map(
     ({period, maxCredits}, at) =>
-      `${count(left[at] ?? 0)} of ${many(inCredits(maxCredits), 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
+      `${formatCount(left[at] ?? 0)} of ${pluralize(toCredits(maxCredits), 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
   );
   for (const budget of budgets) budget.close();
-  const rate = account.rate && `at most ${many(perSecond(account.rate), 'call')} a second`;
+  const rate = account.rate && `at most ${pluralize(perSecond(account.rate), 'call')} a second`;
   const detail = `${account.path}: ${[rate, ...limits].filter(Boolean).join(', ') || 'no limits'}`;
   return left.some(credits => credits <= 0)
-    ? failed('account', detail, exitCodes.credits)
-    : passed('account', detail);
+    ? failedCheck('account', detail, exitCodes.credits)
+    : passedCheck('account', detail);
 }
 
 const MARKS = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;
 const COLOURS = {ok: 'green', warning: 'yellow', failed: 'red'} as const;
 
 function render(checks: readonly Check[]): string {
-  const paint = painter(process.stdout, process.env);
-  const heads = table([...checks.map(({name, state}) => [name, MARKS[state], '|'])], 2).split('\n');
+  const paint = createPainter(process.stdout, process.env);
+  const heads = formatTable([...checks.map(({name, state}) => [name, MARKS[state], '|'])], 2).split('\n');
   const margin = heads[0]?.indexOf('|') ?? 0;
   const lines = checks.map(({state, detail}, at) => {
     const mark = state === 'skipped' ? MARKS[state] : paint(COLOURS[state], MARKS[state]);
     const head = (heads[at] ?? '').slice(0, margin).replace(MARKS[state], () => mark);
-    return `${head}${wrapped(detail, widthOf('stdout') - margin).join(`\n${' '.repeat(margin)}`)}`;
+    return `${head}${wrapText(detail, terminalWidth('stdout') - margin).join(`\n${' '.repeat(margin)}`)}`;
   });
   return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
 }

@@ -2,13 +2,13 @@ import {existsSync, readFileSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {besideOutput} from '../../job/file-names.ts';
-import {type EnrichedFile, openEnriched, startOf} from '../../output/earlier/enriched-file.ts';
-import {type Explained, explainerOf} from '../../output/earlier/explain-row.ts';
+import {type EnrichedFile, openEnriched, readStart} from '../../output/earlier/enriched-file.ts';
+import {createExplainer, type Explained} from '../../output/earlier/explain-row.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import {backgroundOf} from '../../score/rule-inputs.ts';
-import {broken, many, shellWord, widthOf} from '../terminal/lines.ts';
+import {makeBackground} from '../../score/rule-inputs.ts';
+import {breakLines, pluralize, shellWord, terminalWidth} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
-import {table} from '../terminal/table.ts';
+import {formatTable} from '../terminal/table.ts';
 
 interface ExplainFlags {
   readonly row?: string;
@@ -58,10 +58,10 @@ async function explainRows(
   {row: wanted, where, json}: ExplainFlags,
 ): Promise<void> {
   const {path} = file;
-  const background = backgroundOf(undefined, startOf(file) || Date.now());
+  const background = makeBackground(undefined, readStart(file) || Date.now());
   const filter =
     where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
-  const explain = explainerOf(file);
+  const explain = createExplainer(file);
   let found = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {
     if (filter === undefined ? number !== Number(wanted) : filter(row) !== true) continue;
@@ -90,7 +90,7 @@ async function listLevel(
   level: string,
   json: boolean,
 ): Promise<void> {
-  const explain = explainerOf(file);
+  const explain = createExplainer(file);
   const [levelAt = 0, scoreAt = 0, reasonsAt = 0] = ['level', 'score', 'reasons'].map(name =>
     file.results.names.indexOf(`risk_${name}`),
   );
@@ -107,7 +107,7 @@ async function listLevel(
   }
   if (json) return;
   const next = found === 0 ? '' : ` To see why: bulk-enrich explain ${shellWord(file.path)} --row N`;
-  print('stdout', `${many(found, 'row')} of ${level} risk.${next}\n`);
+  print('stdout', `${pluralize(found, 'row')} of ${level} risk.${next}\n`);
 }
 
 function listIn(text: string): string {
@@ -137,14 +137,14 @@ function rendered({explanation, used}: Explained): string {
     score === null
       ? `Row ${row}: no score, because too much is missing. The known points come to ${sum}.`
       : `Row ${row}: ${score}${kept}, ${level}.`,
-    lines.length === 0 ? 'No rule held.' : table(lines),
+    lines.length === 0 ? 'No rule held.' : formatTable(lines),
     ...(missing.length === 0
       ? []
       : [`The rules could not use these fields, since no answer has them: ${missing.join(', ')}.`]),
     ...valuesOf(used),
     ...next.map(nextLine),
   ]
-    .map(line => (line.includes('\n') ? line : broken(line, widthOf('stdout'))))
+    .map(line => (line.includes('\n') ? line : breakLines(line, terminalWidth('stdout'))))
     .join('\n');
 }
 
@@ -168,7 +168,7 @@ function valuesOf(used: Explained['used']): string[] {
 }
 
 function nextLine({level, points, rules}: Explained['explanation']['next'][number]): string {
-  const change = `${many(Math.abs(points), 'point')} ${points < 0 ? 'fewer' : 'more'}`;
+  const change = `${pluralize(Math.abs(points), 'point')} ${points < 0 ? 'fewer' : 'more'}`;
   const alone = rules.length === 0 ? 'no rule is enough alone' : `enough alone: ${rules.join(', ')}`;
   return `To be ${level}: ${change} (${alone}).`;
 }

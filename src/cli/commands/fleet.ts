@@ -10,14 +10,14 @@ import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import {durationFrom} from '../../job/values.ts';
 import {endpointName} from '../../run/identity.ts';
-import {type Connection, connectTo, warningOfUnasked} from '../../run/open/connection.ts';
+import {type Connection, openConnection, warningOfUnasked} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {cleaned, readFlag} from '../job-from-flags.ts';
+import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {onEndSignals} from '../signals.ts';
-import {count, duration, many, widthOf} from '../terminal/lines.ts';
+import {formatCount, formatDuration, pluralize, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
+import {alignedColumn, fitTable, type TableColumn} from '../terminal/table.ts';
 
 type WorkerFlags = RawSettings & {
   readonly redis?: string;
@@ -28,14 +28,17 @@ type WorkerFlags = RawSettings & {
 /** `bulk-enrich worker`: makes calls for a fleet until a signal ends it. */
 export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const {redis, lostAfter: _, metricsAddress, ...given} = flags;
-  const {concurrency = DEFAULT_CONCURRENCY, ...settings} = checkSettings(undefined, cleaned(given));
+  const {concurrency = DEFAULT_CONCURRENCY, ...settings} = checkSettings(
+    undefined,
+    withoutMissingFlags(given),
+  );
   const console = createConsole(settings);
   const redisUrl = demandRedisUrl(redis);
   const lostAfterMs = readFlag('lostAfter', lostAfterRange, flags) as number;
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
   const shared = {maxConnections: concurrency, onUnasked: warningOfUnasked(console.warn)};
-  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, ...shared});
+  const connection = await openConnection(endpoint, {timeoutMs: settings.timeout, ...shared});
   const ending = watchForEnd(console);
   try {
     const worker = await FleetWorker.start({
@@ -139,7 +142,7 @@ export async function fleetStatusCommand(flags: {
 }): Promise<number> {
   const status = await fleetStatus(demandRedisUrl(flags.redis));
   if (flags.json === true) printJson(status);
-  else print('stdout', renderFleet(status, Date.now(), widthOf('stdout')));
+  else print('stdout', renderFleet(status, Date.now(), terminalWidth('stdout')));
   return 0;
 }
 
@@ -150,49 +153,50 @@ export function renderFleet(
   width: number,
 ): string {
   if (protocol === undefined) return 'This Redis has neither a worker nor a run.\n';
-  const closed = closedMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(closedMs)}.\n`;
+  const closed =
+    closedMs === 0 ? '' : `The service throttles: nothing is sent for ${formatDuration(closedMs)}.\n`;
   return `The fleet is of ${protocol}.
-${count(chunks.waiting)} chunks wait, ${count(chunks.active)} are with workers.
+${formatCount(chunks.waiting)} chunks wait, ${formatCount(chunks.active)} are with workers.
 ${closed}
-${many(workers.length, 'worker')}
-${workers.length === 0 ? '' : fitted(workerColumns(workers, now), width)}
-${many(runs.length, 'run')}
-${runs.length === 0 ? '' : fitted(runColumns(runs, now), width)}
+${pluralize(workers.length, 'worker')}
+${workers.length === 0 ? '' : fitTable(workerColumns(workers, now), width)}
+${pluralize(runs.length, 'run')}
+${runs.length === 0 ? '' : fitTable(runColumns(runs, now), width)}
 `;
 }
 
 function workerColumns(workers: FleetStatus['workers'], now: number): TableColumn[] {
   type Worker = (typeof workers)[number];
-  const column = columnIn(workers);
+  const column = alignedColumn(workers);
   const all = ({calls}: Worker) => Object.values(calls).reduce((sum, each) => sum + each, 0);
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 16}),
     column('process', ({pid}) => String(pid)),
     column('version', ({version}) => version, {leavesAs: 4}),
-    column('up for', ({startedAt}) => duration(now - startedAt), {leavesAs: 2}),
-    column('in flight', ({inFlight}) => count(inFlight)),
-    column('at most', ({concurrency}) => count(concurrency), {leavesAs: 1}),
-    column('calls', worker => count(all(worker))),
-    column('answered', ({calls}) => count(calls.answered ?? 0), {leavesAs: 3}),
-    column('throttled', ({calls}) => count(calls.throttled ?? 0)),
-    column('no answer', ({calls}) => count((calls.ambiguous ?? 0) + (calls.not_sent ?? 0))),
+    column('up for', ({startedAt}) => formatDuration(now - startedAt), {leavesAs: 2}),
+    column('in flight', ({inFlight}) => formatCount(inFlight)),
+    column('at most', ({concurrency}) => formatCount(concurrency), {leavesAs: 1}),
+    column('calls', worker => formatCount(all(worker))),
+    column('answered', ({calls}) => formatCount(calls.answered ?? 0), {leavesAs: 3}),
+    column('throttled', ({calls}) => formatCount(calls.throttled ?? 0)),
+    column('no answer', ({calls}) => formatCount((calls.ambiguous ?? 0) + (calls.not_sent ?? 0))),
     column('clock', ({clockAheadMs}) => `${clockAheadMs} ms`, {leavesAs: 0}),
   ];
 }
 
 function runColumns(runs: FleetStatus['runs'], now: number): TableColumn[] {
-  const column = columnIn(runs);
+  const column = alignedColumn(runs);
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 12}),
     column('job', ({job}) => job ?? '-', {isText: true, shrinksTo: 12}),
     column('version', ({version}) => version, {leavesAs: 3}),
-    column('up for', ({startedAt}) => duration(now - startedAt), {leavesAs: 1}),
+    column('up for', ({startedAt}) => formatDuration(now - startedAt), {leavesAs: 1}),
     column('rate', ({rate}) => rate, {shrinksTo: 10}),
-    column('rows', ({rows}) => count(rows)),
-    column('values out', ({out}) => count(out), {leavesAs: 0}),
-    column('calls', ({calls}) => count(calls), {leavesAs: 2}),
-    column('credits', ({spent}) => count(spent)),
-    column('maybe', ({maybeSpent}) => count(maybeSpent)),
-    column('limit', ({limit}) => (limit === null ? 'none' : count(limit))),
+    column('rows', ({rows}) => formatCount(rows)),
+    column('values out', ({out}) => formatCount(out), {leavesAs: 0}),
+    column('calls', ({calls}) => formatCount(calls), {leavesAs: 2}),
+    column('credits', ({spent}) => formatCount(spent)),
+    column('maybe', ({maybeSpent}) => formatCount(maybeSpent)),
+    column('limit', ({limit}) => (limit === null ? 'none' : formatCount(limit))),
   ];
 }

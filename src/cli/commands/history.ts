@@ -1,15 +1,15 @@
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {millisecondsOf} from '../../job/values.ts';
 import {csvTable} from '../../output/csv-line.ts';
-import {amountOf, moneyOf, percent} from '../../report/format.ts';
-import {exact, type RunRecord, recordOf} from '../../report/run-record.ts';
-import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
+import {formatAmount, formatMoney, formatPercent} from '../../report/format.ts';
+import {makeRunRecord, type RunRecord, roundCredits} from '../../report/run-record.ts';
+import {type Grouping, type Spend, sumSpending} from '../../report/spend.ts';
 import type {Summary} from '../../report/summary.ts';
 import {earlierRuns, historyDirectory} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';
-import {count, many, shownWidth, widthOf} from '../terminal/lines.ts';
+import {formatCount, pluralize, terminalWidth, textWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {columnIn, fitted, type TableColumn, table} from '../terminal/table.ts';
+import {alignedColumn, fitTable, formatTable, type TableColumn} from '../terminal/table.ts';
 
 interface ListingFlags {
   readonly since: string;
@@ -36,7 +36,7 @@ export async function runsCommand(
 /** `bulk-enrich spend`: shows what calls have cost, by day, job or operation. */
 export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}): Promise<number> {
   const {since, records} = recordsSince(flags);
-  const spend = spendOf(
+  const spend = sumSpending(
     records.filter(run => !isFree(run)),
     since,
     flags.by,
@@ -52,7 +52,7 @@ function recordsSince({since, json, csv}: ListingFlags): {since: string; records
   const ms = millisecondsOf(since.trim());
   if (ms === undefined) throw new UsageError('settings', '--since: expected a duration such as 30d or 12h.');
   const start = Date.now() - ms;
-  const records = keptRuns().map(recordOf);
+  const records = keptRuns().map(makeRunRecord);
   return {
     since: new Date(start).toISOString(),
     records: records.filter(({ended_at: ended}) => Date.parse(ended) >= start),
@@ -91,8 +91,8 @@ function renderRuns(runs: readonly RunRecord[], since: string): string {
   const isOneYear = new Set(runs.map(({ended_at: ended}) => ended.slice(0, 4))).size === 1;
   const ended = ({ended_at: at}: RunRecord) => at.slice(isOneYear ? 5 : 0, 16).replace('T', ' ');
   const money = (run: RunRecord) =>
-    run.price === undefined || isFree(run) ? '–' : moneyOf(run.credits.spent, run.price);
-  const column = columnIn(runs);
+    run.price === undefined || isFree(run) ? '–' : formatMoney(run.credits.spent, run.price);
+  const column = alignedColumn(runs);
   const columns = [
     column('run', run => run.run_id.slice(0, 8), {isText: true}),
     column('ended (UTC)', ended, {isText: true}),
@@ -100,18 +100,18 @@ function renderRuns(runs: readonly RunRecord[], since: string): string {
     column('why', whyOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
     column('exit', ({exit_code: code}) => (code === null ? '–' : String(code))),
-    column('rows', run => count(run.rows)),
-    column('calls', run => count(run.calls)),
-    column('credits', run => (isFree(run) ? 'free' : count(run.credits.spent))),
+    column('rows', run => formatCount(run.rows)),
+    column('calls', run => formatCount(run.calls)),
+    column('credits', run => (isFree(run) ? 'free' : formatCount(run.credits.spent))),
     column('money', money, {leavesAs: 4}),
-    column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
-    column('saved', run => count(run.saved), {leavesAs: 0}),
-    column('known', ({hit_rate: share}) => (share === null ? '–' : percent(share, 1)), {leavesAs: 3}),
+    column('maybe', run => formatCount(run.credits.maybe_spent), {leavesAs: 2}),
+    column('saved', run => formatCount(run.saved), {leavesAs: 0}),
+    column('known', ({hit_rate: share}) => (share === null ? '–' : formatPercent(share, 1)), {leavesAs: 3}),
   ];
   /** Cells that say nothing: a column of them is left out. */
   const silent: Readonly<Record<string, string>> = {account: 'default', money: '–', maybe: '0'};
   const isTold = ({head, cells}: TableColumn) => cells.some(cell => cell !== silent[head]);
-  return `${fitted(columns.filter(isTold), widthOf('stdout'))}\n`;
+  return `${fitTable(columns.filter(isTold), terminalWidth('stdout'))}\n`;
 }
 
 function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
@@ -131,7 +131,7 @@ function runsAsCsv(runs: readonly RunRecord[]): string {
     const {account, credits, drift} = run;
     const paid = operations.map(name => {
       const {spent = 0, maybe_spent: maybe = 0} = credits.by_operation[name] ?? {};
-      return exact(spent + maybe);
+      return roundCredits(spent + maybe);
     });
     return [
       ...[run.run_id, run.started_at, run.ended_at, run.job, run.list, account.endpoint, account.label],
@@ -148,30 +148,30 @@ const BARS = {longest: 40, shortest: 8} as const;
 function renderSpend({by, groups, total}: Spend, since: string): string {
   if (total.runs === 0) return `No run of a service that charges has ended in the last ${since}.\n`;
   const isPriced = Object.keys(total.money).length > 0;
-  const figures = table([
+  const figures = formatTable([
     [by, 'credits', ...(isPriced ? ['money'] : []), 'maybe', 'calls', 'runs'],
     ...groups.map(({name, spent, money, maybe_spent: maybe, calls, runs}) => [
       name,
-      count(spent),
+      formatCount(spent),
       ...(isPriced ? [amounts(money)] : []),
-      ...[maybe, calls, runs].map(count),
+      ...[maybe, calls, runs].map(formatCount),
     ]),
   ]).split('\n');
-  const room = widthOf('stdout') - shownWidth(figures[0] ?? '') - 2;
+  const room = terminalWidth('stdout') - textWidth(figures[0] ?? '') - 2;
   const longest = Math.max(BARS.shortest, Math.min(BARS.longest, room));
   const credits = groups.map(({spent, maybe_spent: maybe}) => spent + maybe);
   const bars = ['', ...credits.map(each => barOf(each / Math.max(...credits), longest))];
   const lines = figures.map((line, at) => `${line}  ${bars[at] ?? ''}`.trimEnd());
   return `${lines.join('\n')}
 
-${many(total.spent, 'credit')}${isPriced ? ` (${amounts(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${count(total.maybe_spent)} perhaps`} in the last ${since}, by ${many(total.calls, 'call')} of ${many(total.runs, 'run')}.
+${pluralize(total.spent, 'credit')}${isPriced ? ` (${amounts(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${formatCount(total.maybe_spent)} perhaps`} in the last ${since}, by ${pluralize(total.calls, 'call')} of ${pluralize(total.runs, 'run')}.
 `;
 }
 
 /** Amounts of several currencies in one text: `12.40 EUR + 3.10 USD`. */
 function amounts(money: Spend['total']['money']): string {
   return Object.entries(money)
-    .map(([currency, amount]) => amountOf(amount, currency))
+    .map(([currency, amount]) => formatAmount(amount, currency))
     .join(' + ');
 }
 

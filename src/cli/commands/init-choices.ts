@@ -1,11 +1,11 @@
-import type {Headers} from '../../columns/recognize/column.ts';
+import type {HeaderLayout} from '../../columns/recognize/column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
 import {type Guess, lacksChoice, lacksCountry} from '../../columns/recognize/guess.ts';
 import {cellReader} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
-import {anyOf, intelligenceNames, operations} from '../../operations/table.ts';
+import {intelligenceNames, joinWithOr, operations} from '../../operations/table.ts';
 
 /** A column of the list that may be looked up, or that has the countries of phone numbers. */
 export interface Choice {
@@ -29,7 +29,7 @@ export interface Choices {
 export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
-  readonly headers?: Headers;
+  readonly headers?: HeaderLayout;
 }
 
 const BETWEEN =
@@ -40,7 +40,7 @@ const BETWEEN =
  *
  * @throws {UsageError} if there is none.
  */
-export function choose(seen: Seen): Choices {
+export function chooseForInit(seen: Seen): Choices {
   const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
   const chosen: Choice[] = [];
   const leftOut: Choice[] = [];
@@ -63,7 +63,7 @@ export function choose(seen: Seen): Choices {
       lacksCountries: hasNationalNumbers(chosen, seen),
     };
   const unsure = leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ');
-  const kinds = anyOf(intelligenceNames.map(name => operations[name].plural));
+  const kinds = joinWithOr(intelligenceNames.map(name => operations[name].plural));
   throw new UsageError(
     'no_columns',
     leftOut.length > 0

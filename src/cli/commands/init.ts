@@ -1,6 +1,6 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
-import {headersOf} from '../../columns/recognize/column.ts';
+import {readHeaders} from '../../columns/recognize/column.ts';
 import {isRowOfValues} from '../../columns/values-as-header.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
@@ -8,25 +8,25 @@ import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {dated, utcDate} from '../../job/paths.ts';
-import {yaml} from '../../job/yaml.ts';
+import {fillDate, utcDate} from '../../job/paths.ts';
+import {loadYaml} from '../../job/yaml.ts';
 import {sourceFile} from '../../operations/package-files.ts';
 import {intelligenceNames} from '../../operations/table.ts';
 import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
 import {type Said, spelled} from '../../sentence.ts';
-import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
-import {many, shellWord} from '../terminal/lines.ts';
+import {countingEnvironment, jobFrom, withoutMissingFlags} from '../job-from-flags.ts';
+import {pluralize, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {type Choice, type Choices, choose, type Seen} from './init-choices.ts';
+import {type Choice, type Choices, chooseForInit, type Seen} from './init-choices.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
 /** `bulk-enrich init LIST`: writes a job file with what the list shows. */
 export async function initCommand(input: string, given: InitFlags): Promise<number> {
   const {output, force = false, ...flags} = given;
-  let reading = cleaned(flags);
+  let reading = withoutMissingFlags(flags);
   if (input === '-')
     throw new UsageError(
       'no_input',
@@ -45,7 +45,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     seen = await lookAt(input, reading);
     tell('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
-  const choices = choose(seen);
+  const choices = chooseForInit(seen);
   const cost = await costOfList(input, reading, choices);
   const endpoint = (process.env.BULK_ENRICH_BASE_URL ?? '') === '' ? 'embedded' : 'live';
   const maxCredits = cost === 0 ? ANY_LIST : roundedUp(ROOM * cost);
@@ -79,7 +79,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   for (const {column, why} of choices.leftOut) tell(`Left out: "${column}", ${why}.`);
   print(
     'stdout',
-    `${path} is written: with the ${endpoint} service, a limit of ${many(maxCredits, 'credit')} a run (max_credits).
+    `${path} is written: with the ${endpoint} service, a limit of ${pluralize(maxCredits, 'credit')} a run (max_credits).
 To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`,
   );
   return 0;
@@ -122,7 +122,7 @@ const EXAMPLE = {
  * @throws {UsageError} if no run could start with the chosen settings.
  */
 async function costOfList(input: string, reading: RawSettings, choices: Choices): Promise<number> {
-  const env = envOfCounting(process.env);
+  const env = countingEnvironment(process.env);
   const {chosen, hasSeveralIps} = choices;
   const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
   // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
@@ -142,13 +142,13 @@ function jobName(input: string): string {
 
 async function lookAt(input: string, given: RawSettings): Promise<Seen & {readonly isHeadless: boolean}> {
   const reading = checkSettings(undefined, given);
-  const source = await openSource({...reading, paths: [dated(input, utcDate(Date.now()))]});
+  const source = await openSource({...reading, paths: [fillDate(input, utcDate(Date.now()))]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {format} = source;
   await source.close();
   const isHeadless =
     format.kind === 'csv' && format.header !== undefined && isRowOfValues(format.header, rows);
-  return {columns: format.columns, rows, headers: headersOf(format), isHeadless};
+  return {columns: format.columns, rows, headers: readHeaders(format), isHeadless};
 }
 
 function tell(sentence: Said): void {
@@ -157,7 +157,7 @@ function tell(sentence: Said): void {
 
 /** A setting with its name in a job file, such as `skip_lines`, and a comment. */
 function line(name: string, value: unknown, comment: string): string {
-  const text = yaml()
+  const text = loadYaml()
     .stringify({[spelled(name, '_')]: value}, {lineWidth: 0})
     .trimEnd();
   return text.includes('\n') ? `# ${comment}\n${text}\n` : `${text.padEnd(40)} # ${comment}\n`;
@@ -165,7 +165,7 @@ function line(name: string, value: unknown, comment: string): string {
 
 /** The line of a setting that the user may want, as a comment. */
 function perhaps(name: string, value: unknown, comment: string): string {
-  const text = yaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
+  const text = loadYaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
   return `# ${`${spelled(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
 }
 

@@ -5,17 +5,17 @@ import {didYouMean} from '../../job/did-you-mean.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {
-  anyOf,
-  formsOf,
+  canonicalForms,
   intelligenceNames,
   isIntelligence,
   isOperation,
+  joinWithOr,
   type Operation,
 } from '../../operations/table.ts';
 import {callWithinAccount} from '../../run/open/account.ts';
-import {connectTo} from '../../run/open/connection.ts';
+import {openConnection} from '../../run/open/connection.ts';
 import {createConsole, isInteractive} from '../console.ts';
-import {cleaned} from '../job-from-flags.ts';
+import {withoutMissingFlags} from '../job-from-flags.ts';
 import {printJson} from '../terminal/printable.ts';
 
 type Checked = ReturnType<typeof checkSettings>;
@@ -26,12 +26,12 @@ export async function lookupCommand(
   value: string,
   {json: _, ...flags}: RawSettings,
 ): Promise<number> {
-  const settings = checkSettings(undefined, cleaned(flags));
+  const settings = checkSettings(undefined, withoutMissingFlags(flags));
   if (!isIntelligence(operation)) {
     const own = isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : '';
     throw new UsageError(
       'unknown_operation',
-      `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${own}.${didYouMean(operation, intelligenceNames)}`,
+      `lookup: expected ${joinWithOr(intelligenceNames)}, not "${operation}"${own}.${didYouMean(operation, intelligenceNames)}`,
     );
   }
   const params = {[operation]: canonicalParam(operation, operation, value, settings, 'This value')};
@@ -49,8 +49,11 @@ interface VerifyFlags extends RawSettings {
 /** `bulk-enrich verify`: prints the verdict as JSON on stdout. */
 export async function verifyCommand(given: VerifyFlags): Promise<number> {
   const {token, action, id, email, phone, ...flags} = given;
-  const settings = checkSettings(undefined, cleaned(flags));
-  const sent = Object.entries(cleaned({token, id, email, phone_number: phone})) as [string, string][];
+  const settings = checkSettings(undefined, withoutMissingFlags(flags));
+  const sent = Object.entries(withoutMissingFlags({token, id, email, phone_number: phone})) as [
+    string,
+    string,
+  ][];
   const params = sent.map(([name, text]) => {
     const flag = `--${name.replace('_number', '')}`;
     return [name, canonicalParam('verify', name, text, settings, flag)] as const;
@@ -78,7 +81,7 @@ function canonicalParam(
   {defaultCountry}: Checked,
   what: string,
 ): string {
-  const read = formsOf(operation)[param]?.(text, defaultCountry);
+  const read = canonicalForms(operation)[param]?.(text, defaultCountry);
   if (read?.state === 'broken') throw read.thrown;
   if (read?.state === 'value') return read.value;
   const code = read?.state === 'invalid' ? read.code : 'empty';
@@ -97,7 +100,7 @@ async function ask(
   const endpoint = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
   if (endpoint.kind === 'embedded' && endpoint.byDefault)
     console.say('No service is configured, so the embedded service answers from open data.');
-  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
+  const connection = await openConnection(endpoint, {timeoutMs: settings.timeout});
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
     const make = () => call(connection.client, endpoint.actionId);

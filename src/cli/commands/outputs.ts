@@ -2,13 +2,13 @@ import {UsageError} from '../../errors.ts';
 import {diffOutputs, refusePath} from '../../output/earlier/diff.ts';
 import {scoreAgain} from '../../output/earlier/score-again.ts';
 import {type BadRows, type Changes, levelGrid} from '../../report/changes.ts';
-import {percent, ranked} from '../../report/format.ts';
+import {formatPercent, rankByCount} from '../../report/format.ts';
 import {rejectedList} from '../../run/end/rejected-list.ts';
 import {loadRules} from '../../score/rules.ts';
-import {withoutCommands} from '../github.ts';
-import {broken, count, many, widthOf} from '../terminal/lines.ts';
+import {withoutWorkflowCommands} from '../github.ts';
+import {breakLines, formatCount, pluralize, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson, printRows} from '../terminal/printable.ts';
-import {table} from '../terminal/table.ts';
+import {formatTable} from '../terminal/table.ts';
 
 interface OutputFlags {
   readonly output?: string;
@@ -56,13 +56,13 @@ export async function scoreCommand(
 /** `bulk-enrich rejects FILE`: prints the rows that could not be read. */
 export async function rejectsCommand(path: string): Promise<number> {
   const {bytes, cut} = await rejectedList(path);
-  await withoutCommands(true, async () => printRows(bytes));
-  if (cut > 0) print('stderr', `${many(cut, 'row')} left out: too long to be kept whole.\n`);
+  await withoutWorkflowCommands(true, async () => printRows(bytes));
+  if (cut > 0) print('stderr', `${pluralize(cut, 'row')} left out: too long to be kept whole.\n`);
   return 0;
 }
 
 function tellWritten(to: string | undefined, rows: number): void {
-  if (to !== undefined) print('stderr', `${many(rows, 'row')} written to ${to}.\n`);
+  if (to !== undefined) print('stderr', `${pluralize(rows, 'row')} written to ${to}.\n`);
 }
 
 /** Changes as text for people. `paths`: the names of the compared files. */
@@ -76,15 +76,17 @@ function changeTable(changes: Changes, paths: readonly [old: string, fresh: stri
     return own.length === 0 ? [] : [`Only ${path} has ${own.join(', ')}: not compared.`];
   });
   return [
-    `${count(added)} new, ${count(gone)} gone, ${count(changed)} changed, ${count(unchanged)} unchanged${by}.`,
+    `${formatCount(added)} new, ${formatCount(gone)} gone, ${formatCount(changed)} changed, ${formatCount(unchanged)} unchanged${by}.`,
     ...troubles,
     ...only,
-    ...(rows.length === 0 ? [] : ['', table([['from \\ to', ...names], ...rows])]),
+    ...(rows.length === 0 ? [] : ['', formatTable([['from \\ to', ...names], ...rows])]),
     ...ranking('Reasons that came', reasons.came),
     ...ranking('Reasons that went', reasons.went),
     ...ranking('Answers that changed', answers),
   ]
-    .map(line => broken(line, line.startsWith('from') ? Number.POSITIVE_INFINITY : widthOf('stdout')))
+    .map(line =>
+      breakLines(line, line.startsWith('from') ? Number.POSITIVE_INFINITY : terminalWidth('stdout')),
+    )
     .join('\n');
 }
 
@@ -92,29 +94,35 @@ function changeTable(changes: Changes, paths: readonly [old: string, fresh: stri
 function troublesOf({without_key, repeated}: Changes, path: string, side: 'old' | 'new'): string[] {
   const [without, again] = [without_key[side], repeated[side]];
   return [
-    ...(without === 0 ? [] : [`${path}: ${many(without, 'row')} without a key: not matched.`]),
+    ...(without === 0 ? [] : [`${path}: ${pluralize(without, 'row')} without a key: not matched.`]),
     ...(again === 0
       ? []
       : [
-          `${path}: ${many(again, 'row')} with the key of an earlier row. Rows with one key are matched in the order of their files.`,
+          `${path}: ${pluralize(again, 'row')} with the key of an earlier row. Rows with one key are matched in the order of their files.`,
         ]),
   ];
 }
 
 function ranking(title: string, counts: Readonly<Record<string, number>>): string[] {
-  const all = ranked(counts).map(([name, rows]) => `${name} ${count(rows)}`);
+  const all = rankByCount(counts).map(([name, rows]) => `${name} ${formatCount(rows)}`);
   return all.length === 0 ? [] : ['', `${title}: ${all.join(', ')}.`];
 }
 
 /** Levels and rules with their share of the bad rows and of the others. */
 function badTable({rows, levels, reasons}: BadRows): string {
   const lines = [...levels, ...reasons].map(({name, bad, others, times}) => [
-    ...[name, count(bad), count(others), percent(bad, rows.bad), percent(others, rows.others)],
+    ...[
+      name,
+      formatCount(bad),
+      formatCount(others),
+      formatPercent(bad, rows.bad),
+      formatPercent(others, rows.others),
+    ],
     times === null ? 'too few' : `${times.toFixed(1)} ×`,
   ]);
   const head = ['', 'bad', 'others', 'of bad', 'of others', 'likelier'];
-  const [first, ...rest] = table([head, ...lines]).split('\n');
+  const [first, ...rest] = formatTable([head, ...lines]).split('\n');
   const byLevel = rest.slice(0, levels.length);
-  const title = `${many(rows.bad, 'bad row')}, ${count(rows.others)} others:`;
+  const title = `${pluralize(rows.bad, 'bad row')}, ${formatCount(rows.others)} others:`;
   return [title, '', first, ...byLevel, '', ...rest.slice(levels.length)].join('\n');
 }

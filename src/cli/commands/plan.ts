@@ -1,19 +1,19 @@
 import {BulkEnrichError, exitCodes, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {mostSends} from '../../lookup/policy.ts';
-import {percent} from '../../report/format.ts';
+import {formatPercent} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';
-import {type Counted, exceeds} from '../../run/exit.ts';
+import {type Counted, exceedsLimit} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
-import {envOfCounting, type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
-import {toRun} from '../terminal/command-line.ts';
-import {callsOf, forecast} from '../terminal/cost.ts';
-import {broken, count, many, moment, widthOf} from '../terminal/lines.ts';
+import {countingEnvironment, type JobFlags, jobFrom, uncheckedSettings} from '../job-from-flags.ts';
+import {commandToRun} from '../terminal/command-line.ts';
+import {countCalls, formatForecast} from '../terminal/cost.ts';
+import {breakLines, formatCount, formatMoment, pluralize, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {phasesOn} from '../terminal/progress.ts';
-import {table} from '../terminal/table.ts';
-import {troubleLines} from '../terminal/trouble.ts';
+import {showPhases} from '../terminal/progress.ts';
+import {formatTable} from '../terminal/table.ts';
+import {formatTroubles} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: shows what `run` would do with the same arguments. */
 export async function planCommand(
@@ -22,17 +22,17 @@ export async function planCommand(
 ): Promise<number> {
   const {job, console} = plannedJob(inputs, flags);
   const {env, stdin} = process;
-  const io = {env, stdin, now: Date.now, warn: console.warn, phase: phasesOn(console)};
+  const io = {env, stdin, now: Date.now, warn: console.warn, phase: showPhases(console)};
   const report = await makePlan(job, io);
   if (json === true) printJson(report);
-  else print('stdout', render(report, job, toRun({command: 'plan', inputs, flags})));
+  else print('stdout', render(report, job, commandToRun({command: 'plan', inputs, flags})));
   refuseRejects({count: report.rejected, total: report.rows + report.rejected}, job);
   return exitCodes.ok;
 }
 
 /** @throws {BulkEnrichError} if more rows are unreadable than --max-rejects allows: a run would stop then. */
 function refuseRejects(counted: Counted, {settings}: Job): void {
-  if (!exceeds(settings.maxRejects, counted)) return;
+  if (!exceedsLimit(settings.maxRejects, counted)) return;
   const {reason, exitCode, message} = limitStop('max_rejects', counted);
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
@@ -42,12 +42,12 @@ function refuseRejects(counted: Counted, {settings}: Job): void {
  * service, plans with the embedded service.
  */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
-  const env = envOfCounting(process.env);
+  const env = countingEnvironment(process.env);
   try {
     return jobFrom(inputs, flags, '-', env);
   } catch (error) {
     const isUnnamed = error instanceof UsageError && error.code === 'no_endpoint';
-    if (!isUnnamed || unchecked(flags).said['endpoint'] === 'live') throw error;
+    if (!isUnnamed || uncheckedSettings(flags).said['endpoint'] === 'live') throw error;
     const planned = jobFrom(inputs, {...flags, endpoint: 'embedded'}, '-', env);
     planned.console.say('No service is configured: this is what a run with the embedded service would do.');
     return planned;
@@ -57,9 +57,9 @@ function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<type
 /** A line with the list's cost in its last run, so that the user notices an unusual cost before paying it. */
 function lastTime({last}: PlanReport, {kind}: Job['endpoint']): string[] {
   if (last === null) return [];
-  const cost = kind === 'embedded' ? many(last.calls, 'call') : many(last.credits, 'credit');
-  const known = last.hit_rate === null ? '' : `, ${percent(last.hit_rate, 1)} of the values known`;
-  return [`Last time (${moment(last.ended_at)}): ${cost} for ${many(last.rows, 'row')}${known}.`];
+  const cost = kind === 'embedded' ? pluralize(last.calls, 'call') : pluralize(last.credits, 'credit');
+  const known = last.hit_rate === null ? '' : `, ${formatPercent(last.hit_rate, 1)} of the values known`;
+  return [`Last time (${formatMoment(last.ended_at)}): ${cost} for ${pluralize(last.rows, 'row')}${known}.`];
 }
 
 const TROUBLE = {most: 8, allIn: 'plan --json'};
@@ -71,7 +71,7 @@ const CONDITIONS = ['conditional', 'filtered'] as const;
 
 function render(report: PlanReport, job: Job, next: string | undefined): string {
   const {endpoint, settings} = job;
-  const width = widthOf('stdout');
+  const width = terminalWidth('stdout');
   const named = (mark: string) => (one: PlanReport['columns'][number]) => [
     `  ${one.operation}${one.operation === 'country' ? '' : mark}`,
     `"${one.column}"`,
@@ -82,21 +82,21 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
   const figures = selective ? [...FIGURES, ...CONDITIONS] : FIGURES;
   return [
     `Columns (${report.format}):`,
-    table([...report.columns.map(named('')), ...report.left_out.map(named('?'))], 3),
-    `\n${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}\n`,
-    table([
+    formatTable([...report.columns.map(named('')), ...report.left_out.map(named('?'))], 3),
+    `\n${pluralize(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${formatCount(report.rejected)} that can't be read`}\n`,
+    formatTable([
       ['', ...figures],
-      ...lookups.map(([name, found]) => [`  ${name}`, ...figures.map(figure => count(found[figure]))]),
+      ...lookups.map(([name, found]) => [`  ${name}`, ...figures.map(figure => formatCount(found[figure]))]),
     ]),
     ...sharedRows(report.shared).map(
       ([fact, rows, largest]) =>
         `\n${rows} rows share their ${fact} with others. The most shared: ${largest}.`,
     ),
-    ...troubleLines({...REPAIRED, settings}, report.repairs, width),
-    ...troubleLines({...WRONG, settings}, report.errors, width),
+    ...formatTroubles({...REPAIRED, settings}, report.repairs, width),
+    ...formatTroubles({...WRONG, settings}, report.errors, width),
     '',
     ...lastTime(report, endpoint),
-    broken(`${costOf(report, job)} Nothing was sent.`, width),
+    breakLines(`${costOf(report, job)} Nothing was sent.`, width),
     ...(next === undefined ? [] : [`To run it: ${next}`]),
     '',
   ].join('\n');
@@ -104,7 +104,7 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
 
 /** The cost of a run, the case in which it costs the most, and a warning if --max-credits is less than that. */
 function costOf(report: PlanReport, {endpoint, settings}: Job): string {
-  if (callsOf(report) === 0) return 'A run makes no calls, and costs nothing.';
+  if (countCalls(report) === 0) return 'A run makes no calls, and costs nothing.';
   const {at_least: least, all_sent_once: once, at_most: worst} = report.credits;
   const {maxCredits = Number.POSITIVE_INFINITY} = settings;
   const worstCase =
@@ -113,5 +113,5 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
     maxCredits >= worst
       ? ''
       : ` The limit, --max-credits ${maxCredits}, ${maxCredits < least ? 'stops' : 'may stop'} the run before its end.`;
-  return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limit}`;
+  return `A run makes ${formatForecast(report, endpoint.kind)}.${worstCase}${limit}`;
 }

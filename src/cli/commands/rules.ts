@@ -1,13 +1,13 @@
 import {exitCodes, UsageError} from '../../errors.ts';
 import {annotation} from '../../report/render/step-summary.ts';
 import {type TestedRule, testRules} from '../../score/rule-tests.ts';
-import {rulesFile} from '../../score/rules.ts';
+import {readRulesFile} from '../../score/rules.ts';
 import {inGitHubActions} from '../github.ts';
-import {many} from '../terminal/lines.ts';
+import {pluralize} from '../terminal/lines.ts';
 import {print, printCommand} from '../terminal/printable.ts';
 
 /** `bulk-enrich rules test FILE…`: runs the tests in rules files. */
-export async function rulesTest(paths: readonly string[]): Promise<number> {
+export async function rulesTestCommand(paths: readonly string[]): Promise<number> {
   let failed = 0;
   for (const path of paths) failed += testFile(path);
   return failed === 0 ? exitCodes.ok : exitCodes.limit;
@@ -15,7 +15,7 @@ export async function rulesTest(paths: readonly string[]): Promise<number> {
 
 /** Runs the tests of one rules file, and returns how many failed. */
 function testFile(path: string): number {
-  const {tests, rules, unreached} = testRules(rulesFile(path));
+  const {tests, rules, unreached} = testRules(readRulesFile(path));
   if (tests.length === 0)
     throw new UsageError(
       'score_rules',
@@ -23,11 +23,11 @@ function testFile(path: string): number {
     );
   const failed = tests.filter(({failures}) => failures.length > 0);
   for (const test of failed) tell(test);
-  const passed = `${path}: ${tests.length - failed.length} of ${many(tests.length, 'test')} passed.`;
+  const passed = `${path}: ${tests.length - failed.length} of ${pluralize(tests.length, 'test')} passed.`;
   const unreachedRules =
     unreached.length === 0
       ? ''
-      : ` No test reaches ${unreached.length} of ${many(rules, 'rule')}: ${unreached.join(', ')}.`;
+      : ` No test reaches ${unreached.length} of ${pluralize(rules, 'rule')}: ${unreached.join(', ')}.`;
   print('stdout', `${passed}${unreachedRules}\n`);
   return failed.length;
 }

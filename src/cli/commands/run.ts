@@ -1,11 +1,11 @@
 import {existsSync, statSync} from 'node:fs';
 import {LockedError, type UsageError} from '../../errors.ts';
-import {missingFile} from '../../input/missing-file.ts';
+import {missingFileError} from '../../input/missing-file.ts';
 import type {Job} from '../../job/job.ts';
 import {isForMachine} from '../../job/settings/log.ts';
 import {createConsole, logFailure} from '../console.ts';
-import {tellGitHubOfError} from '../github.ts';
-import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
+import {annotateError} from '../github.ts';
+import {type JobFlags, jobFrom, uncheckedSettings} from '../job-from-flags.ts';
 
 /** `bulk-enrich run`: enriches a list. */
 export async function runCommand(
@@ -43,15 +43,15 @@ export async function refuseRun(error: UsageError, flags: JobFlags): Promise<num
 
 /** Reports why a run could not begin, and returns the exit code. Undefined if `main` has to show the error. */
 function said(error: unknown, flags: JobFlags): number | undefined {
-  tellGitHubOfError(error);
+  annotateError(error);
   // With --quiet, nothing is printed if another run is active, so that cron sends no mail.
-  const {quiet, log} = unchecked(flags).said;
+  const {quiet, log} = uncheckedSettings(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
-  const {said, isPart} = unchecked(flags);
+  const {said, isPart} = uncheckedSettings(flags);
   if (said.metrics === undefined) return;
   const {deliverUnresolved} = await import('../../run/end/deliver.ts');
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
@@ -70,7 +70,7 @@ function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished =
   const isBegun = [output.name, paths.state].some(path => path !== undefined && existsSync(path));
   if (fromFile || isReported || isBegun || unfinished.length > 0) return;
   const missing = inputs.find(path => path !== '-' && isMissing(path));
-  if (missing !== undefined) throw missingFile(missing);
+  if (missing !== undefined) throw missingFileError(missing);
 }
 
 function isMissing(path: string): boolean {

@@ -1,7 +1,7 @@
 import {readKey} from '../../job/secrets/api-key.ts';
-import {durationFrom, rate, share, whole} from '../../job/values.ts';
+import {durationFrom, rate, share, wholeNumber} from '../../job/values.ts';
 import type {ServiceOptions} from '../../service/start.ts';
-import {cleaned, readFlag} from '../job-from-flags.ts';
+import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -26,21 +26,21 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   const apiKey = readKey(process.env);
   const limit = readFlag('rateLimit', rate, flags);
   const options = {
-    port: readFlag('port', whole(0), flags),
+    port: readFlag('port', wholeNumber(0), flags),
     host: flags.host,
-    maxConnections: readFlag('maxConnections', whole(0), flags),
+    maxConnections: readFlag('maxConnections', wholeNumber(0), flags),
     pages: flags.pages,
     sessionsFile: flags.sessions,
     rulesFile: flags.rules,
     answers: flags.answers && readAnswers(flags.answers),
-    credits: readFlag('credits', whole(0), flags),
+    credits: readFlag('credits', wholeNumber(0), flags),
     latencyMs: readFlag('latency', durationFrom('0s', '10m'), flags),
     rateLimit: limit && (limit.count * 1_000) / limit.perMs,
     errorRate: readFlag('errorRate', share, flags),
-    seed: readFlag('seed', whole(0), flags),
+    seed: readFlag('seed', wholeNumber(0), flags),
     apiKey,
   };
-  const service = await startService(cleaned(options) as ServiceOptions);
+  const service = await startService(withoutMissingFlags(options) as ServiceOptions);
   // A key of the user's own is never printed.
   const [made, keyToo] =
     apiKey === undefined

@@ -3,17 +3,17 @@ import {join} from 'node:path';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/settings/expected-country.ts';
-import {ages, ofOperation, rejectionTerm} from '../../job/values.ts';
+import {ages, rejectionTerm, valueForOperation} from '../../job/values.ts';
 import {StoreAdmin} from '../../ledger/answers/store-admin.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {phoneCountry} from '../../operations/country.ts';
-import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
-import {bytes as sized} from '../../report/format.ts';
+import {intelligenceNames, joinWithOr, operationNames, operations} from '../../operations/table.ts';
+import {formatBytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
-import {count, many} from '../terminal/lines.ts';
+import {formatCount, pluralize} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {table} from '../terminal/table.ts';
+import {formatTable} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;
@@ -29,7 +29,7 @@ interface StoreReport {
 }
 
 /** `bulk-enrich store stats`: shows how many answers are stored, and how old they are. */
-export async function storeStats(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
+export async function storeStatsCommand(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
   const show = (stats: StoreReport) => (flags.json ? printJson(stats) : print('stdout', renderStats(stats)));
   const time = (at: number) => new Date(at).toISOString();
   const work = (store: StoreAdmin, directory: string) =>
@@ -45,23 +45,24 @@ export async function storeStats(flags: StoreFlags & {readonly json?: boolean}):
 
 function renderStats({directory, bytes, answers}: StoreReport): string {
   const rows = answers.map(({operation, answers, oldest, newest}) => [
-    ...[operation, count(answers), oldest.slice(0, 10), newest.slice(0, 10)],
+    ...[operation, formatCount(answers), oldest.slice(0, 10), newest.slice(0, 10)],
   ]);
-  const shown = rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows]);
+  const shown =
+    rows.length === 0 ? 'No answers.' : formatTable([['', 'answers', 'oldest', 'newest'], ...rows]);
   return `${directory}: ${sized(bytes)}\n${shown}\n`;
 }
 
 /** `bulk-enrich store prune`: removes answers that are older than --max-age. */
-export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
+export async function storePruneCommand(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('maxAge', ages, flags) ?? {};
   return withStore(flags, async store => {
     let removed = 0;
     for (const operation of operationNames) {
-      const answers = ofOperation(maxAge, operation, Number.POSITIVE_INFINITY);
+      const answers = valueForOperation(maxAge, operation, Number.POSITIVE_INFINITY);
       removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, Date.now());
     }
     await store.giveBack();
-    print('stdout', `${many(removed, 'answer')} removed.\n`);
+    print('stdout', `${pluralize(removed, 'answer')} removed.\n`);
   });
 }
 
@@ -70,7 +71,7 @@ The history of runs (the folder runs) is not searched. It has counts, codes, e-m
 `;
 
 /** `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. */
-export async function storePurge(
+export async function storePurgeCommand(
   value: string,
   flags: StoreFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
@@ -88,12 +89,12 @@ export async function storePurge(
   if (keys.length === 0)
     throw new UsageError(
       'not_a_value',
-      `This is not ${anyOf(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
+      `This is not ${joinWithOr(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
     );
   const code = await withStore(flags, async store => {
     const removed = store.purge(keys);
     await store.giveBack();
-    const done = `${many(removed, 'answer')} removed, and overwritten in the file.\n`;
+    const done = `${pluralize(removed, 'answer')} removed, and overwritten in the file.\n`;
     print('stdout', removed === 0 ? 'The store has nothing about that value.\n' : done);
   });
   print('stdout', KEPT_ELSEWHERE);

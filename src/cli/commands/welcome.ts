@@ -1,11 +1,11 @@
 import {readdirSync} from 'node:fs';
 import {formatByName} from '../../job/name-endings.ts';
-import {broken, shellWord, widthOf} from '../terminal/lines.ts';
+import {breakLines, shellWord, terminalWidth} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {table} from '../terminal/table.ts';
+import {formatTable} from '../terminal/table.ts';
 
 /** `bulk-enrich` without a command: shows possible next steps, with the files of this directory. */
-export async function welcome(): Promise<number> {
+export async function welcomeCommand(): Promise<number> {
   const here = filesHere();
   const unfinished = here.filter(name => name.endsWith('.run'));
   const list = shellWord(here.find(name => formatByName(name) !== undefined && !isOurs(name)) ?? 'list.csv');
@@ -22,7 +22,7 @@ export async function welcome(): Promise<number> {
     'stdout',
     `bulk-enrich enriches lists of IPs, phone numbers and e-mail addresses.
 
-${table(
+${formatTable(
   lines.map(([command, what]) => [`  bulk-enrich ${command}`, ` ${what}`]),
   2,
 )}
@@ -36,9 +36,9 @@ ${unfinished.map(name => `${name} belongs to an unfinished run: run its command 
 function whoAnswers(): string {
   const url = process.env.BULK_ENRICH_BASE_URL ?? '';
   if (url !== '') return 'The service in BULK_ENRICH_BASE_URL answers, and its calls cost credits.';
-  return broken(
+  return breakLines(
     'No service is configured, so the embedded one answers from open data, at no cost. In scripts, add --endpoint embedded. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
-    widthOf('stdout'),
+    terminalWidth('stdout'),
   );
 }
 

@@ -23,7 +23,7 @@ function lineOf({command, inputs, flags}: CommandLine): string {
 }
 
 /** The command with the settings that fix its fault; undefined if none are known. */
-export function remedied(line: CommandLine, {flags = [], pipe}: Remedy): string | undefined {
+export function applyRemedy(line: CommandLine, {flags = [], pipe}: Remedy): string | undefined {
   if (flags.length === 0 && pipe === undefined) return undefined;
   const added: Record<string, (string | boolean | undefined)[]> = {};
   for (const {name, value} of settingsBy(flags)) added[name] = [...(added[name] ?? []), value];
@@ -59,7 +59,7 @@ const LIMITS = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'max
  * The command that continues where this run stopped. Undefined if no command does: the output is a stream, or a
  * fault of input, settings or state must be fixed first. `need`: the credit limit that all rows need, if known.
  */
-export function toContinue(
+export function commandToContinue(
   line: CommandLine,
   {output, date, settings}: Pick<Job, 'output' | 'date' | 'settings'>,
   exitCode: ExitCode,
@@ -104,12 +104,12 @@ function sameAgain(line: CommandLine, date: string | undefined, more: RawSetting
 }
 
 /** The command that repeats the lookups that got no answer. */
-export function toRetry(line: CommandLine, date: Job['date']): string {
+export function commandToRetry(line: CommandLine, date: Job['date']): string {
   return sameAgain(line, date, {force: true});
 }
 
 /** The command of the run, after its plan; undefined if the list came through a pipe. */
-export function toRun({inputs, flags}: CommandLine): string | undefined {
+export function commandToRun({inputs, flags}: CommandLine): string | undefined {
   return inputs.includes('-') ? undefined : lineOf({command: 'run', inputs, flags});
 }
 
@@ -119,7 +119,11 @@ const OWN = ['output', 'summary', 'rejects', 'state', 'report', 'metrics', 'date
 );
 
 /** The command for another list (`list`), with the output beside that list. */
-export function runAgain({flags}: CommandLine, {fromFile}: Pick<Job, 'fromFile'>, list: string): string {
+export function commandToRunAgain(
+  {flags}: CommandLine,
+  {fromFile}: Pick<Job, 'fromFile'>,
+  list: string,
+): string {
   const kept = Object.fromEntries(Object.entries(flags).filter(([name]) => !OWN.includes(name)));
   // The output in the job file already holds the rows of the first run, so the command names a new output.
   const output = fromFile ? {output: defaultOutput([list])} : {};

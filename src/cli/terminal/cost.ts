@@ -1,60 +1,62 @@
-import {inBrackets, moneyOf} from '../../report/format.ts';
+import {formatMoney, formatMoneyInBrackets} from '../../report/format.ts';
 import type {Price, Summary} from '../../report/summary.ts';
 import type {PlanReport} from '../../run/estimate.ts';
-import {count, duration, many, moment} from './lines.ts';
+import {formatCount, formatDuration, formatMoment, pluralize} from './lines.ts';
 
 /** The forecast of a run: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
-export function forecast(plan: PlanReport, kind: 'embedded' | 'live'): string {
+export function formatForecast(plan: PlanReport, kind: 'embedded' | 'live'): string {
   const {credits, time_ms: ms, rate_per_second: rate, price: each} = plan;
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
   const price = between(least, most, 'credit');
-  const atWorst = worst === most ? '' : `${count(worst)} at worst`;
+  const atWorst = worst === most ? '' : `${formatCount(worst)} at worst`;
   const ofLive = `at a live service: ${price}${atWorst === '' ? '' : `, ${atWorst}`}`;
   return [
-    between(callsOf(plan) - conditionalOf(plan), callsOf(plan), 'call'),
+    between(countCalls(plan) - countConditionalCalls(plan), countCalls(plan), 'call'),
     kind === 'embedded'
       ? `free with the embedded service (${ofLive})`
       : `${price}${atWorst === '' ? '' : ` (${atWorst})`}`,
     ...(each === undefined || kind === 'embedded' ? [] : [inMoney(most, worst, each)]),
-    ...(ms === null || ms === 0 ? [] : [`about ${duration(ms)} at ${count(rate ?? 0)}/s`]),
+    ...(ms === null || ms === 0 ? [] : [`about ${formatDuration(ms)} at ${formatCount(rate ?? 0)}/s`]),
   ].join(', ');
 }
 
 /** The forecast in money: `2.62 EUR (7.86 EUR at worst)`. */
 function inMoney(most: number, worst: number, price: Price): string {
-  const atWorst = worst === most ? '' : ` (${moneyOf(worst, price)} at worst)`;
-  return moneyOf(most, price) + atWorst;
+  const atWorst = worst === most ? '' : ` (${formatMoney(worst, price)} at worst)`;
+  return formatMoney(most, price) + atWorst;
 }
 
 /** `4 calls`; `2 to 4 calls` if the number depends on conditions of lookups (`when`). */
 function between(least: number, most: number, one: string): string {
-  return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
+  return least === most ? pluralize(most, one) : `${formatCount(least)} to ${pluralize(most, one)}`;
 }
 
-export function callsOf({lookups}: PlanReport): number {
+export function countCalls({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {calls}) => sum + calls, 0);
 }
 
-export function conditionalOf({lookups}: PlanReport): number {
+export function countConditionalCalls({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
 }
 
 /** The credits spent and saved, with the number of calls and the time. */
-export function costLine(summary: Summary): string {
+export function formatCost(summary: Summary): string {
   const {credits, endpoint} = summary;
   const {spent, maybe_spent: maybe} = credits;
-  const perhaps = maybe === 0 ? '' : ` and ${count(maybe)} that may have been charged without an answer`;
-  const price = `${many(spent, 'credit')}${perhaps}`;
+  const perhaps =
+    maybe === 0 ? '' : ` and ${formatCount(maybe)} that may have been charged without an answer`;
+  const price = `${pluralize(spent, 'credit')}${perhaps}`;
   const cost =
     endpoint.kind === 'embedded'
       ? `Nothing was spent: the embedded service is free. A live service would have cost ${price}`
-      : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}`;
+      : `${pluralize(spent, 'credit')}${formatMoneyInBrackets(spent, credits.account.price)} spent${perhaps}`;
   return `${cost}.${savedOf(summary)} ${callsAndTime(summary)}.`;
 }
 
 /** ` Saved: 881 for repeated values, 33 for values that need no call.`; empty if nothing was saved. */
 function savedOf({credits: {saved}}: Summary): string {
-  const conditions = saved.by_condition === 0 ? '' : `, ${count(saved.by_condition)} of them by condition`;
+  const conditions =
+    saved.by_condition === 0 ? '' : `, ${formatCount(saved.by_condition)} of them by condition`;
   const parts = [
     [saved.dedupe, 'for repeated values'],
     [saved.store, 'for values in the store'],
@@ -62,11 +64,14 @@ function savedOf({credits: {saved}}: Summary): string {
   ] as const;
   const found = parts.filter(([credits]) => credits > 0);
   if (found.length === 0) return '';
-  return ` Saved: ${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')}.`;
+  return ` Saved: ${found.map(([credits, how]) => `${formatCount(credits)} ${how}`).join(', ')}.`;
 }
 
 /** The calls and their time. A resumed run may have paused for days, so it shows its start instead. */
 function callsAndTime({calls, duration_ms: ms, started_at: start, resumed: {times}}: Summary): string {
-  const time = times === 0 ? `in ${duration(ms)}` : `in ${many(times + 1, 'session')} since ${moment(start)}`;
-  return `${many(calls.total, 'call')} ${time}`;
+  const time =
+    times === 0
+      ? `in ${formatDuration(ms)}`
+      : `in ${pluralize(times + 1, 'session')} since ${formatMoment(start)}`;
+  return `${pluralize(calls.total, 'call')} ${time}`;
 }

@@ -1,25 +1,25 @@
 import {createRequire} from 'node:module';
-import {count} from '../../report/format.ts';
+import {formatCount} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 
 const require = createRequire(import.meta.url);
 
-export {count, duration, many, moment} from '../../report/format.ts';
+export {formatCount, formatDuration, formatMoment, pluralize} from '../../report/format.ts';
 export {shellWord} from '../../sentence.ts';
 
 /** Width of a text in columns of a terminal. For plain ASCII, this is its length: string-width takes long to load. */
-export function shownWidth(text: string): number {
+export function textWidth(text: string): number {
   return /^[ -~]*$/.test(text)
     ? text.length
     : (require('string-width') as typeof import('string-width')).default(text);
 }
 
 /** Breaks a text between words into lines of at most `width` characters. A longer word gets a line of its own. */
-export function wrapped(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && shownWidth(`${last} ${word}`) <= width)
+    if (last !== undefined && textWidth(`${last} ${word}`) <= width)
       lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
@@ -30,20 +30,20 @@ export function wrapped(text: string, width: number): string[] {
 const NARROW = 80;
 
 /** Usable width of a terminal, without its last column, which may wrap. Unlimited for other streams. */
-export function widthOf(name: 'stdout' | 'stderr'): number {
+export function terminalWidth(name: 'stdout' | 'stderr'): number {
   const stream = process[name];
   return stream.isTTY === true ? (stream.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
 /** Breaks a message between words into lines of at most `width` characters. Default: the width of stderr. */
-export function broken(message: string, width = widthOf('stderr')): string {
+export function breakLines(message: string, width = terminalWidth('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
   return message
     .split('\n')
-    .flatMap(line => wrapped(line, width))
+    .flatMap(line => wrapText(line, width))
     .join('\n');
 }
 
-export function riskLine({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
-  return `Risk: ${count(high)} high, ${count(medium)} medium, ${count(low)} low, ${count(unknown)} unknown`;
+export function formatRisk({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
+  return `Risk: ${formatCount(high)} high, ${formatCount(medium)} medium, ${formatCount(low)} low, ${formatCount(unknown)} unknown`;
 }

@@ -1,19 +1,19 @@
 import {totalSpending} from '../../ledger/run/spending.ts';
 import {operationNames, operations} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
-import {broken, many} from './lines.ts';
+import {breakLines, pluralize} from './lines.ts';
 
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
 /** The first sentences of a run: its columns, its pace, and earlier calls. */
-export function opening({job, input: {layout}, asking: {gate, ledger}}: Session): string[] {
+export function formatOpening({job, input: {layout}, asking: {gate, ledger}}: Session): string[] {
   const {endpoint, settings} = job;
   const {targets, countries} = layout.mapping;
   const all = [...targets, ...[...countries.values()].map(column => ({operation: 'country', column}))];
-  const columns = lookedUp(all, settings.defaultCountry);
+  const columns = describeColumns(all, settings.defaultCountry);
   const {limit} = gate.pace();
-  const pace = limit === undefined ? 'without a rate limit' : `at most ${many(limit, 'call')} a second`;
+  const pace = limit === undefined ? 'without a rate limit' : `at most ${pluralize(limit, 'call')} a second`;
   const isEmbedded = endpoint.kind === 'embedded';
   return [
     ...(isEmbedded && endpoint.byDefault ? [NOT_CONFIGURED] : []),
@@ -21,20 +21,20 @@ export function opening({job, input: {layout}, asking: {gate, ledger}}: Session)
       ? 'No column is looked up, so no calls are made.'
       : `Looking up ${columns}${isEmbedded ? '. The embedded service answers' : ''}, ${pace}.`,
     ...(ledger.isResumed ? [resuming(ledger)] : []),
-  ].map(sentence => broken(sentence));
+  ].map(sentence => breakLines(sentence));
 }
 
 function resuming({spending, interrupted}: Session['asking']['ledger']): string {
   const lost =
     interrupted === 0
       ? ''
-      : ` ${many(interrupted, 'call')} in flight when the last session ended may have been charged.`;
+      : ` ${pluralize(interrupted, 'call')} in flight when the last session ended may have been charged.`;
   const {calls} = totalSpending(spending);
   // A new count has no calls, but may know answers of the counts before it.
   const kept =
     calls === 0
       ? 'Answers already paid for are kept.'
-      : `Resuming: the ${many(calls, 'call')} made before are not repeated, and their rows are written again.`;
+      : `Resuming: the ${pluralize(calls, 'call')} made before are not repeated, and their rows are written again.`;
   return `${kept}${lost}`;
 }
 
@@ -42,7 +42,7 @@ function resuming({spending, interrupted}: Session['asking']['ledger']): string 
  * Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. Those of
  * the operation `country` have the countries of phone numbers.
  */
-export function lookedUp(
+export function describeColumns(
   columns: readonly {readonly operation: string; readonly column: string}[],
   defaultCountry: string | undefined,
 ): string {

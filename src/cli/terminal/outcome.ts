@@ -11,12 +11,12 @@ import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
-import {type CommandLine, runAgain, toContinue, toRetry} from './command-line.ts';
-import {costLine} from './cost.ts';
-import {broken, count, many, riskLine, shellWord} from './lines.ts';
+import {type CommandLine, commandToContinue, commandToRetry, commandToRunAgain} from './command-line.ts';
+import {formatCost} from './cost.ts';
+import {breakLines, formatCount, formatRisk, pluralize, shellWord} from './lines.ts';
 import {print} from './printable.ts';
-import {table} from './table.ts';
-import {troubleLines} from './trouble.ts';
+import {formatTable} from './table.ts';
+import {formatTroubles} from './trouble.ts';
 
 /** A run that ended, and the command that began it. */
 export interface EndedRun {
@@ -50,9 +50,9 @@ export function renderOutcome(run: EndedRun, console: Console): void {
   if (stop === undefined) tellEnd(outcome, console);
   else {
     const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
-    print('stderr', `${broken(`${stopped} ${message}`)}\n`);
+    print('stderr', `${breakLines(`${stopped} ${message}`)}\n`);
   }
-  console.say(broken(costLine(summary)));
+  console.say(breakLines(formatCost(summary)));
   for (const step of stop === undefined ? nextSteps(run) : afterStop(run, stop)) console.say(step);
 }
 
@@ -63,9 +63,9 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   const allIn = paths.summary ?? 'the summary';
   return [
     ...(lookups === '' ? [] : ['', lookups, '']),
-    ...(risk !== null && rows.written > 0 ? [riskLine(risk)] : []),
+    ...(risk !== null && rows.written > 0 ? [formatRisk(risk)] : []),
     ...repairedLine(repairs),
-    ...troubleLines({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
+    ...formatTroubles({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
   ];
 }
 
@@ -76,8 +76,8 @@ function repairedLine(repairs: Summary['repairs']): string[] {
     const words = code.slice(code.lastIndexOf('.') + 1).replaceAll('_', ' ');
     kinds.set(words, (kinds.get(words) ?? 0) + times);
   }
-  const told = [...kinds].map(([words, times]) => `${count(times)} × ${words}`);
-  return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
+  const told = [...kinds].map(([words, times]) => `${formatCount(times)} × ${words}`);
+  return told.length === 0 ? [] : [breakLines(`Repaired before the lookup: ${told.join(', ')}.`)];
 }
 
 /**
@@ -88,7 +88,7 @@ function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Consol
   const colour = colourOf(exitCode);
   const gaps = gapsSentence(summary);
   const cut = summary.errors.some(({code}) => code === 'rejected.cut_off') ? CUT : '';
-  const said = broken(console.paint(colour, `${message}${gaps}${cut}`));
+  const said = breakLines(console.paint(colour, `${message}${gaps}${cut}`));
   const isHeard = colour === 'red' || gaps + cut + storeSentence(summary) + lackedSentence(summary) !== '';
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
@@ -102,15 +102,15 @@ const MANY_GAPS = 0.05;
 function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: Summary): string {
   const gaps = rejected + with_errors;
   if (exit_code !== exitCodes.incomplete || gaps <= MANY_GAPS * read) return '';
-  return ` ${many(gaps, 'row')} of ${count(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
+  return ` ${pluralize(gaps, 'row')} of ${formatCount(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
 /** Lines on the work that is saved of a run that stopped, and on the command that continues it. */
 function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): string[] {
   const {spent, maybe_spent: maybe} = outcome.summary.credits;
-  const next = toContinue(line, job, outcome.exitCode, stop, need);
+  const next = commandToContinue(line, job, outcome.exitCode, stop, need);
   return [
-    ...(spent + maybe > 0 ? [broken(safeLine(job, outcome))] : []),
+    ...(spent + maybe > 0 ? [breakLines(safeLine(job, outcome))] : []),
     ...(next === undefined ? [] : [`To continue${next.first}: ${next.command}`]),
   ];
 }
@@ -125,7 +125,7 @@ function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
   const high = risk?.high ?? 0;
   if (high > 0 && output.lasts)
     steps.push(
-      `To list the ${many(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
+      `To list the ${pluralize(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
     );
   if (rows.rejected > 0 && paths.rejects !== undefined)
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, line, paths.rejects)}`);
@@ -134,11 +134,11 @@ function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
     : reason === 'refused_in_a_row'
       ? 'ask for the refused values again'
       : reason === 'lookups_failed' && failed > 0
-        ? `retry ${many(failed, 'failed lookup')}`
+        ? `retry ${pluralize(failed, 'failed lookup')}`
         : undefined;
   if (what !== undefined && output.lasts && !job.inputs.includes('-')) {
     const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    steps.push(`To ${what}${again}: ${toRetry(line, job.date)}`);
+    steps.push(`To ${what}${again}: ${commandToRetry(line, job.date)}`);
   }
   return steps;
 }
@@ -150,7 +150,7 @@ function repairCommand(job: Job, line: CommandLine, rejects: string): string {
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
-  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(line, job, path)}`;
+  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${commandToRunAgain(line, job, path)}`;
 }
 
 /** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */
@@ -160,7 +160,7 @@ function logStopped({job, outcome, line, need}: EndedRun, stop: Stop<Said>, {log
     reason,
     exit_code: outcome.exitCode,
     come_back_at: comeBackMs === undefined ? undefined : new Date(comeBackMs).toISOString(),
-    to_continue: toContinue(line, job, outcome.exitCode, stop, need)?.command,
+    to_continue: commandToContinue(line, job, outcome.exitCode, stop, need)?.command,
   };
   logEvent(log, 'run_stopped', fields, String(stop.message));
 }
@@ -181,9 +181,9 @@ function lookupTable(summary: Summary): string {
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
   if (shown.length === 0) return '';
   const head = ['', ...shown.map(name => name.replace('_', ' '))];
-  return table([
+  return formatTable([
     head,
-    ...found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]),
+    ...found.map(([name, lookups]) => [name, ...shown.map(column => formatCount(lookups[column]))]),
   ]);
 }
 

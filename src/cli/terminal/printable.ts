@@ -13,7 +13,7 @@ type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
 /**
- * Our own colour codes, by placeholder. {@link printable} removes all control codes from a text, then puts
+ * Our own colour codes, by placeholder. {@link escapeControls} removes all control codes from a text, then puts
  * these in place of the placeholders. Placeholders are random, so texts from others can't contain them.
  */
 const own = new Map<string, string>();
@@ -21,7 +21,7 @@ const own = new Map<string, string>();
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
 
 /** A text without anything that steers a terminal or commands a CI runner, except our own colours. */
-export function printable(text: string): string {
+export function escapeControls(text: string): string {
   let safe = withoutControls(stripVTControlCharacters(text)).replace(COMMAND, '$& ');
   for (const [mark, sequence] of own) safe = safe.replaceAll(mark, sequence);
   return safe;
@@ -40,7 +40,7 @@ function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): 
   return isTerminal && TERM !== 'dumb';
 }
 
-export function painter({isTTY}: {readonly isTTY?: boolean}, env: Env): Paint {
+export function createPainter({isTTY}: {readonly isTTY?: boolean}, env: Env): Paint {
   if (!showsColours(isTTY === true, env)) return (_, text) => text;
   return (colour, text) => {
     const [begin = '', end = ''] = styleText(colour, '\n', {validateStream: false}).split('\n');
@@ -68,8 +68,8 @@ export function canRedraw(ci = ''): boolean {
 }
 
 /** Draws a line that the next output of any kind replaces. An empty text removes the line. */
-export function draw(line: string): void {
-  write('stderr', printable(line));
+export function redrawLine(line: string): void {
+  write('stderr', escapeControls(line));
   isDrawn = line !== '';
 }
 
@@ -79,9 +79,9 @@ function write(stream: Stream, text: string | Uint8Array): void {
   if (text.length > 0) process[stream].write(text);
 }
 
-/** Writes text for people. {@link printable} makes it harmless for terminals and CI runners. */
+/** Writes text for people. {@link escapeControls} makes it harmless for terminals and CI runners. */
 export function print(stream: Stream, text: string): void {
-  write(stream, printable(text));
+  write(stream, escapeControls(text));
 }
 
 /**
@@ -102,12 +102,12 @@ export function printLogLine(line: string): void {
 
 /** Writes a CI command (`::…`) to stderr, since stdout may carry rows. GitHub reads both. */
 export function printCommand(line: string): void {
-  write('stderr', `::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
+  write('stderr', `::${escapeControls(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }
 
 /** Writes rows: unchanged to a file or a program; to a terminal, without control characters. */
 export function printRows(rows: Uint8Array): void {
-  write('stdout', process.stdout.isTTY === true ? printable(Buffer.from(rows).toString()) : rows);
+  write('stdout', process.stdout.isTTY === true ? escapeControls(Buffer.from(rows).toString()) : rows);
 }
 
 /** The stream for a run's rows, which treats them as {@link printRows} does. */

@@ -1,12 +1,12 @@
-import {inCredits} from '../../job/money.ts';
+import {toCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {totalOf} from '../../ledger/run/tally.ts';
 import type {Phase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
-import {opening} from './opening.ts';
+import {formatOpening} from './opening.ts';
 import {canRedraw} from './printable.ts';
-import {phaseLine, Speedometer, type Status, statusLine, timeLeft} from './status-line.ts';
+import {estimateTimeLeft, formatPhase, formatStatus, Speedometer, type Status} from './status-line.ts';
 
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
@@ -20,10 +20,10 @@ export function hasBar({quiet, forMachine}: Console): boolean {
 }
 
 /** Shows slow steps before and after the calls on a redrawn line. A step of less than 0.25 s is not shown. */
-export function phasesOn(console: Console): Phase {
+export function showPhases(console: Console): Phase {
   return (what, reached) =>
     hasBar(console)
-      ? repeat(() => console.draw(phaseLine(what, reached(), console.width)), BAR_EVERY_MS, console)
+      ? repeat(() => console.draw(formatPhase(what, reached(), console.width)), BAR_EVERY_MS, console)
       : () => {};
 }
 
@@ -41,7 +41,7 @@ function repeat(work: () => void, everyMs: number, console: Console): () => void
  * that ends the display. `counted`: the number of calls left at the start, if it was counted.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
-  for (const sentence of opening(session)) console.say(sentence);
+  for (const sentence of formatOpening(session)) console.say(sentence);
   if (console.quiet) return () => {};
   const bar = hasBar(console);
   const speed = new Speedometer();
@@ -50,13 +50,13 @@ export function startProgress(session: Session, console: Console, counted?: numb
     if (bar && isCatchingUp(session)) {
       const {position, bytesTotal} = session.input.source;
       const share = bytesTotal === undefined ? undefined : position.bytes / Math.max(1, bytesTotal);
-      console.draw(phaseLine('catching up', {share}, console.width));
+      console.draw(formatPhase('catching up', {share}, console.width));
       return;
     }
     const status = statusOf(session, speed, counted);
     if (console.forMachine) logProgress(status, console);
-    else if (bar) console.draw(statusLine(status, console.width));
-    else console.say(statusLine(status));
+    else if (bar) console.draw(formatStatus(status, console.width));
+    else console.say(formatStatus(status));
   };
   if (bar) draw();
   return repeat(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, console);
@@ -77,7 +77,7 @@ function logProgress(status: Status, {log}: Console): void {
     left_ms: leftMs === undefined ? undefined : Math.round(leftMs),
     credits,
   };
-  logEvent(log, 'run_progress', fields, statusLine(status));
+  logEvent(log, 'run_progress', fields, formatStatus(status));
 }
 
 function statusOf(session: Session, speed: Speedometer, counted: number | undefined): Status {
@@ -102,11 +102,11 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
     total,
     calls,
     callsPerSecond,
-    leftMs: timeLeft(
+    leftMs: estimateTimeLeft(
       {left: callsLeft, perSecond: callsPerSecond},
       {left: rowsLeft, perSecond: rowsPerSecond},
     ),
-    credits: inCredits(budget.committed),
+    credits: toCredits(budget.committed),
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,

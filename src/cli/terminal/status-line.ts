@@ -1,6 +1,6 @@
 import type {Pause} from '../../lookup/call.ts';
 import type {Reached} from '../../run/io.ts';
-import {count, duration} from './lines.ts';
+import {formatCount, formatDuration} from './lines.ts';
 
 /** Possible lengths of the bar in characters. The longest that fits is used. */
 const CELLS = [20, 10, 5];
@@ -52,13 +52,13 @@ interface Left {
  * Estimated milliseconds to the end, from the calls left and their speed. If no calls are left (the store knows
  * all values) or no calls are being made, the rows left and their speed count instead.
  */
-export function timeLeft(calls: Left, rows: Left): number | undefined {
+export function estimateTimeLeft(calls: Left, rows: Left): number | undefined {
   const {left, perSecond} = (calls.left ?? 0) > 0 && calls.perSecond > 0 ? calls : rows;
   return left === undefined || perSecond === 0 ? undefined : (left / perSecond) * 1_000;
 }
 
 /** One line: progress, cost, speed and time left, or the reason why no calls are made. */
-export function statusLine(status: Status, width?: number): string {
+export function formatStatus(status: Status, width?: number): string {
   const {calls, rows, total, credits, maxCredits, pause} = status;
   // Below 1 as long as rows are known to remain.
   const most = total === undefined || rows >= total ? 1 : 0.99;
@@ -68,8 +68,8 @@ export function statusLine(status: Status, width?: number): string {
       : [total ? Math.min(1, rows / total) : undefined, 'rows'];
   const parts = [
     ...(share === undefined ? [] : [`${Math.floor(share * 100)}% of ${of}`]),
-    `${count(rows)} rows`,
-    `${count(credits)}${maxCredits === undefined ? '' : ` of ${count(maxCredits)}`} credits`,
+    `${formatCount(rows)} rows`,
+    `${formatCount(credits)}${maxCredits === undefined ? '' : ` of ${formatCount(maxCredits)}`} credits`,
     ...(pause === undefined ? moving(status) : [waiting(pause, status.now)]),
   ];
   return barLine(share, parts, width);
@@ -78,9 +78,9 @@ export function statusLine(status: Status, width?: number): string {
 /**
  * The line of a long step before the first call or after the last: its finished share and rows, as far as known.
  */
-export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
+export function formatPhase(what: string, {share, rows}: Reached, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
-  return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
+  return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${formatCount(rows)} rows`])], width);
 }
 
 /**
@@ -104,9 +104,9 @@ function barLine(share: number | undefined, parts: string[], width = Number.POSI
 function moving({callsPerSecond, leftMs = 0, slowedTo, idle, windowFull}: Status): string[] {
   if (idle) return ['waiting to retry values that got no answer'];
   return [
-    `${count(Math.round(callsPerSecond))} calls/s`,
-    ...(leftMs > 0 ? [`about ${duration(Math.max(1_000, leftMs))} left`] : []),
-    ...(slowedTo === undefined ? [] : [`slowed down to ${count(Math.round(slowedTo * 10) / 10)}/s`]),
+    `${formatCount(Math.round(callsPerSecond))} calls/s`,
+    ...(leftMs > 0 ? [`about ${formatDuration(Math.max(1_000, leftMs))} left`] : []),
+    ...(slowedTo === undefined ? [] : [`slowed down to ${formatCount(Math.round(slowedTo * 10) / 10)}/s`]),
     ...(windowFull ? ['all rows read wait for one value'] : []),
   ];
 }
@@ -115,5 +115,5 @@ const PAUSES = {throttled: 'throttled', quota: 'quota used up', outage: 'service
 
 function waiting({reason, detail, untilMs}: Pause, now: number): string {
   if (reason === 'fleet') return `waiting: ${detail}`;
-  return `waiting: ${PAUSES[reason]} (${detail}), next try in ${duration(Math.max(0, untilMs - now))}`;
+  return `waiting: ${PAUSES[reason]} (${detail}), next try in ${formatDuration(Math.max(0, untilMs - now))}`;
 }

@@ -1,14 +1,14 @@
-import {shownWidth} from './lines.ts';
+import {textWidth} from './lines.ts';
 
 /** A table whose first `toTheLeft` columns are aligned to the left, and all others to the right. */
-export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
+export function formatTable(given: readonly (readonly string[])[], toTheLeft = 1): string {
   // A cell may show a name from the user's list, with line ends or tabs in it. A blank replaces them.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, shownWidth(cell));
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, textWidth(cell));
   const aligned = (cell: string, index: number) => {
-    const blanks = ' '.repeat((widths[index] ?? 0) - shownWidth(cell));
+    const blanks = ' '.repeat((widths[index] ?? 0) - textWidth(cell));
     return index < toTheLeft ? cell + blanks : blanks + cell;
   };
   return rows.map(row => row.map(aligned).join(' '.repeat(GAP)).trimEnd()).join('\n');
@@ -30,7 +30,7 @@ export interface TableColumn {
 }
 
 /** Returns a function that makes one column of a table. The table has a row for each of `members`. */
-export function columnIn<Member>(members: readonly Member[]) {
+export function alignedColumn<Member>(members: readonly Member[]) {
   return (
     head: string,
     cellOf: (member: Member) => string,
@@ -46,7 +46,7 @@ const GAP = 2;
 const SHORTEST_TEXT = 6;
 
 /** Makes a table of at most `width` characters a line. To fit, it first leaves columns out, then cuts texts. */
-export function fitted(given: readonly TableColumn[], width: number): string {
+export function fitTable(given: readonly TableColumn[], width: number): string {
   const sized = given.map(column => ({...column, width: widest(column)}));
   const leaving = sized.filter(({leavesAs}) => leavesAs !== undefined);
   leaving.sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0));
@@ -63,7 +63,7 @@ export function fitted(given: readonly TableColumn[], width: number): string {
   }
   const cut = columns.map(({head, cells, width}) => [head, ...cells].map(cell => cutTo(cell, width)));
   const rows = cut[0]?.map((_, row) => cut.map(cells => cells[row] ?? '')) ?? [];
-  return table(rows, columns.filter(({isText}) => isText === true).length);
+  return formatTable(rows, columns.filter(({isText}) => isText === true).length);
 }
 
 function lineOf(widths: readonly number[]): number {
@@ -71,14 +71,14 @@ function lineOf(widths: readonly number[]): number {
 }
 
 function widest({head, cells}: TableColumn): number {
-  return cells.reduce((most, cell) => Math.max(most, shownWidth(cell)), shownWidth(head));
+  return cells.reduce((most, cell) => Math.max(most, textWidth(cell)), textWidth(head));
 }
 
 function cutTo(text: string, width: number): string {
-  if (shownWidth(text) <= width) return text;
+  if (textWidth(text) <= width) return text;
   let kept = '';
   for (const character of text) {
-    if (shownWidth(kept + character) > width - 1) break;
+    if (textWidth(kept + character) > width - 1) break;
     kept += character;
   }
   return `${kept}…`;

@@ -1,6 +1,6 @@
 import type {Settings} from '../../job/settings.ts';
-import {adviceOf, meaningOf} from '../../lookup/codes.ts';
-import {count, wrapped} from './lines.ts';
+import {codeAdvice, codeMeaning} from '../../lookup/codes.ts';
+import {formatCount, wrapText} from './lines.ts';
 
 const NAMED_ROWS = 5;
 
@@ -15,7 +15,7 @@ interface TroubleList {
 }
 
 /** Explains the problems of a list's rows and values, by code, with the first rows. Empty without problems. */
-export function troubleLines(
+export function formatTroubles(
   {heading, most, allIn, settings}: TroubleList,
   errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
   width = Number.POSITIVE_INFINITY,
@@ -25,16 +25,16 @@ export function troubleLines(
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
-    const line = `${count(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings)}`;
-    return wrapped(line, width - 4).map((part, index) => `${index === 0 ? '  ' : '    '}${part}`);
+    const line = `${formatCount(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings)}`;
+    return wrapText(line, width - 4).map((part, index) => `${index === 0 ? '  ' : '    '}${part}`);
   });
   const left = errors.length - shown;
-  return [heading, ...lines, ...(left > 0 ? [`  ${count(left)} more codes are in ${allIn}.`] : [])];
+  return [heading, ...lines, ...(left > 0 ? [`  ${formatCount(left)} more codes are in ${allIn}.`] : [])];
 }
 
 /** The code's meaning and advice; empty for a code that only the service defines. */
 function inWords(code: string, settings: Partial<Settings>): string {
-  const [meaning, advice] = [meaningOf(code), adviceOf(code, settings)];
+  const [meaning, advice] = [codeMeaning(code), codeAdvice(code, settings)];
   const words = [
     ...(meaning === '' ? [] : [meaning]),
     ...(advice === undefined ? [] : [`${capital(advice)}.`]),

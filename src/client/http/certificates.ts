@@ -1,11 +1,11 @@
 /** Options of every TLS connection. They keep the check of certificates on, even if {@link VARIABLE} is `0`. */
-export const CHECKED = {rejectUnauthorized: true} as const;
+export const CHECKED_TLS = {rejectUnauthorized: true} as const;
 
 /** With `0` in this variable, Node trusts every certificate. Others on the network could then read the key. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** Warns if the environment asks Node not to check certificates. */
-export function warnOfUnchecked(
+export function warnIfUncheckedTls(
   env: Readonly<Record<string, string | undefined>>,
   warn: (sentence: string) => void,
 ): void {
@@ -19,6 +19,6 @@ export function warnOfUnchecked(
  * Removes {@link VARIABLE} from this process's environment. Otherwise Node would warn of insecure
  * connections, although certificates are checked.
  */
-export function forgetUnchecked(): void {
+export function forgetUncheckedTls(): void {
   delete process.env[VARIABLE];
 }

@@ -14,7 +14,7 @@ const utf8 = new TextDecoder('utf-8', {fatal: true});
  * A body's text, or the reason why it can't be read. The client does not ask for compression. If a server
  * compresses anyway, once or several times, `maxOutputLength` limits each decoded size.
  */
-export function decoded(
+export function decodeContent(
   body: Buffer,
   encoding: string | undefined,
   maxOutputLength: number,

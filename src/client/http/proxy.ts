@@ -5,7 +5,7 @@ import type {Duplex} from 'node:stream';
 import {HttpsProxyAgent} from 'hpagent';
 import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
-import {CHECKED} from './certificates.ts';
+import {CHECKED_TLS} from './certificates.ts';
 
 /**
  * Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free.
@@ -96,7 +96,7 @@ class TunnelAgent extends HttpsProxyAgent {
   constructor(proxy: string, pool: AgentOptions) {
     const closing = new AbortController();
     const proxyRequestOptions = {
-      ...CHECKED,
+      ...CHECKED_TLS,
       headers: {},
       // hpagent passes `signal` on, though its types lack it. Each tunnel reads it, and so gets a limit of its own.
       get signal() {
@@ -105,7 +105,7 @@ class TunnelAgent extends HttpsProxyAgent {
         return AbortSignal.any([closing.signal, late.signal]);
       },
     };
-    super({...pool, ...CHECKED, proxy, proxyRequestOptions});
+    super({...pool, ...CHECKED_TLS, proxy, proxyRequestOptions});
     this.#closing = closing;
   }
 

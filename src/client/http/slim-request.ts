@@ -8,7 +8,7 @@ import type {ExtendOptions} from 'got';
  * a call's cost. Measured on Node 20: one call takes 210 µs without these options and 110 µs with them, compared
  * with 65 µs with `node:http`.
  */
-export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
+export function slimRequestOptions(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
   const method = 'POST';
   const {protocol, pathname: path} = url;
   const host = url.hostname.replace(/^\[|\]$/g, '');

@@ -5,11 +5,11 @@ import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import got, {type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
-import {networkCode, type RawResponse, withoutResponse} from '../classify.ts';
+import {attemptWithoutResponse, networkCode, type RawResponse} from '../classify.ts';
 import {Connections} from './connections.ts';
-import {decoded} from './content-coding.ts';
+import {decodeContent} from './content-coding.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
-import {slimRequests} from './slim-request.ts';
+import {slimRequestOptions} from './slim-request.ts';
 
 export interface TransportOptions {
   readonly agent: HttpAgent | HttpsAgent;
@@ -32,7 +32,7 @@ export interface Transport {
  * passes on got's errors, since they include the request's body with the key. {@link CallTimers} limit a
  * call, since got's own timers would start before the call has a connection.
  */
-export function transport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions): Transport {
   const client = got.extend({
     method: 'POST',
     retry: {limit: 0},
@@ -45,7 +45,7 @@ export function transport(options: TransportOptions): Transport {
   const clientOf = (url: URL) => {
     const known = clients.get(url);
     if (known !== undefined) return known;
-    const made = client.extend(slimRequests(url, options.agent));
+    const made = client.extend(slimRequestOptions(url, options.agent));
     clients.set(url, made);
     return made;
   };
@@ -88,7 +88,8 @@ function exchange(stream: Duplex, connections: Connections, {timeoutMs, maxBodyB
     const complete = (problem?: string) => {
       if (response !== undefined) settle(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
     };
-    const failed = (code: string) => settle(withoutResponse(code, timers.isConnected, timers.elapsedMs));
+    const failed = (code: string) =>
+      settle(attemptWithoutResponse(code, timers.isConnected, timers.elapsedMs));
     const timers = new CallTimers(timeoutMs, () => {
       failed('timeout');
       stream.destroy();
@@ -200,7 +201,7 @@ function readBody(
   if (problem !== undefined) return {body: undefined, problem, ...head};
   const [first] = chunks;
   const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-  const body = decoded(whole, response.headers['content-encoding'], maxBytes);
+  const body = decodeContent(whole, response.headers['content-encoding'], maxBytes);
   return typeof body === 'string' ? {body, ...head} : {body: undefined, ...body, ...head};
 }
 

@@ -1,7 +1,7 @@
-import {type Aside, type Guess, holdsSeveral, lacksCountry, MOSTLY} from './guess.ts';
+import {type Guess, holdsSeveral, lacksCountry, MOSTLY, type SetAside} from './guess.ts';
 
 /** Why a column is left out among all others; undefined if it is not. */
-type ReasonOf = (guess: Guess, all: readonly Guess[], headless: boolean) => Aside | undefined;
+type ReasonOf = (guess: Guess, all: readonly Guess[], headless: boolean) => SetAside | undefined;
 
 /**
  * Leaves out the columns whose values may be of someone other than the row's person. A column with a `strange`

@@ -1,6 +1,6 @@
 import type {InputFormat, Row} from '../../input/row.ts';
 import {type CellReader, cellReader, typedText} from '../targets.ts';
-import {type HeaderSays, namesAnother, readHeader} from './header.ts';
+import {type HeaderSays, namesAnotherKind, readHeader} from './header.ts';
 import type {ColumnKind} from './vocabulary.ts';
 
 /** A column of the input, and what its header says about its values. */
@@ -17,21 +17,21 @@ export interface Column {
   readonly isInList: boolean;
 }
 
-export interface Headers {
+export interface HeaderLayout {
   /** True if the input has no header. Column names then say nothing about the values. */
   readonly headless?: boolean | undefined;
   /** Group of each column, from a line above the header. */
   readonly groups?: readonly string[] | undefined;
 }
 
-export function headersOf(format: InputFormat): Headers {
+export function readHeaders(format: InputFormat): HeaderLayout {
   return format.kind === 'csv' ? {headless: format.header === undefined, groups: format.groups} : {};
 }
 
-export function columnsOf(
+export function sampleColumns(
   names: readonly string[],
   given: readonly string[] = names,
-  {headless = false, groups = []}: Headers = {},
+  {headless = false, groups = []}: HeaderLayout = {},
 ): Column[] {
   const places = new Map(given.map((name, place) => [name, place]));
   return names.map((name, index) => {
@@ -43,7 +43,7 @@ export function columnsOf(
       heading,
       cell: cellReader(name, names, index),
       says: readHeader(heading),
-      isAnothers: namesAnother(heading),
+      isAnothers: namesAnotherKind(heading),
       isInList: place === undefined && isInList(name),
     };
   });

@@ -1,10 +1,10 @@
 import type {Row} from '../../input/row.ts';
-import {areStates, countryIn, isShortCode} from '../../operations/country.ts';
+import {areStates, isShortCode, readCountry} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
 import {type Guess, MOSTLY} from './guess.ts';
-import {names as namesWord} from './header.ts';
-import {phrasesOf, tokensOf, vocabularyOf} from './vocabulary.ts';
+import {namesKind as namesWord} from './header.ts';
+import {createVocabulary, listPhrases, tokenize} from './vocabulary.ts';
 
 export interface CountryColumn {
   readonly column: Column;
@@ -153,7 +153,7 @@ export function countryColumnOf(
 ): string | undefined {
   const national = nationalCells([phone], sample, MOST_TRIED);
   const [best] = columns
-    .filter(({name, says}) => name !== phone.name && !says.has('country') && !isElsewhere(tokensOf(name)))
+    .filter(({name, says}) => name !== phone.name && !says.has('country') && !isElsewhere(tokenize(name)))
     .map(column => {
       // Two letters may also be a language, a state or a canton. So they count only under a header with a
       // word for country.
@@ -169,7 +169,7 @@ export function countryColumnOf(
   return best?.column.name;
 }
 
-const isCountry = (text: string) => typeof countryIn(text) === 'object';
+const isCountry = (text: string) => typeof readCountry(text) === 'object';
 const isOther = (a: string | undefined, b: string | undefined) =>
   a !== undefined && b !== undefined && a !== b;
 
@@ -195,7 +195,7 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
  * since some of them are also countries, such as `georgia`.
  */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
-  const said = sample.map(row => column.cell(row) ?? '').filter(text => countryIn(text) !== 'none');
+  const said = sample.map(row => column.cell(row) ?? '').filter(text => readCountry(text) !== 'none');
   if (areStates(said)) return undefined;
   const share = said.filter(isCountry).length / Math.max(1, said.length);
   return share < MOSTLY ? undefined : {column, share};
@@ -213,9 +213,9 @@ function candidateOf(
   return {column, share, rank: rankOf(column, phone), readings, valid, fit: tried === 0 ? 1 : valid / tried};
 }
 
-const ELSEWHERE = new RegExp(`^(?:${phrasesOf('elsewhere').join('|')})`);
+const ELSEWHERE = new RegExp(`^(?:${listPhrases('elsewhere').join('|')})`);
 const isElsewhere = (words: readonly string[]) => words.some(word => ELSEWHERE.test(word));
-const isPhone = (word: string) => vocabularyOf('phone').matches([word], 0).length > 0;
+const isPhone = (word: string) => createVocabulary('phone').matches([word], 0).length > 0;
 
 function rankOf({says, isAnothers}: Column, phone: Column | undefined): Rank {
   const ahead = says.get('country')?.ahead ?? [];

@@ -3,13 +3,13 @@ import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
 import {intelligenceNames, operations} from '../../operations/table.ts';
 import {chooseColumns} from './choose-columns.ts';
-import {type Column, columnsOf, fieldPaths, type Headers} from './column.ts';
+import {type Column, fieldPaths, type HeaderLayout, sampleColumns} from './column.ts';
 import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
-import {namesAnother, names as namesWord} from './header.ts';
+import {namesAnotherKind, namesKind as namesWord} from './header.ts';
 
-export interface ColumnHints extends Headers {
+export interface ColumnHints extends HeaderLayout {
   /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export function detectColumns(
   const found = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const {numbers = []} = known;
   const names = [...new Set([...found, ...numbers, ...(known.countries ?? [])])];
-  const columns = columnsOf(names, given, known).map((column, at, all) =>
+  const columns = sampleColumns(names, given, known).map((column, at, all) =>
     isLabelledAnothers(column, all[at - 1], sample) ? {...column, isAnothers: true} : column,
   );
   const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);
@@ -66,7 +66,7 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
   const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
   if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
     return false;
-  return sample.some(row => namesAnother(label.cell(row) ?? ''));
+  return sample.some(row => namesAnotherKind(label.cell(row) ?? ''));
 }
 
 /**

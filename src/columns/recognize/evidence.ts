@@ -2,8 +2,16 @@ import type {CellRules} from '../../operations/cell.ts';
 import {hasPhoneShape} from '../../operations/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
-import {type Aside, commonText, type Fault, type Guess, LISTS, MOSTLY, mostFrequent} from './guess.ts';
-import {type HeaderSays, namesFax, names as namesWord} from './header.ts';
+import {
+  type Fault,
+  type Guess,
+  LISTS,
+  MOSTLY,
+  mostFrequent,
+  placeholderText,
+  type SetAside,
+} from './guess.ts';
+import {type HeaderSays, namesFax, namesKind as namesWord} from './header.ts';
 
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
 const NEARLY_ALL = 0.9;
@@ -124,7 +132,7 @@ export function guessColumn(
   };
 }
 
-const asides: Readonly<Partial<Record<Verdict, Aside>>> = {likely: 'values', alike: 'alike'};
+const asides: Readonly<Partial<Record<Verdict, SetAside>>> = {likely: 'values', alike: 'alike'};
 
 /** Almost any digits may be a phone number, so a hint at them needs values that are at least likely ones. */
 function headerOf(
@@ -150,7 +158,7 @@ function asideOf(
   {heading, isAnothers, isInList, says}: Column,
   judged: readonly JudgedCell[],
   distinct: ReadonlySet<string>,
-): Aside | undefined {
+): SetAside | undefined {
   if (judged.length > 0 && judged.every(isOf(...BEYOND))) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   if (operation === 'email' && COPIED.test(heading)) return 'another';
@@ -206,7 +214,7 @@ function faultIn(judged: readonly JudgedCell[]): Fault | undefined {
   const {text: code} = mostFrequent(judged.flatMap(cell => cell.code ?? []));
   if (code === undefined) return undefined;
   const same = judged.filter(isOf(code));
-  const text = commonText(
+  const text = placeholderText(
     same.map(cell => cell.text),
     judged.length,
   );

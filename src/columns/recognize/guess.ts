@@ -7,7 +7,7 @@ export interface Guess {
   /** The run looks up a `sure` column. For an `unsure` one the user must add a flag. */
   readonly confidence: 'sure' | 'unsure';
   /** Reason to leave an unsure column out. Without a reason, the run stops and asks for a flag. */
-  readonly aside?: Aside | undefined;
+  readonly aside?: SetAside | undefined;
   /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
@@ -47,7 +47,7 @@ export interface Guess {
  * column's do. `shared`: its values are few and repeat, while another column's differ. `parted`: the area codes of its
  * numbers are in another column.
  */
-export type Aside =
+export type SetAside =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared' | 'parted');
 
@@ -86,7 +86,7 @@ const FEW_EQUAL = 5;
 const LONGEST_WORD = 40;
 
 /** The text that most of these cells have, if it may be the list's own word for no value. `values`: filled cells. */
-export function commonText(cells: readonly string[], values: number): string | undefined {
+export function placeholderText(cells: readonly string[], values: number): string | undefined {
   const {text = '', count} = mostFrequent(cells.map(cell => cell.trim()));
   const isWord = text.length <= LONGEST_WORD && !/@|(?:\d\D?){4}/.test(text);
   return isWord && count >= FEW_EQUAL && count > MOSTLY * values ? text : undefined;

@@ -1,12 +1,12 @@
 import {intelligenceNames} from '../../operations/table.ts';
 import {
   type ColumnKind,
+  createVocabulary,
   type HeaderVocabulary,
   isUnspaced,
+  listPhrases,
   type Match,
-  phrasesOf,
-  tokensOf,
-  vocabularyOf,
+  tokenize,
   type Words,
 } from './vocabulary.ts';
 
@@ -32,7 +32,7 @@ const KINDS: readonly ColumnKind[] = [...intelligenceNames, 'country'];
 
 /** The kinds of values that a header names; empty if it names none. */
 export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> {
-  const tokens = tokensOf(header);
+  const tokens = tokenize(header);
   return new Map(
     KINDS.flatMap(kind => {
       const some = tokens.flatMap((_, at) => saidAt(kind, tokens, at));
@@ -48,7 +48,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
  */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
-  const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', 'whole', ...visits);
+  const known = createVocabulary(kind, 'behind', 'persons', 'neutral', 'whole', ...visits);
   const isHarmless = (token: string) => isNumber(token) || PARTICLES.has(token) || known.makesUp(token);
   return firstUnknown(tokens, known, isHarmless) === tokens.length;
 }
@@ -74,31 +74,31 @@ function firstUnknown(
 const isNumber = (token: string) => /^\d+$/.test(token);
 
 /** True if a header names someone or something other than the row's person: staff, a server, a referrer. */
-export function namesAnother(header: string): boolean {
-  const words = vocabularyOf('another');
-  return tokensOf(header).some(
+export function namesAnotherKind(header: string): boolean {
+  const words = createVocabulary('another');
+  return tokenize(header).some(
     (token, at, tokens) =>
       words.matches(tokens, at).length > 0 || words.endOf(token).length > 0 || words.isIn(token),
   );
 }
 
-const FAX = new RegExp(phrasesOf('fax').join('|'));
+const FAX = new RegExp(listPhrases('fax').join('|'));
 
 /** True if a header names a fax or a pager. */
 export function namesFax(header: string): boolean {
-  return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
+  return tokenize(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
 /** True if a header has a word of this group of words, such as `versions`, whatever its other words mean. */
-export function names(header: string, which: Words): boolean {
-  const words = vocabularyOf(which);
-  return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
+export function namesKind(header: string, which: Words): boolean {
+  const words = createVocabulary(which);
+  return tokenize(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
 function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<HeaderSays, 'isPlain'>[] {
   const token = tokens[at] ?? '';
-  const named = vocabularyOf(kind).matches(tokens, at);
-  const some = named.length > 0 ? named : vocabularyOf(kind).endOf(token);
+  const named = createVocabulary(kind).matches(tokens, at);
+  const some = named.length > 0 ? named : createVocabulary(kind).endOf(token);
   const isCompound = named.length === 0;
   return some.flatMap(({length, isHint}: Match) => {
     const tail = tailOf(kind, tokens.slice(at + length));
@@ -112,7 +112,7 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
 }
 
 /** Words between the name of a kind and the owner of the values: `Teléfono del cliente`. */
-const PARTICLES: ReadonlySet<string> = new Set(phrasesOf('particles'));
+const PARTICLES: ReadonlySet<string> = new Set(listPhrases('particles'));
 const LONGEST_OWNER = 3;
 
 /**
@@ -120,7 +120,7 @@ const LONGEST_OWNER = 3;
  * values. `other`: they may change the meaning, as in `phone_type`.
  */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
-  const known = vocabularyOf(
+  const known = createVocabulary(
     'behind',
     'persons',
     'whole',

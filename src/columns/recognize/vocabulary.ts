@@ -28,15 +28,15 @@ const languages: readonly Partial<Record<Words, string>>[] = Object.values(words
 /** Vocabularies by their groups of words, built on first use: some have a thousand phrases. */
 const vocabularies = new Map<string, HeaderVocabulary>();
 
-export function phrasesOf(group: Words): string[] {
+export function listPhrases(group: Words): string[] {
   return languages.flatMap(some => some[group]?.split(',') ?? []).map(phrase => phrase.trim());
 }
 
-export function vocabularyOf(...groups: readonly Words[]): HeaderVocabulary {
+export function createVocabulary(...groups: readonly Words[]): HeaderVocabulary {
   const key = groups.join();
   const known = vocabularies.get(key);
   if (known !== undefined) return known;
-  const made = new HeaderVocabulary(groups.flatMap(phrasesOf));
+  const made = new HeaderVocabulary(groups.flatMap(listPhrases));
   vocabularies.set(key, made);
   return made;
 }
@@ -70,7 +70,7 @@ export class HeaderVocabulary {
   /** A phrase that ends in `?` is a hint: it has another meaning too. */
   constructor(phrases: readonly string[]) {
     for (const phrase of phrases) {
-      const words = tokensOf(phrase);
+      const words = tokenize(phrase);
       const isHint = phrase.endsWith('?');
       const joined = words.join('');
       this.#joined.set(joined, isHint && this.#joined.get(joined) !== false);
@@ -144,7 +144,7 @@ export function isUnspaced(token: string): boolean {
  * A header's words in lower case, without accents, marks and emoji: `signupIP`, `Signup IP` and `📍signup_ip` have
  * the same two words. Arabic words lose their article.
  */
-export function tokensOf(text: string): string[] {
+export function tokenize(text: string): string[] {
   const plain = withoutMarks(text)
     .replace(/(?<=[a-z])['’]s\b/gi, '')
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../../errors.ts';
-import {buildInfo, by, metricsText} from '../../report/render/prometheus.ts';
+import {buildInfo, metricsText, samplesBy} from '../../report/render/prometheus.ts';
 import type {FleetView, FleetWorker} from './worker.ts';
 
 interface Address {
@@ -77,7 +77,7 @@ export function workerMetrics(
   const {concurrency, inFlight, chunks, calls} = report;
   return metricsText([
     buildInfo(),
-    ['worker_calls_total', 'Calls made since the worker started, by outcome.', by('outcome', calls)],
+    ['worker_calls_total', 'Calls made since the worker started, by outcome.', samplesBy('outcome', calls)],
     ['worker_chunks_total', 'Chunks of values returned since the worker started.', chunks],
     ['worker_calls_in_flight', 'Calls in flight.', inFlight],
     ['worker_concurrency', 'Calls in flight at most.', concurrency],

@@ -1,5 +1,5 @@
-import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
-import {type ChunkPace, USE} from '../protocol.ts';
+import {type FleetGate, type OpenLimiter, RETRY_MS} from '../limits.ts';
+import {type ChunkPace, RATE_SHARE} from '../protocol.ts';
 
 /**
  * Minimum delay, in milliseconds, for which a lease (a number of permits) is given up. Its calls would come
@@ -33,11 +33,11 @@ export class WorkerPacer {
 
   /**
    * Sets the size of leases and their maximum delay. The maximum is the part of a lease's time that
-   * {@link USE} leaves unused, but at least {@link TOO_LATE_MS}.
+   * {@link RATE_SHARE} leaves unused, but at least {@link TOO_LATE_MS}.
    */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
-    this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
+    this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - RATE_SHARE) * minTimeMs);
   }
 
   /** Requests a lease. Further requests share this lease until it is granted. */
@@ -65,7 +65,7 @@ export class WorkerPacer {
     setTimeout(() => {
       this.#scheduled = false;
       this.request();
-    }, AGAIN_MS).unref();
+    }, RETRY_MS).unref();
   }
 
   #granted(lateMs: number): void {

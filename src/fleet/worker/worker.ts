@@ -5,18 +5,26 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import {FleetGate, Limiters} from '../limits.ts';
-import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../protocol.ts';
+import {
+  CHUNK_VALUES,
+  type Chunk,
+  KEEP_MS,
+  KEY_PREFIX,
+  QUEUE_NAME,
+  type SealedChunk,
+  sealPurposes,
+} from '../protocol.ts';
 import {
   clockAheadMs,
-  closing,
   connectRedis,
   disconnect,
   type FleetPackages,
   loadPackages,
-  refusedEntry,
+  refusedEntryError,
+  waitForClosing,
 } from '../redis.ts';
 import {enterRoster, fleetClaims, type Member, type Membership} from '../roster.ts';
-import {type Seal, sealWith} from '../seal.ts';
+import {createSeal, type Seal} from '../seal.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
@@ -94,13 +102,13 @@ export class FleetWorker {
   private constructor(options: WorkerOptions, redis: Redis, {bullmq, ioredis}: FleetPackages) {
     this.#options = options;
     this.#redis = redis;
-    this.#seal = sealWith(options.secret);
+    this.#seal = createSeal(options.secret);
     this.#gate = new FleetGate(redis);
     this.#limiters = new Limiters(redis, ioredis.Redis);
     this.#snapshot = new Snapshot(redis);
-    this.#queue = new bullmq.Worker(QUEUE, job => this.#work(job), {
+    this.#queue = new bullmq.Worker(QUEUE_NAME, job => this.#work(job), {
       connection: redis,
-      prefix: PREFIX,
+      prefix: KEY_PREFIX,
       autorun: false,
       concurrency: this.#chunksAtOnce(),
       lockDuration: options.lostAfterMs,
@@ -134,7 +142,7 @@ export class FleetWorker {
       );
     } catch (error) {
       await worker.#disconnect();
-      throw refusedEntry(options.redisUrl, error);
+      throw refusedEntryError(options.redisUrl, error);
     }
     worker.#queue.run().catch(options.onFatal);
     return worker;
@@ -178,7 +186,7 @@ export class FleetWorker {
     for (const lane of this.#lanes.values()) lane.drain();
     const closed = this.#queue.close().then(() => true);
     if (!(await Promise.race([closed, this.#unheard()]))) return false;
-    if (this.#membership !== undefined) await closing(this.#membership.leave());
+    if (this.#membership !== undefined) await waitForClosing(this.#membership.leave());
     await this.#disconnect();
     return true;
   }
@@ -189,13 +197,13 @@ export class FleetWorker {
     // If Redis restored this chunk from a snapshot, a worker may have carried it out before. So the chunk
     // fails, and a run that waits for it counts it as lost.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
-    const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
+    const chunk = this.#seal.open(data.sealed, sealPurposes.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
     const client = this.#counted(this.#options.clientFor(chunk.timeoutMs));
     const attempts = await this.#lane(chunk).ask(chunk, client);
     this.#chunks += 1;
-    return this.#seal.close(attempts, sealedAs.answers(id));
+    return this.#seal.close(attempts, sealPurposes.answers(id));
   }
 
   /**

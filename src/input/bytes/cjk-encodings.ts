@@ -32,7 +32,7 @@ const MOST_BYTES = 8_192;
  * The Chinese, Japanese or Korean encodings that a text may be in, the likeliest first. Most of such bytes are
  * letters in several of them, so less likely ones are left out only if the text's different letters are enough.
  */
-export function likelyWide(head: Buffer): EncodingName[] {
+export function likelyCjkEncodings(head: Buffer): EncodingName[] {
   const bytes = head.subarray(0, MOST_BYTES);
   const fitting = encodings.flatMap(encoding => {
     const firsts = firstBytes(bytes, encoding.name) ?? [];

@@ -1,7 +1,7 @@
 import {pipeline, type Transform} from 'node:stream';
 import zlib from 'node:zlib';
 import type {Compression} from '../../job/name-endings.ts';
-import {byPipe, InputError} from '../input-error.ts';
+import {InputError, pipeRemedy} from '../input-error.ts';
 import {peek} from './peek.ts';
 
 type CreateEngine = (options: {chunkSize: number}) => Transform;
@@ -28,7 +28,7 @@ function zstdEngine(): CreateEngine | undefined {
 }
 
 /** The known compressions. In messages, the name of a compression is also the name of the command for it. */
-export const decoders: Readonly<Record<Compression, Decoder>> = {
+export const decompressors: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {magic: Buffer.from('28b52ffd', 'hex'), engine: zstdEngine()},
 };
@@ -44,7 +44,7 @@ export async function* decompress(
   raw: AsyncGenerator<Buffer>,
   name: string,
   chunkSize: number,
-  known: typeof decoders = decoders,
+  known: typeof decompressors = decompressors,
 ): AsyncGenerator<Buffer> {
   const {head, chunks} = await peek(raw, HEAD_BYTES);
   const found = Object.entries(known).find(([, {magic}]) => head.subarray(0, magic.length).equals(magic));
@@ -54,7 +54,7 @@ export async function* decompress(
     throw new InputError(
       'input_compression',
       `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= 24, or pipe it through ${compression} -dc.`,
-      byPipe(`${compression} -dc`, name),
+      pipeRemedy(`${compression} -dc`, name),
     );
   yield* inflate(chunks, engine({chunkSize}), name, compression);
 }

@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {type Said, say, set} from '../../sentence.ts';
 import {guessByLetters, likelyUncased} from './alphabets.ts';
-import {likelyWide} from './cjk-encodings.ts';
+import {likelyCjkEncodings} from './cjk-encodings.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 
 /** An encoding, and how certain it is. */
@@ -62,14 +62,17 @@ function guessEncoding(head: Buffer): Partial<FoundEncoding> {
   const guessed = guessByLetters(head);
   if (guessed?.mayRead === true && guessed.words >= FEW_WORDS)
     return {guess: 'sure', ...(guessed.names[0] && {name: guessed.names[0]})};
-  const wide = guessed?.names.length === 1 ? [] : likelyWide(head);
+  const wide = guessed?.names.length === 1 ? [] : likelyCjkEncodings(head);
   if (wide.length > 0) return {guess: 'unsure', likely: wide};
   const other = guessed === undefined ? likelyUncased(head) : undefined;
   return {guess: 'unsure', likely: guessed?.names ?? (other === undefined ? [] : [other])};
 }
 
 /** Notes for the user on a file's encoding. */
-export function notesOn(file: string, {guess, name, likely: [first, ...others] = []}: FoundEncoding): Said[] {
+export function describeEncoding(
+  file: string,
+  {guess, name, likely: [first, ...others] = []}: FoundEncoding,
+): Said[] {
   if (guess === 'sure')
     return [
       say`${file} is not UTF-8: it is read as ${name} and written as UTF-8. If letters look wrong, add ${set('encoding')}.`,
@@ -96,7 +99,7 @@ export interface BadBytes {
   readonly perhaps?: EncodingName;
 }
 
-export function badBytesIn({guess, likely: [first, ...others] = []}: FoundEncoding): BadBytes {
+export function describeBadBytes({guess, likely: [first, ...others] = []}: FoundEncoding): BadBytes {
   if (guess === 'mixed' || guess === 'shown')
     return {
       detail: 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings',

@@ -3,7 +3,7 @@ import {open} from 'node:fs/promises';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
 import {InputError} from '../input-error.ts';
-import {missingFile} from '../missing-file.ts';
+import {missingFileError} from '../missing-file.ts';
 
 /** The raw bytes of one input. */
 export interface RawInput {
@@ -117,7 +117,7 @@ function destroy(stream: NodeJS.ReadableStream): void {
 
 function readError(path: string, error: unknown): InputError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path, error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return missingFileError(path, error);
   const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
 }

@@ -31,7 +31,7 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
 
 /** @throws {InputError} if the header is one field with the given delimiter, and several with another. */
 export function refuseOtherDelimiter(sample: string, delimiter: string, name: string): void {
-  const columnsWith = (dialect: CsvDialect) => recordsIn(sample, dialect)[0]?.length ?? 0;
+  const columnsWith = (dialect: CsvDialect) => readFirstRecords(sample, dialect)[0]?.length ?? 0;
   const shown = detectDialect(sample);
   const columns = columnsWith(shown);
   if (columns < 2 || columnsWith({...shown, delimiter}) !== 1) return;
@@ -70,11 +70,13 @@ function sniffDelimiter(text: string, eol: CsvDialect['eol']): string {
   // as ordinary characters.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   if (best.fields > 1) return best.delimiter;
-  return RARE.find(delimiter => areParted(recordsIn(text, {delimiter, eol}))) ?? best.delimiter;
+  return (
+    RARE.find(delimiter => haveSeveralFields(readFirstRecords(text, {delimiter, eol}))) ?? best.delimiter
+  );
 }
 
 /** True if all records have several fields, and the same number of them. */
-export function areParted([first = [], ...others]: Records): boolean {
+export function haveSeveralFields([first = [], ...others]: Records): boolean {
   return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
 }
 
@@ -84,12 +86,12 @@ const MOSTLY = 0.5;
 function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
   let best = {delimiter: ',', agreeing: 0, fields: 1, score: 0};
   for (const delimiter of DELIMITERS) {
-    const records = recordsIn(text, {delimiter, eol}, loose);
-    const fields = widthOf(records);
+    const records = readFirstRecords(text, {delimiter, eol}, loose);
+    const fields = usualFieldCount(records);
     // An unreadable line has no fields, so it never agrees with a first record of two fields or more.
     if (fields < 2) continue;
     const agreeing =
-      records.filter(record => cutEmpty(record, fields).length === fields).length / records.length;
+      records.filter(record => cutEmptyFields(record, fields).length === fields).length / records.length;
     const score = agreeing ** 2 * (fields - 1);
     if (score > best.score) best = {delimiter, agreeing, fields, score};
   }
@@ -100,14 +102,14 @@ function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
  * Number of columns: the fields of the first record. Without those at its end that all records leave empty, if some
  * records lack them: they come from a delimiter too many.
  */
-export function widthOf(records: Records): number {
-  const isEnough = (count: number) => records.every(fields => cutEmpty(fields, count).length <= count);
+export function usualFieldCount(records: Records): number {
+  const isEnough = (count: number) => records.every(fields => cutEmptyFields(fields, count).length <= count);
   const shorter = new Set(records.map(({length}) => length).filter(length => length > 1));
   return Math.min(records[0]?.length ?? 1, ...[...shorter].filter(isEnough));
 }
 
 /** The fields without empty ones behind the last column: a delimiter too many at the end is no fault of a row. */
-export function cutEmpty(fields: readonly string[], count: number): readonly string[] {
+export function cutEmptyFields(fields: readonly string[], count: number): readonly string[] {
   const hasNoMore = fields.length > count && fields.slice(count).every(field => field.trim() === '');
   return hasNoMore ? fields.slice(0, count) : fields;
 }
@@ -116,7 +118,7 @@ export function cutEmpty(fields: readonly string[], count: number): readonly str
  * The first records of a text, with its header. An unreadable record has no fields. `loose`: quotes are ordinary
  * characters.
  */
-export function recordsIn(
+export function readFirstRecords(
   sample: string,
   {delimiter, eol, sepLineBytes = 0}: Omit<CsvDialect, 'sepLineBytes'> & Partial<CsvDialect>,
   loose = false,

@@ -4,7 +4,7 @@ import {type Said, say} from '../../sentence.ts';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
-import {cutEmpty} from './csv-dialect.ts';
+import {cutEmptyFields} from './csv-dialect.ts';
 import {type CsvDialect, type CsvRecord, CsvSyntax, type QuoteFault} from './csv-syntax.ts';
 import {CR, cutLines, LF, type Lines, QUOTE} from './lines.ts';
 import {type ReaderSettings, rejectRecord} from './reader.ts';
@@ -175,7 +175,7 @@ export class CsvReader {
   /** Takes the columns from the first record. Returns true if that record is the header. */
   #takeLayout(bytes: Buffer, given: readonly string[]): boolean {
     const {width, header: isHeaded, groupLines, badBytes} = this.#settings;
-    const fields = cutEmpty(given, width);
+    const fields = cutEmptyFields(given, width);
     if (!isHeaded) {
       this.layout = {header: undefined, columns: numberedColumns(fields.length)};
       return false;
@@ -202,7 +202,7 @@ export class CsvReader {
   }
 
   #fitted(fields: readonly string[], count: number): readonly string[] {
-    if (fields.length >= count || !this.#settings.padShortRows) return cutEmpty(fields, count);
+    if (fields.length >= count || !this.#settings.padShortRows) return cutEmptyFields(fields, count);
     this.#settings.tally.paddedRows++;
     return this.#padded(fields);
   }

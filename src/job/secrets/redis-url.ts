@@ -1,5 +1,5 @@
 import {UsageError} from '../../errors.ts';
-import {type Env, refuseEmpty} from '../endpoint.ts';
+import {type Env, refuseEmptyVariable} from '../endpoint.ts';
 
 const VARIABLE = 'BULK_ENRICH_REDIS_URL';
 
@@ -12,7 +12,7 @@ const VARIABLE = 'BULK_ENRICH_REDIS_URL';
  */
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;
-  refuseEmpty(VARIABLE, env);
+  refuseEmptyVariable(VARIABLE, env);
   const own = env[VARIABLE]?.trim();
   if (own !== undefined) checkUrl(own, VARIABLE);
   if (given === undefined) return own;

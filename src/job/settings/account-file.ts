@@ -1,17 +1,17 @@
 import {z} from 'zod';
-import {only, rate, readAs, share, whole} from '../values.ts';
+import {rate, share, strictShape, wholeNumber, withConversion} from '../values.ts';
 import {storeSettings} from './store-settings.ts';
 
 const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';
 
 const PRICE = 'expected an amount and a currency such as 0.004 EUR';
-const price = readAs(z.string(PRICE), PRICE, text => {
+const price = withConversion(z.string(PRICE), PRICE, text => {
   const [, amount, currency] = /^(\d+(?:\.\d+)?) ?([A-Z]{3})$/.exec(text.trim()) ?? [];
   return amount && currency ? {per_credit: Number(amount), currency} : undefined;
 });
 
 /** The file of an account, for all jobs that use it: its identity, and its limits. */
-export const accountFileSchema = only({
+export const accountFileSchema = strictShape({
   endpoint: z
     .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})
     .meta({description: "The account's service: its base URL, or embedded."}),
@@ -19,8 +19,10 @@ export const accountFileSchema = only({
   rate: rate.optional().meta({
     description: 'Maximum of calls a second (/s), minute (/m) or hour (/h) of each run, such as 20/s.',
   }),
-  max_credits_per_day: whole(0).optional().meta({description: 'Maximum of credits in one day (UTC).'}),
-  max_credits_per_month: whole(0).optional().meta({description: 'Maximum of credits in one month (UTC).'}),
+  max_credits_per_day: wholeNumber(0).optional().meta({description: 'Maximum of credits in one day (UTC).'}),
+  max_credits_per_month: wholeNumber(0)
+    .optional()
+    .meta({description: 'Maximum of credits in one month (UTC).'}),
   price: price
     .optional()
     .meta({description: 'Price of a credit, such as 0.004 EUR, to show money beside credits.'}),

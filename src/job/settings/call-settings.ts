@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {defaultCosts} from '../../operations/table.ts';
-import {countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
+import {countOrShare, durationFrom, rates, redisUrl, textList, wholeNumber} from '../values.ts';
 import {cost} from './cost.ts';
 import {settingsIn} from './declare.ts';
 import {until} from './until.ts';
@@ -20,7 +20,7 @@ export const callSettings = {
       'Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s.',
     defaultText: '20/s live, unlimited embedded',
   }),
-  concurrency: callSetting(whole(1, 10_000).optional(), {
+  concurrency: callSetting(wholeNumber(1, 10_000).optional(), {
     value: 'N',
     description: 'Maximum of calls in flight, from 1 to 10000.',
     defaultText: '16; of a run with a fleet, twice the sum of its workers',
@@ -31,7 +31,7 @@ export const callSettings = {
     description: 'Maximum time for one call, from 100ms to 1h.',
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
   }),
-  resends: callSetting(whole(0, 1_000).default(2), {
+  resends: callSetting(wholeNumber(0, 1_000).default(2), {
     value: 'N',
     description: 'How often a value may be sent again after a call that may have been charged; 0 is never.',
   }),
@@ -54,7 +54,7 @@ export const callSettings = {
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
   }),
 
-  maxCredits: limitSetting(whole(0).optional(), {
+  maxCredits: limitSetting(wholeNumber(0).optional(), {
     value: 'N',
     description: 'Maximum of credits for this run, all its sessions included.',
   }),
@@ -64,7 +64,7 @@ export const callSettings = {
       'Make no calls after this: a length of time such as 2h, or a time of day such as 06:00 or "06:00 Europe/Berlin".',
   }),
   publishOn: limitSetting(
-    list(',')
+    textList(',')
       .pipe(z.array(z.enum(limits)))
       .default([]),
     {
@@ -85,7 +85,7 @@ export const callSettings = {
     description: 'Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on.',
     uses: ['run'],
   }),
-  failIf: limitSetting(list().optional(), {
+  failIf: limitSetting(textList().optional(), {
     value: 'EXPR',
     repeatable: true,
     description:

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {operationNames, perOperation} from '../../operations/table.ts';
 import {isExact} from '../money.ts';
-import {only, type PerOperation, pairsOf, readAs, textOrNumber} from '../values.ts';
+import {type PerOperation, parsePairs, strictShape, textOrNumber, withConversion} from '../values.ts';
 
 /** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
@@ -16,7 +16,7 @@ const COST = `${CREDITS}, for all operations or as ${operationNames.map(name => 
 
 const credits = textOrNumber(CREDITS);
 
-const named = only({
+const named = strictShape({
   all: credits.optional(),
   ...perOperation(() => credits.optional()),
   rejected: charge.optional(),
@@ -26,11 +26,11 @@ const named = only({
 type NamedCosts = z.input<typeof named>;
 
 /** `2`, `ip=1,rejected=free`, or a map in a job file. */
-export const cost = readAs(
+export const cost = withConversion(
   z.union([textOrNumber(COST), named], {error: COST}),
   COST,
   (given): Cost | undefined => {
-    const parts = typeof given === 'object' ? given : Object.fromEntries(pairsOf(String(given), 'all'));
+    const parts = typeof given === 'object' ? given : Object.fromEntries(parsePairs(String(given), 'all'));
     const read = named.safeParse(parts);
     const {rejected = 'maybe', throttled = 'free', ...texts}: NamedCosts = read.data ?? {};
     const numbers = Object.entries(texts).map(([name, text]) => [name, creditsOf(String(text))] as const);

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {list, readAs} from '../values.ts';
+import {textList, withConversion} from '../values.ts';
 
 const formats = ['json', 'text'] as const;
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -11,8 +11,8 @@ export interface LogSetting {
 }
 
 /** `json`, `debug` or `json,debug`: a format, a level, or both. */
-export const log = readAs(
-  list(',').pipe(z.array(z.enum([...formats, ...logLevels]))),
+export const log = withConversion(
+  textList(',').pipe(z.array(z.enum([...formats, ...logLevels]))),
   'expected one format and one level at most, such as json,debug',
   (words): LogSetting | undefined => {
     const format = formats.find(name => words.includes(name));

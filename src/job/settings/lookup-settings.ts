@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {isInternational, phoneCountry} from '../../operations/country.ts';
 import {operations, perIntelligence} from '../../operations/table.ts';
 import {besideNames, perBeside} from '../../operations/verify.ts';
-import {columns, list, only, pairsOf, readAs} from '../values.ts';
+import {columnChoices, parsePairs, strictShape, textList, withConversion} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {expectedCountry} from './expected-country.ts';
 
@@ -15,15 +15,15 @@ const KEYS = ['token=COL', 'action=ID', ...besideNames.map(name => `${name}=COL`
 const VERDICT = `expected the column of session tokens, or ${KEYS}`;
 
 /** The column of session tokens, the action identifier, and the columns whose values are sent with a token. */
-const named = only({
+const named = strictShape({
   token: z.string(),
   action: z.string().optional(),
   ...perBeside(() => z.string().optional()),
 });
 
 /** `COL`, `token=COL,action=ID,id=COL,email=COL,phone=COL`, or a map in a job file. */
-const verdict = readAs(z.union([z.string(), named], {error: VERDICT}), VERDICT, given =>
-  typeof given === 'object' ? given : named.safeParse(Object.fromEntries(pairsOf(given, 'token'))).data,
+const verdict = withConversion(z.union([z.string(), named], {error: VERDICT}), VERDICT, given =>
+  typeof given === 'object' ? given : named.safeParse(Object.fromEntries(parsePairs(given, 'token'))).data,
 );
 
 /** The columns and operations to look up, and the service. */
@@ -39,7 +39,7 @@ export const lookupSettings = {
   ),
 
   ...perIntelligence(name =>
-    columnsSetting(columns.optional(), {
+    columnsSetting(columnChoices.optional(), {
       value: 'COL[=PREFIX]',
       repeatable: true,
       description: `${operations[name].about} PREFIX begins its new columns.`,
@@ -49,7 +49,7 @@ export const lookupSettings = {
     value: 'COL',
     description: operations.verify.about,
   }),
-  country: columnsSetting(list().optional(), {
+  country: columnsSetting(textList().optional(), {
     value: 'COL',
     repeatable: true,
     description:
@@ -76,12 +76,12 @@ export const lookupSettings = {
       'Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same).',
     defaultText: 'such cells are invalid',
   }),
-  empty: columnsSetting(list().optional(), {
+  empty: columnsSetting(textList().optional(), {
     value: 'TEXT',
     repeatable: true,
     description: 'Treat cells with just this text as empty, as n/a and unknown are anyway.',
   }),
-  fields: columnsSetting(list(',').optional(), {
+  fields: columnsSetting(textList(',').optional(), {
     value: 'FIELDS',
     repeatable: true,
     description: 'Write only these answer fields, such as ip.country,email.trust_score.',

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {isAddress} from '../paths.ts';
-import {readAs, shareOf, textOrNumber} from '../values.ts';
+import {parseShare, textOrNumber, withConversion} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {log} from './log.ts';
 import {scoreRules} from './score-rules.ts';
@@ -11,10 +11,10 @@ const DRIFT = 'expected off, a share such as 10%, or fail 10%';
  * The setting `drift`: `off`, `10%` or `fail 10%`. With `off`, the run is not compared. A change larger than
  * `share` is drift. If `fails` is true, drift fails the run.
  */
-const drift = readAs(textOrNumber(DRIFT), DRIFT, given => {
+const drift = withConversion(textOrNumber(DRIFT), DRIFT, given => {
   const [, fails, text = ''] = /^(fail\s+)?(.*)$/.exec(String(given).trim()) ?? [];
   if (given === 'off') return given;
-  const share = shareOf(text);
+  const share = parseShare(text);
   return share === undefined ? undefined : {share, fails: fails !== undefined};
 });
 

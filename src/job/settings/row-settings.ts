@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {namedFormats} from '../name-endings.ts';
-import {whole} from '../values.ts';
+import {wholeNumber} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
 const rowsSetting = settingsIn('Rows');
@@ -36,7 +36,7 @@ export const rowSettings = {
     value: 'EXPR',
     description: 'Look up only rows where this is true, such as row.country == "US".',
   }),
-  limit: rowsSetting(whole(1).optional(), {
+  limit: rowsSetting(wholeNumber(1).optional(), {
     value: 'N',
     description: 'Read only the first N records.',
   }),
@@ -87,7 +87,7 @@ export const rowSettings = {
       uses: ['run', 'reading'],
     },
   ),
-  skipLines: formatSetting(whole(1, 1_000).optional(), {
+  skipLines: formatSetting(wholeNumber(1, 1_000).optional(), {
     value: 'N',
     description: 'Skip the first N lines of each CSV file, such as a title above the header.',
     uses: ['run', 'reading'],

@@ -1,12 +1,12 @@
 import {z} from 'zod';
-import {only} from '../values.ts';
+import {strictShape} from '../values.ts';
 
 const reasonCode = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid');
 
 /** One rule: if its condition holds, its points are added to the risk, for its reason. */
-const scoreRule = only({
+const scoreRule = strictShape({
   when: z.string().min(1),
   add: z.int('expected a whole number of points').min(-100).max(100),
   reason: reasonCode,
@@ -20,7 +20,7 @@ const NAME = 'expected a name of letters, digits and _';
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
 
 /** A test of rules: a row with its answers, and the result that the rules must give. */
-const ruleTest = only({
+const ruleTest = strictShape({
   name: z.string().optional(),
   row: z.record(z.string(), z.unknown()).default({}),
   answers: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
@@ -43,9 +43,9 @@ const level = z.int('expected a whole number').min(1).max(100);
 /**
  * A job's own rules, from its `score` block or a file. They replace the default rules, unless `base` is `default`.
  */
-export const scoreRules = only({
+export const scoreRules = strictShape({
   base: z.enum(['default', 'none']).default('none'),
-  levels: only({medium: level.default(30), high: level.default(60)})
+  levels: strictShape({medium: level.default(30), high: level.default(60)})
     .refine(({medium, high}) => medium <= high, 'expected medium to be no higher than high')
     .prefault({}),
   same_by: z.string().min(1).optional(),
@@ -61,7 +61,7 @@ export const scoreRules = only({
   lists: z
     .record(
       name,
-      z.union([z.array(z.string()), only({file: z.string().min(1)})], {
+      z.union([z.array(z.string()), strictShape({file: z.string().min(1)})], {
         error: 'expected texts, or {file: PATH} of a file with one a line',
       }),
     )

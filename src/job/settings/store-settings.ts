@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {ages, durationFrom, readAs, textOrNumber} from '../values.ts';
+import {ages, durationFrom, textOrNumber, withConversion} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
 const storeSetting = settingsIn('Answer store');
@@ -32,7 +32,7 @@ export const storeSettings = {
     description: 'Make no calls: use stored answers, and skip all other values. Needs no key.',
   }),
   account: storeSetting(
-    readAs(textOrNumber(LABEL), LABEL, given =>
+    withConversion(textOrNumber(LABEL), LABEL, given =>
       /^[\w.@-]{1,64}$/.test(String(given)) ? String(given) : undefined,
     ).prefault('default'),
     {

@@ -1,16 +1,16 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
-import {repairOf, Sqlite} from '../../disk/sqlite.ts';
+import {adviseRepair, Sqlite} from '../../disk/sqlite.ts';
 import {OutputError, systemReason} from '../../errors.ts';
-import {inCredits, thousandths} from '../../job/money.ts';
+import {toCredits, toThousandths} from '../../job/money.ts';
 import {utcDate} from '../../job/paths.ts';
 
 /** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** A run takes credits in blocks of this share of the budget, so that not each call needs a durable write. */
 const BLOCK_SHARE = 0.01;
-const BLOCK_AT_MOST = thousandths(100);
+const BLOCK_AT_MOST = toThousandths(100);
 
 const FILE = 'daily-credits.db';
 
@@ -37,7 +37,7 @@ interface BudgetFile {
 export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
-  /** Session that takes credits in blocks: see {@link giveBackBlocks}. Undefined outside of runs. */
+  /** Session that takes credits in blocks: see {@link refundBlocks}. Undefined outside of runs. */
   readonly holder?: string | undefined;
   readonly period: Period;
   /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */
@@ -200,7 +200,7 @@ export class PeriodBudget {
     if (used < warnAt.share * maxCredits) return;
     this.#warned = true;
     warnAt.warn(
-      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used by all runs together.`,
+      `${toCredits(used)} of the ${period}'s ${toCredits(maxCredits)} credits (${limit}) are used by all runs together.`,
     );
   }
 
@@ -233,7 +233,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${join(this.#options.directory, FILE)}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error)} Or remove the limit.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${join(this.#options.directory, FILE)}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${adviseRepair(error)} Or remove the limit.`,
         {cause: error},
       );
     }
@@ -246,7 +246,7 @@ export class PeriodBudget {
  *
  * @throws the errors of SQLite and the file system.
  */
-export function giveBackBlocks(file: BudgetFile, holder: string, spent: number): void {
+export function refundBlocks(file: BudgetFile, holder: string, spent: number): void {
   if (!existsSync(join(file.directory, FILE))) return;
   const {db, sql} = open(file);
   try {

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {isBusy, type Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {IS_REJECTION, openStoreFile, STORE_FILE} from './store-file.ts';
-import {giveBack, removeAnswers} from './upkeep.ts';
+import {removeAnswers, returnFreePages} from './upkeep.ts';
 
 /** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -68,7 +68,7 @@ export class StoreAdmin {
    */
   async giveBack(): Promise<void> {
     try {
-      await giveBack(this.#db);
+      await returnFreePages(this.#db);
     } catch (error) {
       if (!isBusy(error)) throw error;
     }

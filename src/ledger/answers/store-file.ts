@@ -2,7 +2,7 @@ import {createHmac, randomBytes} from 'node:crypto';
 import {statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
-import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../../disk/sqlite.ts';
+import {IN_LIST, jsonList, type Query, Sqlite, type Statement} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup.ts';
 import type {KeptAnswer} from '../run/entry.ts';
@@ -115,7 +115,7 @@ export class StoreFile {
     const found = new Map<string, Answer[]>();
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-      const some = listOf(keys.slice(from, from + FIND_AT_ONCE));
+      const some = jsonList(keys.slice(from, from + FIND_AT_ONCE));
       for (const {key, data, boughtAt} of this.#rows.all(...scopes, some)) {
         const outcome = outcomeIn(data, Number(boughtAt));
         if (outcome === undefined) continue;

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {isBusy, isDamage, repairOf, sqliteCode} from '../../disk/sqlite.ts';
+import {adviseRepair, isBusy, isDamage, sqliteCode} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {hashKey, type LookupKey} from '../lookup.ts';
@@ -7,7 +7,7 @@ import type {KeptAnswer} from '../run/entry.ts';
 import type {Ledger} from '../run/ledger.ts';
 import {Purchases} from './purchases.ts';
 import {StoreFile} from './store-file.ts';
-import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
+import {chooseBestAnswer, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Milliseconds after which a bought answer is written for other runs, at the latest. */
@@ -119,7 +119,7 @@ export class AnswerStore {
     const found = this.#attempt(this.#reading, file => file.find(filed));
     if (found === undefined) return undefined;
     for (const [index, key] of keys.entries()) {
-      const best = bestOf({operation, key}, found.get(filed[index] ?? '') ?? [], judge);
+      const best = chooseBestAnswer({operation, key}, found.get(filed[index] ?? '') ?? [], judge);
       if (best !== undefined) known.set(key, best);
     }
     return known;
@@ -285,7 +285,7 @@ export class AnswerStore {
     const where = this.#directory === undefined ? '' : ` in ${this.#directory}`;
     if (!this.#isTold)
       this.#options?.onTrouble(
-        `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits. ${repairOf(this.#error)}`,
+        `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits. ${adviseRepair(this.#error)}`,
       );
     this.#isTold = true;
   }

@@ -37,7 +37,7 @@ export async function keepUp(directory: string, needs: StoreNeeds): Promise<void
     const until = performance.now() + LONGEST_MS;
     for (const past of db.transaction(() => noteAges(db, needs))) await removeAnswers(db, past, until);
     // Later answers reuse free pages, so a few stay in the file. A quarter of the file or more is given back.
-    if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
+    if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await returnFreePages(db, until);
   } finally {
     db.close();
   }
@@ -98,7 +98,7 @@ export async function removeAnswers(
  * Returns free pages to the file system, in short steps, so that runs can write in between. A full VACUUM would lock
  * out every run meanwhile.
  */
-export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
+export async function returnFreePages(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   const free = () => db.pragma('freelist_count');
   let before = Number.POSITIVE_INFINITY;
   // A file whose pages can't be returned would be tried for ever.

@@ -11,7 +11,7 @@ export interface Term {
 
 /**
  * - `fresh`: the answer is used without a call.
- * - `stale`: its term has ended ({@link endOf}), and it is used only while no call can be made.
+ * - `stale`: its term has ended ({@link validUntil}), and it is used only while no call can be made.
  */
 export type Validity = 'fresh' | 'stale';
 
@@ -25,7 +25,7 @@ const SPREAD = 1 / 5;
  * Returns a {@link Judge} that applies a job's terms at the time `now`. A maximum age of 0 excludes what was known when
  * the run began (`since`), but not its own answers. Both times are in milliseconds since the epoch.
  */
-export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number, since = now): Judge {
+export function createJudge(terms: Readonly<Record<Operation, Term>>, now: number, since = now): Judge {
   return ({operation, key}, {status, boughtAt}) => {
     if (boughtAt === undefined) return undefined;
     const {answers, rejections, stale} = terms[operation];
@@ -33,7 +33,7 @@ export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number, s
     const age = (longest === 0 ? since : now) - boughtAt;
     // The cheap condition comes first: it is true for most answers.
     if (age <= longest * (1 - SPREAD)) return 'fresh';
-    const end = endOf(key, longest);
+    const end = validUntil(key, longest);
     if (age <= end) return 'fresh';
     return age <= end + stale ? 'stale' : undefined;
   };
@@ -43,7 +43,7 @@ export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number, s
  * The age at which a value's answer expires: between 80% and 100% of the maximum age. It depends on the value's key, a
  * hash. So answers of one night expire on different nights, and each value's answer always at the same age.
  */
-export function endOf(key: string, longest: number): number {
+export function validUntil(key: string, longest: number): number {
   if (!Number.isFinite(longest)) return longest;
   const share = Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
   return longest * (1 - SPREAD * share);
@@ -68,7 +68,11 @@ export interface KnownAnswer {
  * The best stored outcome of a value. The order: an answer within its term, a rejection within its term, an
  * expired answer, an expired rejection. A rejection that is older than the answer does not count.
  */
-export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge): KnownAnswer | undefined {
+export function chooseBestAnswer(
+  lookup: LookupKey,
+  found: readonly Answer[],
+  judge: Judge,
+): KnownAnswer | undefined {
   // Shortcut for the most frequent case.
   const [only] = found;
   if (found.length === 1 && only?.status === 'ok') {

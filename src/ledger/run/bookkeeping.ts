@@ -2,7 +2,7 @@ import type {Operation} from '../../operations/table.ts';
 import {isKept} from '../lookup.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from './entry.ts';
 import {loseCall} from './ledger-rows.ts';
-import {addSpending, nothingSpent, type Spending} from './spending.ts';
+import {addSpending, type Spending, zeroSpending} from './spending.ts';
 import {countBooked, countLost, noRefusalsYet, type Tally} from './tally.ts';
 import {noAttempts} from './value-history.ts';
 
@@ -51,7 +51,7 @@ export class Bookkeeping {
   }
 
   beginCount(): void {
-    Object.assign(this.spending, nothingSpent());
+    Object.assign(this.spending, zeroSpending());
     this.forgetRefusals();
   }
 

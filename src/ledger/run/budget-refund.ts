@@ -1,6 +1,6 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
-import {readMeta, toSaved, writeMeta} from './ledger-file.ts';
-import {nothingSpent, type SpendingBy, totalSpending} from './spending.ts';
+import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
+import {type SpendingBy, totalSpending, zeroSpending} from './spending.ts';
 
 /** A session that takes credits of shared budgets, in blocks. */
 interface Holding {
@@ -15,18 +15,18 @@ interface Holding {
 export type GiveBack = (holder: string, spent: number) => void;
 
 /** Gives back the unspent credits of a killed session. `spending`: the run's, by endpoint and account. */
-export function giveBackHolding(
+export function refundHolding(
   db: Sqlite,
   spending: ReadonlyMap<number, SpendingBy>,
   giveBack: GiveBack,
 ): void {
   const last = readMeta<Holding>(db, 'holding');
   if (last === undefined) return;
-  const {spent, maybeSpent} = totalSpending(spending.get(last.scope) ?? nothingSpent());
+  const {spent, maybeSpent} = totalSpending(spending.get(last.scope) ?? zeroSpending());
   giveBack(last.holder, spent + maybeSpent - last.before);
 }
 
 /** Saves by which the next session sees, after a kill, how much of its blocks this one spent. */
 export function saveHolding(db: Sqlite, holding: Holding): void {
-  writeMeta(db, 'holding', toSaved(holding));
+  writeMeta(db, 'holding', toChecksummedJson(holding));
 }

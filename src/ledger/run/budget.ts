@@ -101,7 +101,7 @@ export class Budget {
 
   /** Closes all shared budgets, then throws the first error of theirs. */
   close(): void {
-    const [error] = attemptAll(this.shared.map(budget => () => budget.close()));
+    const [error] = runAllCollectingErrors(this.shared.map(budget => () => budget.close()));
     if (error !== undefined) throw error;
   }
 
@@ -125,7 +125,7 @@ export class Budget {
 }
 
 /** Does all of the work, though some of it fails. Returns the errors. */
-export function attemptAll(all: readonly (() => void)[]): unknown[] {
+export function runAllCollectingErrors(all: readonly (() => void)[]): unknown[] {
   return all.flatMap(work => {
     try {
       work();

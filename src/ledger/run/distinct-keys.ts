@@ -1,5 +1,5 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
-import {inTemporary, openTemporary} from '../../disk/temporary.ts';
+import {openTemporary, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 import {KEY_LENGTH} from '../lookup.ts';
 
 /** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; others go to a file. */
@@ -36,7 +36,7 @@ export class DistinctKeys {
     if (beyond.length === 0) return fresh;
     this.#file ??= openTemporary('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
     const file = this.#file;
-    return [...fresh, ...inTemporary(() => addTo(file, beyond))];
+    return [...fresh, ...orThrowTemporaryUnwritable(() => addTo(file, beyond))];
   }
 
   close(): void {

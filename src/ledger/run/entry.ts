@@ -15,7 +15,7 @@ export interface LedgerEntry extends LookupKey {
   outcome: Outcome | undefined;
   /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
   interrupted: number | undefined;
-  /** Place of the value's last booked call in the order of sending: see {@link placeOf}. 0 without a call. */
+  /** Place of the value's last booked call in the order of sending: see {@link dispatchNumber}. 0 without a call. */
   sent: number;
   /**
    * Number of the outcome among the answers that the run bought, from 1; 0 for a rejection that is not judged yet; null
@@ -43,11 +43,11 @@ export function newEntry({operation, key}: LookupKey, history = noAttempts): Led
 const MOST_IN_LEASE = 2 ** 20;
 
 /** Place in the order of sending of the `nth` call of a lease. A lease has the calls that left together. */
-export function placeOf(lease: number, nth: number): number {
+export function dispatchNumber(lease: number, nth: number): number {
   return lease * MOST_IN_LEASE + nth;
 }
 
-export function leaseOf(place: number): number {
+export function leaseOfDispatch(place: number): number {
   return Math.floor(place / MOST_IN_LEASE);
 }
 

@@ -1,7 +1,7 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../lookup.ts';
-import {type KeptAnswer, leaseOf} from './entry.ts';
-import {answerOf, entryOf, type LedgerStatements} from './ledger-rows.ts';
+import {type KeptAnswer, leaseOfDispatch} from './entry.ts';
+import {keptAnswerOf, type LedgerStatements, readEntry} from './ledger-rows.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
 
 /** See {@link Ledger.judgeRejections}. `number` returns the number of the next answer. */
@@ -19,10 +19,10 @@ export function judgeRejections(
     writer.drain();
     const rows = sql.unjudged.all();
     if (rows.length === 0) return failures;
-    for (const entry of rows.map(entryOf)) {
+    for (const entry of rows.map(readEntry)) {
       if (ofValues.has(entry.id)) {
         entry.nth = number();
-        keep(answerOf(entry));
+        keep(keptAnswerOf(entry));
       } else {
         entry.nth = null;
         entry.outcome = {status: 'failed', error: (entry.outcome as Answer & {readonly error: string}).error};
@@ -50,9 +50,9 @@ function findValuesFault(sql: LedgerStatements, length: number): ReadonlySet<num
     series = [];
   };
   for (const {id, sent: place} of sql.rejectedCalls.all()) {
-    const [lease, sent] = [leaseOf(Number(place)), Number(place)];
-    while (at < answered.length && leaseOf(answered[at] as number) < from) at += 1;
-    if (at < answered.length && leaseOf(answered[at] as number) <= lease) end();
+    const [lease, sent] = [leaseOfDispatch(Number(place)), Number(place)];
+    while (at < answered.length && leaseOfDispatch(answered[at] as number) < from) at += 1;
+    if (at < answered.length && leaseOfDispatch(answered[at] as number) <= lease) end();
     // The account may be the reason for those after the last answered call.
     if (sent > last) return found;
     series.push(Number(id));

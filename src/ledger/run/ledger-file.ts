@@ -77,7 +77,7 @@ export function removeNames(path: string): void {
 }
 
 /** Runs `work`, and turns errors of SQLite and the file system into errors that tell the user what to do. */
-export function guarded<T>(work: () => T): T {
+export function orThrowLedgerError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -109,17 +109,17 @@ function damaged(cause: unknown): StateError {
 }
 
 /** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
-export function toSaved(value: unknown): string {
+export function toChecksummedJson(value: unknown): string {
   const json = JSON.stringify(value);
   return `${json}\n${crc32(json)}`;
 }
 
 /**
- * Reads a text that {@link toSaved} wrote.
+ * Reads a text that {@link toChecksummedJson} wrote.
  *
  * @throws {StateError} `state_damaged` if the text is damaged.
  */
-export function saved<T>(text: unknown): T {
+export function fromChecksummedJson<T>(text: unknown): T {
   const [json = '', checksum] = String(text).split('\n');
   if (checksum !== String(crc32(json))) throw damaged(new Error('a saved value has another checksum'));
   try {
@@ -132,7 +132,7 @@ export function saved<T>(text: unknown): T {
 /** Reads a value that was saved under a name; undefined if there is none. */
 export function readMeta<T>(db: Sqlite, name: string): T | undefined {
   const row = db.query(['value'], 'FROM meta WHERE name = ?').get(name);
-  return row && saved<T>(row.value);
+  return row && fromChecksummedJson<T>(row.value);
 }
 
 export function writeMeta(db: Sqlite, name: string, text: string): void {
@@ -143,10 +143,10 @@ export function writeMeta(db: Sqlite, name: string, text: string): void {
  * Reads the run's identity from a ledger that no process has open. `hasCalls`: true if the run sent a call. Throws as
  * {@link openLedgerFile} does.
  */
-export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
-  const db = guarded(() => openLedgerFile(path, false));
+export function peekLedger<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
+  const db = orThrowLedgerError(() => openLedgerFile(path, false));
   try {
-    return guarded(() => {
+    return orThrowLedgerError(() => {
       const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
       return {run: readMeta<Run>(db, 'run'), hasCalls: has('value WHERE sent > 0') || has('lease')};
     });

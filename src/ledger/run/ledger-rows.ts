@@ -1,9 +1,16 @@
-import {IN_LIST, listOf, type Sqlite, type SqlRow, type SqlValue} from '../../disk/sqlite.ts';
+import {IN_LIST, jsonList, type Sqlite, type SqlRow, type SqlValue} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup.ts';
-import {type KeptAnswer, type LedgerEntry, leaseOf, newEntry, placeOf, type Reservation} from './entry.ts';
-import {ROWS_AT_ONCE, saved} from './ledger-file.ts';
-import {addSpending, nothingSpent, type Spending} from './spending.ts';
+import {
+  dispatchNumber,
+  type KeptAnswer,
+  type LedgerEntry,
+  leaseOfDispatch,
+  newEntry,
+  type Reservation,
+} from './entry.ts';
+import {fromChecksummedJson, ROWS_AT_ONCE} from './ledger-file.ts';
+import {addSpending, type Spending, zeroSpending} from './spending.ts';
 import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
@@ -38,7 +45,7 @@ export type LeasedCall = readonly [
   renews: boolean,
 ];
 
-export function entryOf(row: SqlRow): LedgerEntry {
+export function readEntry(row: SqlRow): LedgerEntry {
   return {
     operation: row.operation as Operation,
     key: String(row.key),
@@ -123,7 +130,7 @@ export function ledgerStatements(db: Sqlite, scope: number) {
     // An answer with a later attempt without an answer has the place of that attempt.
     answeredCalls: db.query(
       ['max(sent) AS sent'],
-      `FROM value WHERE scope = ${scope} AND ${IS_ANSWERED} AND doubts = 0 GROUP BY sent / ${placeOf(1, 0)} ORDER BY sent`,
+      `FROM value WHERE scope = ${scope} AND ${IS_ANSWERED} AND doubts = 0 GROUP BY sent / ${dispatchNumber(1, 0)} ORDER BY sent`,
     ),
     unjudged: db.query(
       READ,
@@ -154,7 +161,7 @@ export function beginRows(db: Sqlite, key: string) {
       scope,
       lastId: Number(db.query(['max(id) AS last'], 'FROM value').get()?.last ?? 0),
       bought: most('nth'),
-      lastLease: leaseOf(most('sent')),
+      lastLease: leaseOfDispatch(most('sent')),
       spending: spendingOf(rows),
       renewed: renewed.reduce((sum, some) => sum + some, 0),
     };
@@ -174,7 +181,7 @@ function spendingOf(totals: readonly SqlRow[]): Map<number, Record<Operation, Sp
   for (const row of totals) {
     const spending = spendingIn(row);
     if (Object.values(spending).every(count => count === 0)) continue;
-    const by = all.get(Number(row.scope)) ?? nothingSpent();
+    const by = all.get(Number(row.scope)) ?? zeroSpending();
     all.set(Number(row.scope), by);
     by[row.operation as Operation] = spending;
   }
@@ -198,7 +205,7 @@ function recoverLeases(db: Sqlite): number {
     const [lease, scope] = [Number(row.id), Number(row.scope)];
     const sql = statements.get(scope) ?? ledgerStatements(db, scope);
     statements.set(scope, sql);
-    const calls = saved<readonly LeasedCall[]>(row.calls);
+    const calls = fromChecksummedJson<readonly LeasedCall[]>(row.calls);
     const found = findEntries(
       sql,
       calls.map(([key]) => key),
@@ -206,8 +213,8 @@ function recoverLeases(db: Sqlite): number {
     const known = new Map(found.map(entry => [entry.key, entry]));
     const lost = calls.flatMap(([key, operation, cost, dispatch, renews], nth) => {
       const entry = known.get(key) ?? newEntry({operation, key});
-      if (leaseOf(entry.sent) >= lease) return [];
-      entry.sent = placeOf(lease, nth);
+      if (leaseOfDispatch(entry.sent) >= lease) return [];
+      entry.sent = dispatchNumber(lease, nth);
       loseCall(entry, {cost, dispatch, renews});
       return [entry];
     });
@@ -248,7 +255,7 @@ export function forgetFailures(db: Sqlite, doubts: number): void {
 export function findEntries(sql: LedgerStatements, keys: readonly string[]): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
-    entries.push(...sql.find.all(listOf(keys.slice(from, from + FIND_AT_ONCE))).map(entryOf));
+    entries.push(...sql.find.all(jsonList(keys.slice(from, from + FIND_AT_ONCE))).map(readEntry));
   return entries;
 }
 
@@ -278,13 +285,16 @@ export function* answersAfter(sql: LedgerStatements, nth: number): Generator<Sco
   for (let last = 0; ; ) {
     const rows = sql.answered.all(last, nth);
     for (const scope of new Set(rows.map(({owner}) => String(owner))))
-      yield {scope, answers: rows.filter(({owner}) => owner === scope).map(row => answerOf(entryOf(row)))};
+      yield {
+        scope,
+        answers: rows.filter(({owner}) => owner === scope).map(row => keptAnswerOf(readEntry(row))),
+      };
     if (rows.length < ROWS_AT_ONCE) return;
     last = Number(rows.at(-1)?.id);
   }
 }
 
 /** The kept answer of an entry that has one. */
-export function answerOf({operation, key, outcome}: LedgerEntry): KeptAnswer {
+export function keptAnswerOf({operation, key, outcome}: LedgerEntry): KeptAnswer {
   return {operation, key, outcome: outcome as Answer};
 }

@@ -4,7 +4,7 @@ import {systemReason} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
 import {Bits} from '../bits.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
-import {guarded, toSaved, unwritable, writeMeta} from './ledger-file.ts';
+import {orThrowLedgerError, toChecksummedJson, unwritable, writeMeta} from './ledger-file.ts';
 import {findEntries, type LeasedCall, type LedgerStatements, writeEntries} from './ledger-rows.ts';
 import type {RefusalTally} from './tally.ts';
 
@@ -53,7 +53,7 @@ export class LedgerWriter {
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#bits = options.isResumed ? undefined : new Bits();
-    this.#refusals = toSaved(options.refusals);
+    this.#refusals = toChecksummedJson(options.refusals);
   }
 
   /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
@@ -69,7 +69,8 @@ export class LedgerWriter {
       if (waiting !== undefined) found.set(key, waiting);
       else if (this.#bits?.has(bitOf(key)) !== false) others.push(key);
     }
-    for (const entry of guarded(() => findEntries(this.#options.sql, others))) found.set(entry.key, entry);
+    for (const entry of orThrowLedgerError(() => findEntries(this.#options.sql, others)))
+      found.set(entry.key, entry);
     return found;
   }
 
@@ -108,7 +109,7 @@ export class LedgerWriter {
       ],
     );
     if (this.refusal === undefined) this.#demandSpace();
-    this.write(() => this.#options.sql.lease.run(lease, toSaved(leased)), true);
+    this.write(() => this.#options.sql.lease.run(lease, toChecksummedJson(leased)), true);
     for (const {key} of calls) this.#bits?.add(bitOf(key));
   }
 
@@ -145,8 +146,8 @@ export class LedgerWriter {
 
   #commit(more: () => void): void {
     const {db, sql, refusals, oldestLease} = this.#options;
-    const text = toSaved(refusals);
-    guarded(() =>
+    const text = toChecksummedJson(refusals);
+    orThrowLedgerError(() =>
       db.transaction(() => {
         writeEntries(sql, this.#waiting.values());
         sql.endLeases.run(oldestLease());

@@ -3,11 +3,19 @@ import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {isKept, type LookupKey, type Outcome} from '../lookup.ts';
 import {Bookkeeping} from './bookkeeping.ts';
-import {attemptAll, Budget, type Limits} from './budget.ts';
-import {type GiveBack, giveBackHolding, saveHolding} from './budget-refund.ts';
+import {Budget, type Limits, runAllCollectingErrors} from './budget.ts';
+import {type GiveBack, refundHolding, saveHolding} from './budget-refund.ts';
 import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
 import {judgeRejections} from './judge-rejections.ts';
-import {guarded, openLedgerFile, readMeta, removeNames, SPARE, toSaved, writeMeta} from './ledger-file.ts';
+import {
+  openLedgerFile,
+  orThrowLedgerError,
+  readMeta,
+  removeNames,
+  SPARE,
+  toChecksummedJson,
+  writeMeta,
+} from './ledger-file.ts';
 import {
   answersAfter,
   beginRows,
@@ -20,7 +28,7 @@ import {
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
 import {Reservations} from './reservations.ts';
-import {nothingSpent, type SpendingBy} from './spending.ts';
+import {type SpendingBy, zeroSpending} from './spending.ts';
 import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
@@ -74,24 +82,25 @@ export class Ledger {
   constructor(path: string, options: LedgerOptions) {
     const {scope: key, temporary = false, maxCredits, shared = []} = options;
     const full = !temporary && (maxCredits !== undefined || shared.length > 0);
-    const db = guarded(() => openLedgerFile(path, full));
+    const db = orThrowLedgerError(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
     this.#options = options;
     this.#db = db;
     this.#spare = temporary ? undefined : new Spare(path + SPARE);
     try {
-      const found = guarded(() => beginRows(db, key));
+      const found = orThrowLedgerError(() => beginRows(db, key));
       const {scope, lastId, bought, spending} = found;
-      const refusals = guarded(() => readMeta<Tally['refusals']>(db, 'refusals')) ?? noRefusalsYet();
+      const refusals =
+        orThrowLedgerError(() => readMeta<Tally['refusals']>(db, 'refusals')) ?? noRefusalsYet();
       this.scope = scope;
       this.interrupted = found.interrupted;
       this.isResumed = lastId > 0;
-      this.#books = new Bookkeeping(emptyTally(refusals), spending.get(scope) ?? nothingSpent(), bought);
+      this.#books = new Bookkeeping(emptyTally(refusals), spending.get(scope) ?? zeroSpending(), bought);
       this.tally = this.#books.tally;
       this.spending = this.#books.spending;
       this.#boughtBefore = bought;
       this.#used = new UsedValues(this.tally, lastId);
-      this.#sql = guarded(() => ledgerStatements(db, scope));
+      this.#sql = orThrowLedgerError(() => ledgerStatements(db, scope));
       this.#writer = new LedgerWriter({
         db,
         sql: this.#sql,
@@ -102,8 +111,8 @@ export class Ledger {
       });
       this.budget = new Budget(options, this.spending, found.renewed);
       this.#reservations = new Reservations(this.budget, found.lastLease);
-      guarded(() => giveBackHolding(db, spending, options.giveBack ?? (() => {})));
-      guarded(() => this.#saveHolding());
+      orThrowLedgerError(() => refundHolding(db, spending, options.giveBack ?? (() => {})));
+      orThrowLedgerError(() => this.#saveHolding());
     } catch (error) {
       db.close();
       throw error;
@@ -117,7 +126,7 @@ export class Ledger {
 
   /** Spending since the count began, of each endpoint and account by its number, as the file has it. */
   get spendingByScope(): readonly (readonly [scope: number, SpendingBy])[] {
-    return [...guarded(() => readSpending(this.#db))];
+    return [...orThrowLedgerError(() => readSpending(this.#db))];
   }
 
   /** Calls in flight: those that were reserved and are not booked yet. */
@@ -161,7 +170,7 @@ export class Ledger {
   /** Begins to count values anew, since the run reads its input again. */
   readAgain(): void {
     this.#writer.drain();
-    const {last} = guarded(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
+    const {last} = orThrowLedgerError(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
     this.#used = new UsedValues(this.tally, Number(last ?? 0));
     for (const counts of Object.values(this.tally.operations))
       Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
@@ -211,7 +220,9 @@ export class Ledger {
    * `keep` with the answers, and returns the number of failures by operation.
    */
   judgeRejections(streak: number, keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
-    return guarded(() => judgeRejections(this.#sql, this.#writer, streak, () => ++this.#books.bought, keep));
+    return orThrowLedgerError(() =>
+      judgeRejections(this.#sql, this.#writer, streak, () => ++this.#books.bought, keep),
+    );
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
@@ -230,7 +241,7 @@ export class Ledger {
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);
       forgetSpending(this.#db);
-      writeMeta(this.#db, 'run', toSaved(run));
+      writeMeta(this.#db, 'run', toChecksummedJson(run));
       this.#saveHolding();
     });
   }
@@ -243,12 +254,12 @@ export class Ledger {
 
   /** Reads a value that {@link setMeta} saved; undefined if there is none. */
   getMeta<T>(name: string): T | undefined {
-    return guarded(() => readMeta<T>(this.#db, name));
+    return orThrowLedgerError(() => readMeta<T>(this.#db, name));
   }
 
   /** Saves `value` under `name`, together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#writer.write(() => writeMeta(this.#db, name, toSaved(value)));
+    this.#writer.write(() => writeMeta(this.#db, name, toChecksummedJson(value)));
   }
 
   /** Books the calls in flight as maybe charged, and writes all bookings. Afterwards no attempt can be booked. */
@@ -272,7 +283,7 @@ export class Ledger {
     this.#loseInFlight();
     this.#state = 'closed';
     // Errors are ignored: the caller reports the error for which it abandons the ledger.
-    attemptAll([() => this.budget.close(), () => this.#db.close()]);
+    runAllCollectingErrors([() => this.budget.close(), () => this.#db.close()]);
   }
 
   #saveHolding(): void {

@@ -1,6 +1,6 @@
 import type {Charge} from '../../job/settings/cost.ts';
 import type {Budget} from './budget.ts';
-import {leaseOf, placeOf, type Reservation} from './entry.ts';
+import {dispatchNumber, leaseOfDispatch, type Reservation} from './entry.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
 
 /** The calls in flight: their credits are reserved, and they are not booked yet. */
@@ -22,7 +22,7 @@ export class Reservations {
   /** All calls of the leases before this one are booked. */
   get oldestLease(): number {
     const [oldest] = this.#calls.values();
-    return oldest === undefined ? this.#lastLease + 1 : leaseOf(oldest.entry.sent);
+    return oldest === undefined ? this.#lastLease + 1 : leaseOfDispatch(oldest.entry.sent);
   }
 
   /** Adds up `measure` over the calls. */
@@ -50,7 +50,7 @@ export class Reservations {
     }
     if (granted.length > 0) this.#lastLease = lease;
     for (const [nth, call] of granted.entries()) {
-      call.entry.sent = placeOf(lease, nth);
+      call.entry.sent = dispatchNumber(lease, nth);
       this.#calls.set(call.key, call);
     }
     return granted;

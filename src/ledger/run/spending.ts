@@ -13,7 +13,7 @@ export type SpendingBy = Readonly<Record<Operation, Readonly<Spending>>>;
 
 const NOTHING: Spending = {spent: 0, maybeSpent: 0, calls: 0};
 
-export function nothingSpent(): Record<Operation, Spending> {
+export function zeroSpending(): Record<Operation, Spending> {
   return perOperation(() => ({...NOTHING}));
 }
 

@@ -15,7 +15,7 @@ const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
 /** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: in any form of {@link waitMs}. */
-export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefined {
+export function parseRetryAfter(pace: PaceHeaders, nowMs: number): number | undefined {
   const text = pace.retryAfter?.trim();
   return text === undefined ? undefined : waitMs(text, pace, nowMs);
 }
@@ -53,7 +53,7 @@ export interface Quota {
  * The tightest quota among `RateLimit` (structured fields: `"default";r=50;t=30`), the older `RateLimit: limit=100,
  * remaining=50, reset=30`, `RateLimit-Remaining` / `-Reset` and `X-RateLimit-*`.
  */
-export function quotaOf(pace: PaceHeaders, nowMs: number): Quota | undefined {
+export function parseQuota(pace: PaceHeaders, nowMs: number): Quota | undefined {
   const {limits} = pace;
   // Most services report none: every answer would pay for the search.
   if (Object.keys(limits).length === 0) return undefined;

@@ -20,17 +20,17 @@ const LEASE_SECONDS = 0.01;
 const NOTICEABLE = 0.02;
 
 /** Permits of one lease of these seconds at `rate` calls a second. */
-export function leaseAt(rate: number, seconds = LEASE_SECONDS): number {
+export function leaseSize(rate: number, seconds = LEASE_SECONDS): number {
   return Math.max(1, Math.floor(rate * seconds));
 }
 
 /** Milliseconds in which `permits` are earned at `rate` calls a second. */
-export function earnedIn(permits: number, rate: number): number {
+export function earnedInMs(permits: number, rate: number): number {
   return (permits * 1_000) / rate;
 }
 
 /** True if leases for the rate `before` also suit `rate`. False if `before` is NaN: there were none. */
-export function isAbout(rate: number, before: number): boolean {
+export function isNearRate(rate: number, before: number): boolean {
   return Math.abs(rate - before) <= NOTICEABLE * rate;
 }
 

@@ -5,7 +5,7 @@ import {type Call, isKnownRejection, type LookupOptions, type Pause, type StopRe
 import {askedMs, type Blame, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
 import {CircuitBreaker, type OpenTasks} from './circuit-breaker.ts';
-import {quotaOf} from './pace-headers.ts';
+import {parseQuota} from './pace-headers.ts';
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
@@ -189,7 +189,7 @@ export class ServiceHealth {
 
   /** Lets nothing leave if the calls in flight use up the quota that an answer reported. */
   #observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
-    const quota = quotaOf(pace, now);
+    const quota = parseQuota(pace, now);
     if (quota === undefined) return;
     const believed = this.#quotaSeen;
     this.#quotaSeen ||= quota.remaining > 0;

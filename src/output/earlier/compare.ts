@@ -8,7 +8,7 @@ import {DistinctKeys} from '../../ledger/run/distinct-keys.ts';
 import type {Changes} from '../../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
 import type {EnrichedFile} from './enriched-file.ts';
-import {type KeyedRow, type Pair, Pairs, type Side} from './pairs.ts';
+import {type ComparedSide, type KeyedRow, type Pair, Pairs} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
@@ -77,7 +77,7 @@ function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[
 /** Refuses a key that is empty in all rows of a file: in NDJSON, a misspelt key column can't be noticed earlier. */
 function refuseWithoutKeys(
   {key, rows, without_key: without}: Changes,
-  files: Readonly<Record<Side, EnrichedFile>>,
+  files: Readonly<Record<ComparedSide, EnrichedFile>>,
 ): void {
   for (const side of ['old', 'new'] as const)
     if (rows[side] > 0 && rows[side] === without[side])

@@ -7,7 +7,7 @@ import {compressionOf} from '../../job/name-endings.ts';
 import type {Changes} from '../../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, openEnriched} from './enriched-file.ts';
-import {fieldsIn, lineIn, rewrittenTexts} from './row-texts.ts';
+import {csvFields, ndjsonLine, rewrittenTexts} from './row-texts.ts';
 import {writeWhole} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
@@ -47,8 +47,8 @@ async function writeNews(to: string, compared: EnrichedFile, {isNews}: Compariso
     yield* rewrittenTexts<TextRow>(file, {
       header: format.kind === 'csv' ? (format.header ?? format.columns) : [],
       rowsFor: rows => rows.filter(({record}) => isNews(record)),
-      fieldsOf: row => fieldsIn(row),
-      lineOf: lineIn,
+      fieldsOf: row => csvFields(row),
+      lineOf: ndjsonLine,
     });
     if (file.source.position.sha256 !== compared.source.position.sha256)
       throw new InputError(

@@ -7,9 +7,9 @@ import {besideOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
 import {statusCodes} from '../../score/language/codes.ts';
 import {riskLevels} from '../../score/language/types.ts';
-import {valueAt} from '../columns.ts';
+import {getAtPath} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
-import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
+import {findResultColumns, findResultMembers, type ResultColumns} from './result-columns.ts';
 
 /** Maximum length in bytes of a row that is read back. It has room for a run's longest row and its answers. */
 const MOST_BYTES = 2 ** 28;
@@ -97,7 +97,7 @@ function summaryBeside(path: string): Summary | undefined {
 }
 
 /** Time at which the file's run first started (ms since the epoch); NaN if unknown. Rules read it as `now`. */
-export function startOf({summary}: EnrichedFile): number {
+export function readStart({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
@@ -132,7 +132,7 @@ function demandRow(path: string, record: InputRecord): TextRow {
 
 function layoutOf({format, sample}: Source): ResultLayout | undefined {
   if (format.kind === 'csv') {
-    const results = format.header === undefined ? undefined : resultColumnsIn(format.columns);
+    const results = format.header === undefined ? undefined : findResultColumns(format.columns);
     if (results === undefined) return undefined;
     const {own: width} = results;
     const [header, columns] = [format.header?.slice(0, width), format.columns.slice(0, width)];
@@ -143,13 +143,13 @@ function layoutOf({format, sample}: Source): ResultLayout | undefined {
   // members that only later rows have would come after the results.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
-  const results = resultMembersIn(members[ENRICHMENT]) ?? resultColumnsIn(Object.keys(members));
+  const results = findResultMembers(members[ENRICHMENT]) ?? findResultColumns(Object.keys(members));
   if (results === undefined) return undefined;
   const paths = results.isNested ? nestedPaths(results) : results.names.map(name => [name]);
   const added = new Set(paths.map(([name]) => name));
   const columns = format.columns.filter(name => !added.has(name));
   const cellsOf = (row: TextRow) =>
-    paths.map(path => textOf(row.type === 'ndjson' ? valueAt(row.value, path) : undefined));
+    paths.map(path => textOf(row.type === 'ndjson' ? getAtPath(row.value, path) : undefined));
   return {own: {...format, columns}, results, cellsOf};
 }
 

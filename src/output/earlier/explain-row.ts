@@ -2,11 +2,11 @@ import type {TextRow} from '../../input/row.ts';
 import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
-import {backgroundOf} from '../../score/rule-inputs.ts';
-import {conditionCompiler, factsReader, subjectsOf} from '../../score/subjects.ts';
+import {makeBackground} from '../../score/rule-inputs.ts';
+import {conditionCompiler, factsReader, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
-import {type EnrichedFile, startOf} from './enriched-file.ts';
-import {listFactsIn, parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
+import {type EnrichedFile, readStart} from './enriched-file.ts';
+import {createEnrichedReader, parsedJson, readListFacts, readTargets} from './read-answers.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
@@ -20,7 +20,7 @@ export interface Explained {
 }
 
 /** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
-export function explainerOf(
+export function createExplainer(
   file: EnrichedFile,
 ): (row: TextRow, number: number) => Promise<Explained | undefined> {
   const {summary, results} = file;
@@ -72,10 +72,10 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  * for a rule that does not hold, and for a rule with lists or constants: the summary lacks them.
  */
 async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
-  const targets = targetsIn(file);
-  const read = rowReaderOf(file);
-  const background = backgroundOf(undefined, startOf(file) || 0);
-  const compile = conditionCompiler(subjectsOf(targets), file.own, background);
+  const targets = readTargets(file);
+  const read = createEnrichedReader(file);
+  const background = makeBackground(undefined, readStart(file) || 0);
+  const compile = conditionCompiler(findSubjects(targets), file.own, background);
   const ready = rules.map(({when}) => {
     try {
       return compile(when, '');
@@ -89,7 +89,7 @@ async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const readFacts = factsReader(conditions, targets, file.own.columns, background);
   // If the summary says that nothing is shared, no rule held by it.
   const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
-  const list = isShared ? await listFactsIn(file, reads, sameBy) : undefined;
+  const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
   return (row: TextRow, cells: readonly string[]) => {
     const facts = readFacts({...read(row, cells), shared: list?.of(row)});
     return ready.map((rule): Used | undefined =>

@@ -1,4 +1,4 @@
-import {inTemporary, openTemporary} from '../../disk/temporary.ts';
+import {openTemporary, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 
 /** A row to match: its number in its file, and its results. */
 export interface KeyedRow {
@@ -6,7 +6,7 @@ export interface KeyedRow {
   readonly cells: readonly string[];
 }
 
-export type Side = 'old' | 'new';
+export type ComparedSide = 'old' | 'new';
 
 /** An old row and a new row with the same key; or a row without a partner. */
 export interface Pair {
@@ -38,7 +38,7 @@ export class Pairs {
    * Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is
    * undefined. `isRepeat`: true if an earlier row of the same side had this key.
    */
-  match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
+  match(side: ComparedSide, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
     // An earlier row with this key may be in the file, and must be matched first.
     const isLate = isRepeat && this.#file !== undefined;
@@ -54,13 +54,13 @@ export class Pairs {
     if (others === undefined) waiting[side].set(key, [row]);
     else others.push(row);
     this.#count += 1;
-    if (this.#count > this.#most) inTemporary(() => this.#spill());
+    if (this.#count > this.#most) orThrowTemporaryUnwritable(() => this.#spill());
     return undefined;
   }
 
   /** Yields the rest once both files are read: pairs of which a row is in the file, and rows without a partner. */
   *rest(): Generator<Pair> {
-    if (this.#file !== undefined) yield* inTemporary(() => this.#spill()).pairs();
+    if (this.#file !== undefined) yield* orThrowTemporaryUnwritable(() => this.#spill()).pairs();
     for (const side of ['old', 'new'] as const)
       for (const rows of this.#waiting[side].values()) for (const row of rows) yield {[side]: row};
   }
@@ -81,7 +81,7 @@ export class Pairs {
   }
 }
 
-type WaitingRows = Readonly<Record<Side, Map<string, KeyedRow[]>>>;
+type WaitingRows = Readonly<Record<ComparedSide, Map<string, KeyedRow[]>>>;
 
 /** Waiting rows on disk. */
 class WaitingFile {

@@ -1,14 +1,14 @@
-import {isObject, usedAnswer} from '../../client/answer-fields.ts';
+import {isObject, usableAnswer} from '../../client/answer-fields.ts';
 import {createPlan} from '../../columns/plan-row.ts';
 import {cellReader, type Target} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {type FieldType, fieldTypes} from '../../operations/field-types.ts';
 import type {Operation} from '../../operations/table.ts';
-import {type ListFacts, listFactsOf} from '../../score/list-facts.ts';
+import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
 import type {Scorer} from '../../score/scorer.ts';
 import type {LookupStatus, RowView} from '../../score/subjects.ts';
-import {type AnswerField, putAt, valueAt} from '../columns.ts';
+import {type AnswerField, getAtPath, setAtPath} from '../columns.ts';
 import {formulaSafe} from '../csv-line.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {type EnrichedFile, openEnriched} from './enriched-file.ts';
@@ -21,7 +21,7 @@ export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
  *
  * @throws {UsageError} if the names of a lookup's columns don't show its operation.
  */
-export function targetsIn({path, results, own, summary}: EnrichedFile): Target[] {
+export function readTargets({path, results, own, summary}: EnrichedFile): Target[] {
   return results.lookups.map(({operation, target: {prefix}}) => {
     if (operation === undefined)
       throw new UsageError(
@@ -37,16 +37,16 @@ export function targetsIn({path, results, own, summary}: EnrichedFile): Target[]
  * Counts the facts of a whole output that rules read; undefined if they read none, or if the columns are not known,
  * which the summary has.
  */
-export async function listFactsIn(
+export async function readListFacts(
   file: EnrichedFile,
   reads: Scorer['reads'],
   sameBy?: string,
 ): Promise<ListFacts | undefined> {
-  const targets = targetsIn(file);
+  const targets = readTargets(file);
   const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
   if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
   const planOf = (some: readonly Target[]) => createPlan(some, {}, first);
-  const facts = listFactsOf(reads, targets, planOf, file.own, sameBy);
+  const facts = countListFacts(reads, targets, planOf, file.own, sameBy);
   if (facts === undefined) return undefined;
   const again = await openEnriched(file.path);
   for await (const rows of again.batches()) for (const row of rows) facts.add(row);
@@ -56,7 +56,7 @@ export async function listFactsIn(
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
-export function rowReaderOf({results, own, source}: EnrichedFile): ReadRow {
+export function createEnrichedReader({results, own, source}: EnrichedFile): ReadRow {
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
@@ -73,8 +73,8 @@ export function rowReaderOf({results, own, source}: EnrichedFile): ReadRow {
       results: columns.map(({status, error}) => statusOf(cells[status], cells[error])),
       answers: columns.map(({operation, first, reads, key, status}) => {
         if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
-        const data = valueAt(nested, [key, 'data']);
-        return isObject(data) && operation !== undefined ? usedAnswer(operation, data) : undefined;
+        const data = getAtPath(nested, [key, 'data']);
+        return isObject(data) && operation !== undefined ? usableAnswer(operation, data) : undefined;
       }),
     };
   };
@@ -94,7 +94,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   const read = type !== undefined && 'read' in type ? type.read : (text: string) => text;
   return (text, answer) => {
     const value = kind === 'json' ? parsedJson(text) : read(isEscaped ? unescaped(text) : text);
-    putAt(answer, path, value);
+    setAtPath(answer, path, value);
   };
 }
 

@@ -1,18 +1,18 @@
 import {isObject} from '../../client/answer-fields.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import {
+  type AddedColumns,
   addedNames,
-  columnsOf,
   fieldsOf,
-  type NamedColumns,
+  listResultColumns,
   REPAIRS,
   type RiskColumn,
   riskColumns,
-  saidOf,
+  statusColumns,
 } from '../columns.ts';
 
 /** One lookup's columns in an output. */
-export interface LookupColumns extends NamedColumns {
+export interface LookupColumns extends AddedColumns {
   /** Undefined if the columns fit several operations, or none. */
   readonly operation: Operation | undefined;
   /** Name of the lookup's member under `enrichment`, if answers are nested. */
@@ -41,7 +41,7 @@ function resultColumns(columns: Omit<ResultColumns, 'names' | 'riskAt'>): Result
 }
 
 /** Finds the columns that a run added at the end of a header; undefined if there are none. */
-export function resultColumnsIn(names: readonly string[]): ResultColumns | undefined {
+export function findResultColumns(names: readonly string[]): ResultColumns | undefined {
   for (const [own, name] of names.entries()) {
     const found = name.endsWith('status') ? resultsFrom(names, own) : undefined;
     if (found !== undefined) return found;
@@ -55,7 +55,7 @@ function resultsFrom(names: readonly string[], own: number): ResultColumns | und
   let at = own;
   for (let found = lookupAt(names, at); found !== undefined; found = lookupAt(names, at)) {
     lookups.push(found);
-    at += columnsOf(found).length;
+    at += listResultColumns(found).length;
   }
   const risk = riskColumns.filter(name => names[at] === `risk_${name}` && ++at > 0);
   const repairs = names[at] === REPAIRS;
@@ -67,7 +67,7 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   const name = names[at] ?? '';
   const prefix = name.slice(0, -'status'.length);
   if (name !== `${prefix}status` || names[at + 1] !== `${prefix}error`) return undefined;
-  const said = saidOf(names[at + 2] === `${prefix}stale`);
+  const said = statusColumns(names[at + 2] === `${prefix}stale`);
   const from = at + said.length;
   const candidates = operationNames.map(operation => {
     let next = from;
@@ -93,7 +93,7 @@ function onlyOne(fitting: readonly Operation[], prefix: string): Operation | und
 }
 
 /** The result columns in an NDJSON row's `enrichment` member; undefined if that member is something else. */
-export function resultMembersIn(enrichment: unknown): ResultColumns | undefined {
+export function findResultMembers(enrichment: unknown): ResultColumns | undefined {
   if (!isObject(enrichment)) return undefined;
   const {risk: judged, ...members} = enrichment;
   const lookups = Object.entries(members).map(([key, member]): LookupColumns | undefined => {
@@ -101,7 +101,7 @@ export function resultMembersIn(enrichment: unknown): ResultColumns | undefined 
     const operation = operationNames.find(name => name === key) ?? onlyOne(operationNames, `${key}_`);
     const prefix = operation === key ? operations[operation].prefix : `${key}_`;
     const fields = operation === undefined ? [] : fieldsOf(operation);
-    return {operation, target: {prefix}, key, said: saidOf('stale' in member), fields};
+    return {operation, target: {prefix}, key, said: statusColumns('stale' in member), fields};
   });
   const known = lookups.filter(lookup => lookup !== undefined);
   if (known.length === 0 || known.length < lookups.length) return undefined;

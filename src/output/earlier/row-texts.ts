@@ -27,11 +27,11 @@ export async function* rewrittenTexts<One>(
 }
 
 /** The first `end` fields of a CSV row, or all without `end`; empty for NDJSON. */
-export function fieldsIn(row: TextRow, end?: number): readonly string[] {
+export function csvFields(row: TextRow, end?: number): readonly string[] {
   return row.type === 'csv' ? row.fields.slice(0, end) : [];
 }
 
 /** An NDJSON row's line without blanks around it; empty for CSV. */
-export function lineIn(row: TextRow): string {
+export function ndjsonLine(row: TextRow): string {
   return row.type === 'ndjson' ? row.raw.trim() : '';
 }

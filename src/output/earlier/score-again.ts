@@ -7,16 +7,16 @@ import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {Reference} from '../../score/language/expression.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
-import {type Background, backgroundOf} from '../../score/rule-inputs.ts';
+import {type Background, makeBackground} from '../../score/rule-inputs.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
-import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells, valueAt} from '../columns.ts';
+import {addedNames, getAtPath, planRisk, REPAIRS, type RiskColumn, riskCells} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
-import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
-import {listFactsIn, rowReaderOf, targetsIn} from './read-answers.ts';
-import {fieldsIn, lineIn, rewrittenTexts} from './row-texts.ts';
+import {type EnrichedFile, openEnriched, readStart} from './enriched-file.ts';
+import {createEnrichedReader, readListFacts, readTargets} from './read-answers.ts';
+import {csvFields, ndjsonLine, rewrittenTexts} from './row-texts.ts';
 import {writeWhole} from './whole-file.ts';
 
 export interface ScoreAgain {
@@ -45,14 +45,14 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     // Compares only the risk: the answers are the same before and after.
     const compared = addedNames([], {risk, repairs: false});
     const counts = new ChangeCounts(compared, compared);
-    const startedAt = now ?? startOf(file);
-    const background = backgroundOf(rules, startedAt || 0);
-    const scorer = createScorer(rules, targetsIn(file), file.own, background, risk);
+    const startedAt = now ?? readStart(file);
+    const background = makeBackground(rules, startedAt || 0);
+    const scorer = createScorer(rules, readTargets(file), file.own, background, risk);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
-    facts = await listFactsIn(file, scorer.reads, rules.sameBy);
+    facts = await readListFacts(file, scorer.reads, rules.sameBy);
     const unseen = new UnseenFields(file, scorer.reads);
-    const read = rowReaderOf(file);
+    const read = createEnrichedReader(file);
     const answers = results.riskAt;
     let rows = 0;
     const rescored = (row: TextRow) => {
@@ -75,7 +75,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
           ...addedNames(results.lookups, {...results, risk}),
         ],
         rowsFor: batch => batch.map(rescored),
-        fieldsOf: ({row, cells}) => [...fieldsIn(row, file.own.columns.length), ...cells],
+        fieldsOf: ({row, cells}) => [...csvFields(row, file.own.columns.length), ...cells],
         lineOf: ({row, judged}) => withRisk(file, row, judged, risk),
       });
       unseen.refuse();
@@ -152,7 +152,7 @@ class UnseenFields {
   /** Removes the fields that a row's answers have. */
   remove({answers}: RowView): void {
     for (const [read, lookups] of this.#reads)
-      if (lookups.some(index => valueAt(answers[index], read.path.slice(1)) !== undefined))
+      if (lookups.some(index => getAtPath(answers[index], read.path.slice(1)) !== undefined))
         this.#reads.delete(read);
   }
 
@@ -173,7 +173,7 @@ function withRisk(
   judged: Risk,
   columns: readonly RiskColumn[],
 ): string {
-  const raw = lineIn(row);
+  const raw = ndjsonLine(row);
   const end = isNested ? '}}' : '}';
   if (!raw.endsWith(end) || (isNested && [...jsonMembers(raw).keys()].at(-1) !== ENRICHMENT))
     throw new InputError(

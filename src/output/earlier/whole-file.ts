@@ -2,7 +2,7 @@ import {accessSync, readdirSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {lockFiles, takeLock} from '../../disk/lock.ts';
 import {writePath} from '../../disk/path.ts';
-import {moveAtomically, orUnwritable, unwritable} from '../../disk/replace.ts';
+import {moveAtomically, orThrowUnwritable, unwritableError} from '../../disk/replace.ts';
 import {OutputError} from '../../errors.ts';
 import {FileSink} from '../sink.ts';
 
@@ -18,7 +18,7 @@ export async function writeWhole(
   texts: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
   const busy = (who: string) => `Another command is writing ${path}: ${who}. Wait for it.`;
-  const {directory, lock} = orUnwritable(path, () => {
+  const {directory, lock} = orThrowUnwritable(path, () => {
     const target = writePath(path);
     accessSync(dirname(target));
     const directory = `${target}.run`;
@@ -36,7 +36,9 @@ export async function writeWhole(
     moveAtomically(partial, path);
   } catch (error) {
     // The error names the file that callers know, and not the temporary file.
-    throw error instanceof OutputError && error.cause !== undefined ? unwritable(path, error.cause) : error;
+    throw error instanceof OutputError && error.cause !== undefined
+      ? unwritableError(path, error.cause)
+      : error;
   } finally {
     rmSync(partial, {force: true});
     if (process.platform === 'win32') lock.release();

@@ -1,4 +1,4 @@
-import {count} from '../format.ts';
+import {formatCount} from '../format.ts';
 import {type Block, type Chart, cellText, type Tone} from '../model.ts';
 import {html, type Markup} from './markup.ts';
 
@@ -8,21 +8,21 @@ import {html, type Markup} from './markup.ts';
  */
 
 /** A bar that fills a share of its cell, from 0 to 1. */
-export function bar(share: number): Markup {
+export function drawBar(share: number): Markup {
   return html`<svg class="bar" aria-hidden="true"><rect class="fill-known" width="${length(share)}%" height="100%" rx="2"/></svg>`;
 }
 
 /** Figures of the table's columns, from the second on; null where a cell has none. */
-export function figuresOf({rows}: Block): (number | null)[][] {
+export function tableFigures({rows}: Block): (number | null)[][] {
   return rows.map(([, ...cells]) => cells.map(cell => (typeof cell === 'number' ? cell : null)));
 }
 
-export function sumOf(counts: readonly (number | null)[]): number {
+export function sumCounts(counts: readonly (number | null)[]): number {
   return counts.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
 
 /** One row as a bar. Each part is as wide as its share of the row's sum. */
-export function stack(
+export function drawStack(
   names: readonly string[],
   [name, ...cells]: Block['rows'][number],
   tones: readonly Tone[],
@@ -31,17 +31,17 @@ export function stack(
   const used = counts.flatMap((value, index) => (value === 0 ? [] : [{value, index}]));
   let from = 0;
   const rects = used.map(({value, index}) => {
-    const [x, share] = [from, value / sumOf(counts)];
+    const [x, share] = [from, value / sumCounts(counts)];
     from += share;
     return html`<rect class="fill-${tones[index]} part" x="${length(x)}%" width="${length(share)}%" height="100%"/>`;
   });
-  const parts = used.map(({value, index}) => `${names[index]} ${count(value)}`);
+  const parts = used.map(({value, index}) => `${names[index]} ${formatCount(value)}`);
   const label = `${name}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
   return html`<svg class="stack" role="img" aria-label="${label}"><rect class="fill-none" width="100%" height="100%"/>${rects}</svg>`;
 }
 
 /** Columns side by side, the highest as high as the chart. */
-export function histogram({rows, head, caption}: Block, most: number): Markup {
+export function drawHistogram({rows, head, caption}: Block, most: number): Markup {
   const width = 1 / Math.max(1, rows.length);
   const columns = rows.map(([, value], index) => {
     const height = Number(value) / Math.max(1, most);
@@ -56,8 +56,8 @@ const BOX = 100;
 export type LinesChart = Extract<Chart, {kind: 'lines'}>;
 
 /** Lines over time, with gaps for missing values. `most` is the upper end of the scale. */
-export function lines(block: Block, {tones, ends, unit}: LinesChart, most: number): Markup {
-  const figures = figuresOf(block);
+export function drawLines(block: Block, {tones, ends, unit}: LinesChart, most: number): Markup {
+  const figures = tableFigures(block);
   const series = tones.map((_, column) => figures.map(row => row[column] ?? null));
   const paths = series.map(
     (values, index) =>
@@ -65,7 +65,7 @@ export function lines(block: Block, {tones, ends, unit}: LinesChart, most: numbe
   );
   const said = series.map((values, index) => {
     const known = values.filter(value => value !== null);
-    const range = `${count(Math.min(...known))} to ${count(Math.max(...known))} ${unit}`;
+    const range = `${formatCount(Math.min(...known))} to ${formatCount(Math.max(...known))} ${unit}`;
     return `${block.head[index + 1]}: ${known.length === 0 ? 'nothing' : range}`;
   });
   return html`<svg class="lines" viewBox="0 0 ${BOX} ${BOX}" preserveAspectRatio="none" role="img" aria-label="${`${block.caption} over time. ${said.join('; ')}`}"><path class="grid" d="M0 0H${BOX}M0 ${BOX / 2}H${BOX}M0 ${BOX}H${BOX}" vector-effect="non-scaling-stroke"/>${paths}</svg>`;

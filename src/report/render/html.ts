@@ -1,9 +1,18 @@
 import {readFileSync} from 'node:fs';
 import {sourceFile} from '../../operations/package-files.ts';
-import {count, duration} from '../format.ts';
+import {formatCount, formatDuration} from '../format.ts';
 import {type Block, cellText, type Report, type Section, type TableCell, type Tone} from '../model.ts';
 import {withoutControls} from '../safe-text.ts';
-import {bar, figuresOf, histogram, type LinesChart, lines, roundUp, stack, sumOf} from './charts.ts';
+import {
+  drawBar,
+  drawHistogram,
+  drawLines,
+  drawStack,
+  type LinesChart,
+  roundUp,
+  sumCounts,
+  tableFigures,
+} from './charts.ts';
 import {breakable, html, type Markup, raw} from './markup.ts';
 
 /** The report as one self-contained HTML page: no network, no scripts, and a policy that forbids both. */
@@ -107,7 +116,7 @@ function ranking({caption, head: [what], rows}: Block): Markup {
   const most = Math.max(1, ...rows.map(([, times]) => Number(times)));
   const lines = rows.map(
     ([name, times = null, share = null]) =>
-      html`<tr><th scope="row" class="text">${breakable(name)}${bar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
+      html`<tr><th scope="row" class="text">${breakable(name)}${drawBar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
 `,
   );
   return html`<table class="ranking">
@@ -122,7 +131,7 @@ type Key = readonly [name: string, tone: Tone | undefined, sum?: number];
 function legend(keys: readonly Key[]): Markup {
   const shown = keys.map(
     ([name, tone, sum]) =>
-      html`<li><span class="key fill-${tone}"></span>${name}${sum === undefined ? undefined : html` <b>${count(sum)}</b>`}</li>`,
+      html`<li><span class="key fill-${tone}"></span>${name}${sum === undefined ? undefined : html` <b>${formatCount(sum)}</b>`}</li>`,
   );
   return html`<ul class="legend">${shown}</ul>`;
 }
@@ -130,15 +139,15 @@ function legend(keys: readonly Key[]): Markup {
 function stacks(block: Block, tones: readonly Tone[]): Markup {
   const {caption, head, rows} = block;
   const [, ...names] = head;
-  const figures = figuresOf(block);
+  const figures = tableFigures(block);
   const keys = names.map(
-    (name, column) => [name, tones[column], sumOf(figures.map(row => row[column] ?? 0))] as const,
+    (name, column) => [name, tones[column], sumCounts(figures.map(row => row[column] ?? 0))] as const,
   );
   const drawn = rows.map(row => {
     const name = rows.length > 1 ? html`<p>${row[0]}</p>` : undefined;
-    return html`<div class="stack-row">${name}${stack(names, row, tones)}</div>`;
+    return html`<div class="stack-row">${name}${drawStack(names, row, tones)}</div>`;
   });
-  const all = rows.map((row, index) => [...row, sumOf(figures[index] ?? [])] as const);
+  const all = rows.map((row, index) => [...row, sumCounts(figures[index] ?? [])] as const);
   return html`<figure class="wide">
 <figcaption>${caption}</figcaption>
 ${drawn}
@@ -152,8 +161,8 @@ function columns(block: Block): Markup {
   const most = Math.max(0, ...rows.map(([, value]) => Number(value)));
   return html`<figure class="wide">
 <figcaption>${caption}</figcaption>
-<p class="scale" aria-hidden="true">${count(most)}</p>
-${histogram(block, most)}
+<p class="scale" aria-hidden="true">${formatCount(most)}</p>
+${drawHistogram(block, most)}
 <p class="axis" aria-hidden="true">${rows.map(([name]) => html`<span>${name.split('–')[0]}</span>`)}</p>
 ${behind(block)}
 </figure>`;
@@ -163,12 +172,12 @@ function timeChart(block: Block, chart: LinesChart): Markup {
   const {caption, head} = block;
   const {unit, ends, tones} = chart;
   const [, ...names] = head;
-  const most = roundUp(Math.max(0, ...figuresOf(block).flat().map(Number)));
+  const most = roundUp(Math.max(0, ...tableFigures(block).flat().map(Number)));
   return html`<figure>
 <figcaption>${caption}</figcaption>
-<p class="scale" aria-hidden="true">${count(most)} ${unit}</p>
-${lines(block, chart, most)}
-<p class="axis" aria-hidden="true"><span>0</span><span>${duration(ends.at(-1) ?? 0)}</span></p>
+<p class="scale" aria-hidden="true">${formatCount(most)} ${unit}</p>
+${drawLines(block, chart, most)}
+<p class="axis" aria-hidden="true"><span>0</span><span>${formatDuration(ends.at(-1) ?? 0)}</span></p>
 ${names.length === 1 ? undefined : legend(names.map((name, index) => [name, tones[index]]))}
 ${behind({...block, caption: `${caption}, ${unit}`})}
 </figure>`;

@@ -1,6 +1,14 @@
 import {exitCodes, isSuccess} from '../../errors.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
-import {buildInfo, by, labelIn, type Metric, metricsText, type Sample, sampleName} from './prometheus.ts';
+import {
+  buildInfo,
+  labelOfBlock,
+  type Metric,
+  metricsText,
+  type Sample,
+  sampleName,
+  samplesBy,
+} from './prometheus.ts';
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
@@ -34,7 +42,7 @@ export function renderMetrics(summary: Summary, before = ''): string {
  * is unknown, the job's name in `before` is kept, since alerts use the metrics with that name.
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
-  const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
+  const job = known === undefined ? (labelOfBlock(before, 'job_name') ?? null) : known;
   return ofJob(job, [...endMetrics({...end, job}, before), buildInfo()]);
 }
 
@@ -69,13 +77,17 @@ function rowMetrics({started_at, rows, input, pace, lookups}: Summary): Metric[]
     ['run_input_bytes', 'Bytes of the input that the run has read.', input.bytes],
     ['run_rate_limit', 'Calls a second that the run may make.', pace.rate_limit],
     ['run_paused_seconds', 'How long the run has made no calls, in all.', inSeconds(pace.paused_ms)],
-    ['run_rows', 'Rows of the run, by what became of them.', by('outcome', {ok, with_errors, rejected})],
+    [
+      'run_rows',
+      'Rows of the run, by what became of them.',
+      samplesBy('outcome', {ok, with_errors, rejected}),
+    ],
     [
       'run_lookups',
       'Values of the run, by operation and outcome.',
       Object.entries(lookups).flatMap(([operation, facts]) => {
         const {answered, empty, invalid, failed, unknown, skipped} = facts;
-        return by('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation});
+        return samplesBy('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation});
       }),
     ],
   ];
@@ -91,7 +103,7 @@ function callMetrics({lookups, calls}: Summary): Metric[] {
     ['run_values_from_store', 'Values of the run that the answer store knew.', each(own => own.from_store)],
     ['run_calls', 'Calls of the run, by operation.', each(own => own.calls)],
     ['run_retries', 'Calls of the run beyond the first for their value.', calls.retries],
-    ['run_call_latency_seconds', 'Latency of the calls of the run.', by('quantile', quantiles)],
+    ['run_call_latency_seconds', 'Latency of the calls of the run.', samplesBy('quantile', quantiles)],
     ['run_call_latency_max_seconds', 'Latency of the slowest call of the run.', inSeconds(max)],
     [
       'run_hit_ratio',
@@ -112,13 +124,15 @@ function creditMetrics({credits, store, risk}: Summary): Metric[] {
   };
   const usable = store && (store.trouble === null ? 1 : 0);
   const levels =
-    risk && by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown});
+    risk && samplesBy('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown});
   return [
-    ['run_credits', 'Credits of the run: spent, perhaps spent, and saved.', by('kind', kinds)],
+    ['run_credits', 'Credits of the run: spent, perhaps spent, and saved.', samplesBy('kind', kinds)],
     [
       'run_operation_credits',
       'Credits of the run, by operation: spent, and perhaps spent.',
-      Object.entries(by_operation).flatMap(([operation, spending]) => by('kind', spending, {operation})),
+      Object.entries(by_operation).flatMap(([operation, spending]) =>
+        samplesBy('kind', spending, {operation}),
+      ),
     ],
     ['run_credit_limit', 'Most credits that the run is allowed.', credits.limit],
     [
@@ -126,14 +140,14 @@ function creditMetrics({credits, store, risk}: Summary): Metric[] {
       "Credits of the account in the run's day and month: used by all runs, and the limit.",
       (['day', 'month'] as const).flatMap(period => {
         const {used = null, limit = null} = account[`per_${period}`] ?? {};
-        return by('kind', {used, limit}, {period});
+        return samplesBy('kind', {used, limit}, {period});
       }),
     ],
     ['run_store_usable', '1 if the answer store can be used, else 0.', usable],
     [
       'run_store_missed',
       'Values that the run could not look up in the answer store, and answers that it could not keep there.',
-      store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
+      store && samplesBy('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ],
     ['run_risk_rows', 'Rows of the run, by risk level.', levels],
     ['run_risk_score_mean', 'Mean risk score of the run, from 0 to 100.', risk?.mean ?? null],

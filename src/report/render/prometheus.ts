@@ -15,12 +15,12 @@ export function buildInfo(): Metric {
   return [
     'build_info',
     'The version of the program that wrote this.',
-    by('version', {[packageVersion()]: 1}),
+    samplesBy('version', {[packageVersion()]: 1}),
   ];
 }
 
 /** A sample for each value that is known. `others`: more labels of each. */
-export function by(
+export function samplesBy(
   label: string,
   values: Readonly<Record<string, number | null>>,
   others: Labels = {},
@@ -52,7 +52,7 @@ export function sampleName(name: string, labels: Labels): string {
 }
 
 /** The first value of a label in a text of metrics; undefined without one. */
-export function labelIn(text: string, name: string): string | undefined {
+export function labelOfBlock(text: string, name: string): string | undefined {
   const [, value] = new RegExp(`[{,]${name}="((?:[^"\\\\\n]|\\\\.)*)"`).exec(text) ?? [];
   return value?.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
 }

@@ -1,5 +1,5 @@
 import {operationTitle} from '../../operations/table.ts';
-import {amountOf, count, moneyOf} from '../format.ts';
+import {formatAmount, formatCount, formatMoney} from '../format.ts';
 import type {Section} from '../model.ts';
 import {savedTotal} from '../run-record.ts';
 import type {Summary} from '../summary.ts';
@@ -12,12 +12,12 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
   const money =
     price === undefined || isFree
       ? ''
-      : ` At ${amountOf(price.per_credit, price.currency)} a credit that is ${moneyOf(spent, price)}${maybe === 0 ? '' : `, and perhaps ${moneyOf(maybe, price)}`}.`;
-  const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;
+      : ` At ${formatAmount(price.per_credit, price.currency)} a credit that is ${formatMoney(spent, price)}${maybe === 0 ? '' : `, and perhaps ${formatMoney(maybe, price)}`}.`;
+  const limit = credits.limit === null ? '' : ` The limit was ${formatCount(credits.limit)}.`;
   const perhaps =
-    maybe === 0 ? '' : ` ${count(maybe)} more may have been charged for calls that brought no answer.`;
+    maybe === 0 ? '' : ` ${formatCount(maybe)} more may have been charged for calls that brought no answer.`;
   const conditions =
-    saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
+    saved.by_condition === 0 ? '' : ` ${formatCount(saved.by_condition)} of them by conditions on lookups.`;
   const parts = [
     ['spent', 'warn', spent],
     ['perhaps spent', 'bad', maybe],
@@ -27,7 +27,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
   ] as const;
   return {
     title: 'Money',
-    note: `${isFree ? `The embedded service is free. At a live service: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(savedTotal(credits))} were saved.${conditions}${perhaps}${money}${limit}`,
+    note: `${isFree ? `The embedded service is free. At a live service: ${formatCount(spent)} credits` : `${formatCount(spent)} credits were`} spent, ${formatCount(savedTotal(credits))} were saved.${conditions}${perhaps}${money}${limit}`,
     blocks: [
       {
         caption: 'Credits: what all lookups would have cost, one by one',

@@ -1,5 +1,5 @@
 import {shellWord} from '../../sentence.ts';
-import {count, many} from '../format.ts';
+import {formatCount, pluralize} from '../format.ts';
 import {type Block, mostCommon, rankingIfAny, type Section, tableIfAny} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 
@@ -35,11 +35,11 @@ export const RISK = 'Risk';
 export function riskSection({risk, output, shared}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
   const {scored, unknown, low, medium, high, mean, missing, warnings} = risk;
-  const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
-  const without = unknown === 0 ? '' : ` ${many(unknown, 'row')} could not be scored.`;
+  const average = mean === null ? '' : `, ${formatCount(Math.round(mean * 10) / 10)} on average`;
+  const without = unknown === 0 ? '' : ` ${pluralize(unknown, 'row')} could not be scored.`;
   return {
     title: RISK,
-    note: `${many(scored, 'row')} scored from 0 to 100${average}.${without}`,
+    note: `${pluralize(scored, 'row')} scored from 0 to 100${average}.${without}`,
     blocks: [
       {
         caption: 'Rows by level',
@@ -73,14 +73,18 @@ export function riskSection({risk, output, shared}: Summary): Section | undefine
 /** The shared values of the list by kind, as counts: rows, and how many have each of the most shared ones. */
 export function sharedRows(shared: Summary['shared']): [fact: string, rows: string, largest: string][] {
   const some = Object.entries(shared).filter(([, {rows}]) => rows > 0);
-  return some.map(([fact, {rows, largest}]) => [fact, count(rows), largest.map(count).join(', ')]);
+  return some.map(([fact, {rows, largest}]) => [
+    fact,
+    formatCount(rows),
+    largest.map(formatCount).join(', '),
+  ]);
 }
 
 /** A table with the row numbers of high risk, and the command that lists all of these rows with their scores. */
 function highRows({high, high_rows: rows}: RiskCounts, output: string): Block[] {
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
-  const caption = isPart ? `The first ${count(rows.length)} rows of high risk` : 'Rows of high risk';
+  const caption = isPart ? `The first ${formatCount(rows.length)} rows of high risk` : 'Rows of high risk';
   const numbers = ['Row numbers', `${rows.join(', ')}${isPart ? ', …' : ''}`] as const;
   const list = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`] as const;
   return tableIfAny(caption, ['What', 'value'], output === '-' ? [numbers] : [numbers, list], {texts: [1]});

@@ -1,7 +1,7 @@
-import {meaningOf} from '../../lookup/codes.ts';
+import {codeMeaning} from '../../lookup/codes.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {operationTitle} from '../../operations/table.ts';
-import {count, many, percent} from '../format.ts';
+import {formatCount, formatPercent, pluralize} from '../format.ts';
 import {type Block, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
 import {lookupTotal} from '../run-record.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
@@ -18,16 +18,17 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
 export function rowsSection(summary: Summary): Section | undefined {
   const {rows, lookups, repairs, left_out} = summary;
   if (rows.read === 0) return undefined;
-  const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;
+  const rejected = rows.rejected === 0 ? '' : `, ${formatCount(rows.rejected)} could not be read`;
   const trouble =
     rows.with_errors === 0
       ? 'No lookup failed.'
-      : `In ${many(rows.with_errors, 'row')} a lookup failed or was not made.`;
+      : `In ${pluralize(rows.with_errors, 'row')} a lookup failed or was not made.`;
   const invalid = lookupTotal(summary, 'invalid');
-  const judged = invalid === 0 ? '' : ` ${many(invalid, 'value')} can't be looked up: see the codes below.`;
+  const judged =
+    invalid === 0 ? '' : ` ${pluralize(invalid, 'value')} can't be looked up: see the codes below.`;
   return {
     title: 'Rows and outcomes',
-    note: `${many(rows.read, 'row')} read, ${count(rows.written)} written${rejected}. ${trouble}${judged}`,
+    note: `${pluralize(rows.read, 'row')} read, ${formatCount(rows.written)} written${rejected}. ${trouble}${judged}`,
     blocks: [
       {
         caption: 'What became of each value',
@@ -44,7 +45,7 @@ export function rowsSection(summary: Summary): Section | undefined {
         ['Column', 'its values', 'to look it up'],
         left_out.map(({operation, column, share, flag}) => [
           column,
-          `${percent(share, 1)} may be of the kind ${operation}`,
+          `${formatPercent(share, 1)} may be of the kind ${operation}`,
           flag,
         ]),
         {texts: [0, 1, 2]},
@@ -59,7 +60,7 @@ const MOST_CODES = 20;
 function codesTable(caption: string, coded: Summary['errors']): Block[] {
   const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first}) => {
     const numbers = `${first.join(', ')}${times > first.length ? ', …' : ''}`;
-    return [code, times, numbers, meaningOf(code)] as const;
+    return [code, times, numbers, codeMeaning(code)] as const;
   });
   return tableIfAny(caption, ['Code', 'count', 'first rows', 'meaning'], rows, {texts: [2, 3]});
 }
@@ -67,7 +68,7 @@ function codesTable(caption: string, coded: Summary['errors']): Block[] {
 /**
  * Errors by code with their meanings, and calls without a usable answer by status. Undefined if there are neither.
  */
-export function troubleSection({errors, calls}: Summary): Section | undefined {
+export function errorsSection({errors, calls}: Summary): Section | undefined {
   const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
   const broken = [...strange, ...Object.entries(calls.by_error)];
   const blocks = [
@@ -80,7 +81,7 @@ export function troubleSection({errors, calls}: Summary): Section | undefined {
   ];
   if (blocks.length === 0) return undefined;
   const left = errors.length - MOST_CODES;
-  const more = left > 0 ? ` ${many(left, 'rarer code')} are in the summary file.` : '';
+  const more = left > 0 ? ` ${pluralize(left, 'rarer code')} are in the summary file.` : '';
   return {
     title: 'Where something was wrong',
     note: `Rows are named by number, never by value.${more}`,
@@ -94,8 +95,8 @@ export function fieldsSection({fields, lookups}: Summary): Section | undefined {
     (lookups[operation]?.answered ?? 0) === 0
       ? []
       : Object.entries(shares).map(([name, {present, true: yes}]) => {
-          const share = yes === undefined || present === 0 ? '' : percent(yes, 1);
-          return [`${operation}.${name}`, percent(present, 1), share] as const;
+          const share = yes === undefined || present === 0 ? '' : formatPercent(yes, 1);
+          return [`${operation}.${name}`, formatPercent(present, 1), share] as const;
         }),
   );
   if (rows.length === 0) return undefined;

@@ -1,4 +1,4 @@
-import {bytes, count, duration, many, moment} from '../format.ts';
+import {formatBytes, formatCount, formatDuration, formatMoment, pluralize} from '../format.ts';
 import type {Block, Section, TableCell, Tone} from '../model.ts';
 import type {Summary, TimelineSummary} from '../summary.ts';
 
@@ -6,19 +6,19 @@ import type {Summary, TimelineSummary} from '../summary.ts';
 export function paceSection({calls, pace, timeline}: Summary): Section | undefined {
   if (calls.total === 0) return undefined;
   const {p50, p95, p99, max} = calls.latency_ms;
-  const limit = pace.rate_limit === null ? '' : `, of ${count(pace.rate_limit)} allowed`;
+  const limit = pace.rate_limit === null ? '' : `, of ${formatCount(pace.rate_limit)} allowed`;
   const pauses =
-    pace.pauses === 0 ? '' : ` ${many(pace.pauses, 'pause')}, ${duration(pace.paused_ms)} in all.`;
+    pace.pauses === 0 ? '' : ` ${pluralize(pace.pauses, 'pause')}, ${formatDuration(pace.paused_ms)} in all.`;
   const latencies = Object.entries({half: p50, '95%': p95, '99%': p99, all: max});
   return {
     title: 'Pace and latency',
-    note: `${count(Math.round(pace.achieved * 10) / 10)} calls a second over the whole time${limit}.${pauses}`,
+    note: `${formatCount(Math.round(pace.achieved * 10) / 10)} calls a second over the whole time${limit}.${pauses}`,
     blocks: [
       ...lines(timeline),
       {
         caption: 'Latency of all calls',
         head: ['Of the calls', 'took at most'],
-        rows: latencies.map(([name, ms]) => [name, ms && duration(ms)]),
+        rows: latencies.map(([name, ms]) => [name, ms && formatDuration(ms)]),
         form: 'small',
       },
     ],
@@ -45,7 +45,10 @@ function lines(timeline: TimelineSummary): Block[] {
   ): Block => ({
     caption,
     head: ['until', ...series.map(([name]) => name)],
-    rows: ends.map((at, index) => [duration(at), ...series.map(([, , values]) => values[index] ?? null)]),
+    rows: ends.map((at, index) => [
+      formatDuration(at),
+      ...series.map(([, , values]) => values[index] ?? null),
+    ]),
     chart: {kind: 'lines', unit, ends, tones: series.map(([, tone]) => tone)},
   });
   return [
@@ -64,17 +67,18 @@ function lines(timeline: TimelineSummary): Block[] {
 /** Details of the run, which a user can quote in a question about it. */
 export function runSection(summary: Summary): Section {
   const {endpoint, input, output, resumed} = summary;
-  const sized = (text: string, size: number | null) => (size === null ? text : `${text} (${bytes(size)})`);
+  const sized = (text: string, size: number | null) =>
+    size === null ? text : `${text} (${formatBytes(size)})`;
   const details: readonly (readonly [string, string | null])[] = [
     ['Run', summary.run_id],
-    ['Started', moment(summary.started_at)],
-    ['Finished', moment(summary.finished_at)],
+    ['Started', formatMoment(summary.started_at)],
+    ['Finished', formatMoment(summary.finished_at)],
     ['Service', endpoint.base_url === null ? endpoint.kind : `${endpoint.kind}, ${endpoint.base_url}`],
     ['Input', sized(input.paths.join(', '), input.bytes)],
     ['SHA-256 of the input', input.sha256],
     ['Output', sized(output.path, output.bytes)],
     ['SHA-256 of the output', output.sha256],
-    ['Resumed', resumed.times === 0 ? null : many(resumed.times, 'time')],
+    ['Resumed', resumed.times === 0 ? null : pluralize(resumed.times, 'time')],
   ];
   const rows = details.filter(([, value]) => value !== null);
   return {title: 'This run', blocks: [{caption: 'Details', head: ['What', 'value'], texts: [1], rows}]};

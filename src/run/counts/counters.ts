@@ -2,7 +2,7 @@ import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {isUnasked, type Result, type UnaskedCode} from '../../ledger/lookup.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
-import {type AnswerField, type TargetColumns, valueAt} from '../../output/columns.ts';
+import {type AnswerField, getAtPath, type TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
@@ -162,7 +162,7 @@ function countFields(
   fields: readonly AnswerField[],
 ): void {
   for (const {name, path} of fields) {
-    const value = valueAt(answer, path);
+    const value = getAtPath(answer, path);
     if (value === undefined || value === null) continue;
     counts[name] ??= {present: 0, true: 0};
     counts[name].present += 1;
@@ -200,12 +200,12 @@ function sumOver(of: (name: Operation) => number): number {
 }
 
 /** Number of cells that were skipped, or got an expired answer, because of `code`. */
-export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
+export function countUnasked({skipped, stale}: Counters, code: UnaskedCode): number {
   return sumOver(name => (skipped[name][code] ?? 0) + (stale[name][code] ?? 0));
 }
 
 /** Adds up the numbers of cells in `counts`: of all codes, or only of `codes`. */
-export function cellsWith(
+export function countCells(
   counts: Readonly<Record<string, number>>,
   codes: readonly string[] = Object.keys(counts),
 ): number {
@@ -213,13 +213,13 @@ export function cellsWith(
 }
 
 /** Number of cells whose lookup failed or has an unknown outcome, over all operations. */
-export function failures({lookups}: Counters): number {
+export function countFailures({lookups}: Counters): number {
   return sumOver(name => lookups[name].failed + lookups[name].unknown);
 }
 
 /** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
-export function asked(counters: Counters): number {
-  return sumOver(name => counters.lookups[name].ok) + failures(counters);
+export function countAsked(counters: Counters): number {
+  return sumOver(name => counters.lookups[name].ok) + countFailures(counters);
 }
 
 /** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */

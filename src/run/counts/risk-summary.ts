@@ -1,6 +1,6 @@
-import {count, ranked} from '../../report/format.ts';
+import {formatCount, rankByCount} from '../../report/format.ts';
 import type {RuleCount} from '../../report/summary.ts';
-import {shown} from '../../score/language/explain-error.ts';
+import {quoteText} from '../../score/language/explain-error.ts';
 import type {PlacedRule, RuleSet} from '../../score/rules.ts';
 import type {Counters} from './counters.ts';
 
@@ -12,7 +12,7 @@ const NEVER = {held: 0, undecided: 0, wrong: 0};
 function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
   return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, index}) => ({
     reason,
-    when: shown(when),
+    when: quoteText(when),
     add,
     ...(shadow && {shadow}),
     ...(description !== undefined && {description}),
@@ -28,7 +28,7 @@ function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
  */
 function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];
-  const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;
+  const inNone = `in ${rows === 1 ? 'the only row' : `any of ${formatCount(rows)} rows`}`;
   const idle: string[] = [];
   const warnings = ownRules(rules).flatMap(({rule, index}) => {
     const {held, undecided, wrong} = counts[index] ?? NEVER;
@@ -37,7 +37,7 @@ function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number):
         ? `could not use the values it reads ${inNone}, such as a text instead of a number`
         : `could not be decided ${inNone}, because something that it reads was always missing`;
     if (undecided + wrong === rows)
-      return [`The rule ${rule.reason} (${rule.place}) ${fault}: ${shown(rule.when)}`];
+      return [`The rule ${rule.reason} (${rule.place}) ${fault}: ${quoteText(rule.when)}`];
     if (held === 0) idle.push(rule.reason);
     return [];
   });
@@ -66,8 +66,8 @@ export function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) 
     high_rows: risk.highRows,
     mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
     histogram: risk.histogram,
-    reasons: Object.fromEntries(ranked(risk.reasons)),
-    missing: Object.fromEntries(ranked(risk.missing)),
+    reasons: Object.fromEntries(rankByCount(risk.reasons)),
+    missing: Object.fromEntries(rankByCount(risk.missing)),
     ...(rules && {levels: rules.levels, default_rules: rules.rules.some(({own}) => !own)}),
     rules: ruleSummary(risk.rules, rules),
     warnings: ruleWarnings(risk.rules, rules, rows.written),

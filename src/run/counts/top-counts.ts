@@ -1,8 +1,8 @@
-import {NAMED_BY_VALUE, repeats} from '../../client/redact.ts';
+import {NAMED_BY_VALUE, repeatsSentValue} from '../../client/redact.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
-import {valueAt} from '../../output/columns.ts';
-import {ranked} from '../../report/format.ts';
+import {getAtPath} from '../../output/columns.ts';
+import {rankByCount} from '../../report/format.ts';
 
 /** The most common names among many, in bounded memory. */
 export interface TopCounts {
@@ -35,11 +35,11 @@ export function emptyTop(): Top {
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {
-    const found = valueAt(answer, path);
+    const found = getAtPath(answer, path);
     const name = typeof found === 'string' ? found.trim() : '';
     if (name === '') continue;
     const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
-    countName(top[kind], isKnown || !repeats(name, {cell: cell.trim()}) ? name : NAMED_BY_VALUE);
+    countName(top[kind], isKnown || !repeatsSentValue(name, {cell: cell.trim()}) ? name : NAMED_BY_VALUE);
   }
 }
 
@@ -53,7 +53,7 @@ export function countName(top: TopCounts, name: string): void {
   top.counted += 1;
   top.counts[key] = (Object.hasOwn(top.counts, key) ? (top.counts[key] ?? 0) : 0) + 1;
   if (top.counts[key] > 1 || Object.keys(top.counts).length <= 2 * KEPT) return;
-  const order = ranked(top.counts);
+  const order = rankByCount(top.counts);
   top.missed += order[KEPT]?.[1] ?? 0;
   top.counts = Object.fromEntries(order.slice(0, KEPT));
 }
@@ -62,7 +62,7 @@ export function countName(top: TopCounts, name: string): void {
 export function topSummary(top: Top) {
   const shown = (kind: TopKind) => {
     const fewest = kind === 'domains' ? FEWEST_OF_A_DOMAIN : 1;
-    const names = ranked(top[kind].counts).filter(([, count]) => count >= fewest);
+    const names = rankByCount(top[kind].counts).filter(([, count]) => count >= fewest);
     return {
       counted: top[kind].counted,
       missed_at_most: top[kind].missed,

@@ -5,9 +5,9 @@ import {pipeline} from 'node:stream/promises';
 import zlib from 'node:zlib';
 import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {openStream} from '../../disk/pipe.ts';
-import {moveAtomically, orUnwritable, syncPath, writeAtomically} from '../../disk/replace.ts';
+import {moveAtomically, orThrowUnwritable, syncPath, writeAtomically} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
-import {missingFile} from '../../input/missing-file.ts';
+import {missingFileError} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
@@ -80,7 +80,7 @@ export class Destination {
     if (output.kind === 'rows') return nowhere;
     const {to} = output;
     if (to === '-') return new StreamSink(stdout, false);
-    const stream = orUnwritable(to, () => openStream(to));
+    const stream = orThrowUnwritable(to, () => openStream(to));
     return new StreamSink(stream, true);
   }
 
@@ -154,7 +154,7 @@ function refuseNowhere({inputs, output}: Job): void {
   if (existsSync(directory)) return;
   // By default the output is beside the input. If both are in this missing directory, the input's path is wrong.
   const input = inputs.find(path => dirname(path) === directory);
-  if (input !== undefined) throw missingFile(input);
+  if (input !== undefined) throw missingFileError(input);
   throw new OutputError('no_directory', `The output's directory, ${directory}, does not exist.`);
 }
 

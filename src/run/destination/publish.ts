@@ -4,7 +4,14 @@ import {dirname, join, resolve} from 'node:path';
 import {z} from 'zod';
 import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {fileText, isStream, writePath} from '../../disk/path.ts';
-import {besideOf, makeReady, moveFile, orUnwritable, replaceFile, syncPath} from '../../disk/replace.ts';
+import {
+  moveFile,
+  orThrowUnwritable,
+  prepareReplacement,
+  replaceFile,
+  syncPath,
+  temporaryPathBeside,
+} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {summaryText} from '../../report/safe-text.ts';
@@ -37,7 +44,7 @@ export function partialPath({partials}: Pick<RunFiles, 'partials'>, name: Partia
   return join(partials, `${name}.partial`);
 }
 
-/** Part of the names of temporary files outside of the state's directory, unique to it: see `besideOf`. */
+/** Part of the names of temporary files outside of the state's directory, unique to it: see `temporaryPathBeside`. */
 function tokenOf(directory: string): string {
   return createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
 }
@@ -55,7 +62,7 @@ export async function digestRejects(files: RunFiles): Promise<FileDigest | null>
 
 /** @throws {OutputError | UsageError} like {@link writePath}. */
 export function writablePath(path: string): string {
-  return orUnwritable(path, () => writePath(path));
+  return orThrowUnwritable(path, () => writePath(path));
 }
 
 /**
@@ -106,7 +113,7 @@ export function publish(files: RunFiles, output: string, facts: PublishFacts, wr
   const record = {...facts, output_path: output, rejects_path: files.written.rejects};
   orFailed(() => {
     const waiting = placed(files, output, record, written);
-    for (const {name, to} of waiting) makeReady(partialPath(files, name), to);
+    for (const {name, to} of waiting) prepareReplacement(partialPath(files, name), to);
     const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), {beside: `${path}.new`});
     putInPlace(files, record, waiting);
@@ -198,11 +205,13 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Un
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);
   if (summary !== undefined)
-    replaceFile(summary, summaryText(record.summary), {beside: besideOf(summary, tokenOf(files.directory))});
+    replaceFile(summary, summaryText(record.summary), {
+      beside: temporaryPathBeside(summary, tokenOf(files.directory)),
+    });
   for (const {name, to} of waiting) {
     // Rejects must be durable before the output is visible.
     if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
-    moveFile(partialPath(files, name), to, besideOf(to, tokenOf(files.directory)));
+    moveFile(partialPath(files, name), to, temporaryPathBeside(to, tokenOf(files.directory)));
   }
   syncPath(dirname(record.output_path));
 }

@@ -1,28 +1,28 @@
 import {randomUUID} from 'node:crypto';
-import {priceOf} from '../../columns/prices.ts';
+import {createPriceOfOperation} from '../../columns/prices.ts';
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
-import {inCredits} from '../../job/money.ts';
+import {toCredits} from '../../job/money.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
-import {nothingSpent, type SpendingBy, totalSpending} from '../../ledger/run/spending.ts';
+import {type SpendingBy, totalSpending, zeroSpending} from '../../ledger/run/spending.ts';
 import {emptyTally, latencyPercentile, type Tally, totalOf} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Counters, cellsWith, emptyCounters, listErrors} from '../counts/counters.ts';
+import {type Counters, countCells, emptyCounters, listErrors} from '../counts/counters.ts';
 import {riskSummary} from '../counts/risk-summary.ts';
 import {Timeline} from '../counts/timeline.ts';
 import {topSummary} from '../counts/top-counts.ts';
 import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
-import {operationsOf} from '../layout/layout.ts';
+import {operationsOfTargets} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
-import {type RunState, withLedger} from '../state/run-directory.ts';
-import {runOf} from '../state/sessions.ts';
-import {byOperation, spendingSummary} from './history.ts';
+import {type RunDirectory, withLedger} from '../state/run-directory.ts';
+import {ownRun} from '../state/sessions.ts';
+import {mapByOperation, spendingSummary} from './history.ts';
 
 /** Digests of the published files; null for files that don't exist. */
-export interface Published {
+export interface PublishedDigests {
   readonly output: FileDigest | null;
   readonly rejects: FileDigest | null;
 }
@@ -39,11 +39,11 @@ interface SummaryFacts {
   readonly spending: SpendingBy;
   /** The open session; undefined if the run could not start. */
   readonly session?: Session;
-  readonly published?: Published;
+  readonly published?: PublishedDigests;
 }
 
 /** The summary of a session, with the digests of its published files if there are any. */
-export function summarize(session: Session, end: End, published?: Published): Summary {
+export function summarize(session: Session, end: End, published?: PublishedDigests): Summary {
   const {job, io, identity, asking} = session;
   const {runId, startedAt, sessions} = identity;
   // A clock that was set back must not make this session end before it began.
@@ -57,12 +57,12 @@ export function summarize(session: Session, end: End, published?: Published): Su
 export async function summarizeFailure(
   job: Job,
   now: number,
-  state: RunState | undefined,
+  state: RunDirectory | undefined,
   end: End,
 ): Promise<Summary> {
-  const read = state && withLedger(state, job, ledger => ({run: runOf(ledger), spending: ledger.spending}));
+  const read = state && withLedger(state, job, ledger => ({run: ownRun(ledger), spending: ledger.spending}));
   // Without a session, or if its ledger is unreadable, nothing is known.
-  const {run, spending = nothingSpent()} = (await read?.catch(() => undefined)) ?? {};
+  const {run, spending = zeroSpending()} = (await read?.catch(() => undefined)) ?? {};
   const {runId = randomUUID(), startedAt = now, sessions = 0} = run ?? {};
   return buildSummary({job, end, runId, startedAt, times: sessions, now, spending});
 }
@@ -74,7 +74,7 @@ function buildSummary(facts: SummaryFacts): Summary {
   const finishedAt = Math.max(facts.now, startedAt);
   const counts = countsOf(session);
   const names = namesOf(facts, counts);
-  const lookups = byOperation(names, name => lookupSummary(counts, spending, name));
+  const lookups = mapByOperation(names, name => lookupSummary(counts, spending, name));
   const priced = pricing(job);
   const {timeline = new Timeline(0, {tally: counts.tally, rows: 0, inFlightMs: 0})} = session?.output ?? {};
   const {mapping, rules, facts: list} = session?.input.layout ?? {};
@@ -100,14 +100,14 @@ function buildSummary(facts: SummaryFacts): Summary {
       limit: job.settings.maxCredits ?? null,
       account: accountSummary(facts),
       saved: savedSummary(counts, lookups, priced),
-      by_operation: byOperation(names, name => spendingSummary(spending[name])),
+      by_operation: mapByOperation(names, name => spendingSummary(spending[name])),
     },
     store: job.settings.store === false ? null : storeSummary(session, counts, priced),
     pace: paceSummary(session, finishedAt),
     top: topSummary(counts.counters.top),
     timeline: timeline.summary,
     risk: job.settings.score === 'none' ? null : riskSummary(counts.counters, rules),
-    fields: byOperation(names, name => fieldSummary(counts.counters, name)),
+    fields: mapByOperation(names, name => fieldSummary(counts.counters, name)),
     errors: listErrors(counts.counters.errors),
     repairs: listErrors(counts.counters.repairs),
     columns: columnsOf(session),
@@ -132,7 +132,7 @@ function countsOf(session: Session | undefined): SessionCounts {
 
 /** The operations that this run looks up or has counted. The others would only show zeros. */
 function namesOf({session, spending}: SummaryFacts, {counters}: SessionCounts): Operation[] {
-  const mapped = operationsOf(session?.input.layout.mapping.targets ?? []);
+  const mapped = operationsOfTargets(session?.input.layout.mapping.targets ?? []);
   const isCounted = (name: Operation) =>
     Object.values({...spending[name], ...counters.lookups[name]}).some(count => count !== 0);
   return operationNames.filter(name => mapped.includes(name) || isCounted(name));
@@ -140,9 +140,9 @@ function namesOf({session, spending}: SummaryFacts, {counters}: SessionCounts): 
 
 /** Returns the price, in credits, of a number of lookups by operation. */
 function pricing(job: Job) {
-  const price = priceOf(job);
+  const price = createPriceOfOperation(job);
   return (count: (name: Operation) => number) =>
-    inCredits(operationNames.reduce((sum, name) => sum + count(name) * price(name), 0));
+    toCredits(operationNames.reduce((sum, name) => sum + count(name) * price(name), 0));
 }
 
 function filesOf({job, session, published}: SummaryFacts) {
@@ -170,9 +170,9 @@ function rowSummary(session: Session | undefined, {counters}: SessionCounts) {
 function lookupSummary({counters, tally}: SessionCounts, spending: SpendingBy, name: Operation) {
   const {ok, ...cells} = counters.lookups[name];
   const {distinct, fromStore, retries} = tally.operations[name];
-  const stale = cellsWith(counters.stale[name]);
+  const stale = countCells(counters.stale[name]);
   return {
-    values: cellsWith(counters.lookups[name]),
+    values: countCells(counters.lookups[name]),
     answered: ok,
     ...cells,
     stale,
@@ -210,7 +210,7 @@ function accountSummary({job, session}: SummaryFacts): Summary['credits']['accou
   const {account, ledger} = session?.asking ?? {};
   const uses = (ledger?.budget.shared ?? []).map(({period, maxCredits: limit, used, lacked}) => [
     `per_${period}`,
-    {limit: inCredits(limit), used: inCredits(used), ...(lacked > 0 && {lacked: inCredits(lacked)})},
+    {limit: toCredits(limit), used: toCredits(used), ...(lacked > 0 && {lacked: toCredits(lacked)})},
   ]);
   const price = account?.price;
   return {label: job.settings.account, ...Object.fromEntries(uses), ...(price && {price})};
@@ -222,7 +222,7 @@ function savedSummary({counters, tally}: SessionCounts, lookups: Summary['lookup
   const {skipped} = counters;
   // Cells skipped because the service could not be called saved nothing.
   const unwanted = (name: Operation) =>
-    counters.lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
+    counters.lookups[name].skipped - countCells(skipped[name], unaskedCodes);
   return {
     dedupe: priced(name => lookups[name]?.deduplicated ?? 0),
     store: priced(name => tally.operations[name].fromStore),

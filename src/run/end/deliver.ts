@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {checkWritable} from '../../disk/directory.ts';
-import {isStream, textOf, writePath} from '../../disk/path.ts';
+import {isStream, readIfFile, writePath} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {
   BulkEnrichError,
@@ -12,7 +12,7 @@ import {
   UsageError,
 } from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {dated, isAddress, utcDate} from '../../job/paths.ts';
+import {fillDate, isAddress, utcDate} from '../../job/paths.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
@@ -22,7 +22,7 @@ import {say, set} from '../../sentence.ts';
 import {mayWrite, type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
 import {stateToken} from '../destination/publish.ts';
 import type {World} from '../io.ts';
-import {stopFor} from '../stop.ts';
+import {stopForError} from '../stop.ts';
 
 /**
  * Checks, before anything is paid for, that the files beside the output have a directory.
@@ -68,19 +68,19 @@ export function deliverFile(
     refuseOthersFile(kind, path);
     writeAtomically(path, textFor(path), token);
   } catch (error) {
-    warn(stopFor(error).message);
+    warn(stopForError(error).message);
   }
 }
 
 /** Writes the report and the metrics. */
-export function deliver(job: Job, summary: Summary, io: World): void {
+export function deliverReports(job: Job, summary: Summary, io: World): void {
   const {report, metrics} = job.settings;
   const reportFor = (path: string) => {
     const built = buildReport(summary);
     const isMarkdown = /\.(md|markdown)$/i.test(path);
     return isMarkdown ? `<!-- bulk-enrich report -->\n${renderMarkdown(built)}` : renderHtml(built);
   };
-  const metricsFor = (path: string) => renderMetrics(summary, textOf(path));
+  const metricsFor = (path: string) => renderMetrics(summary, readIfFile(path));
   if (report !== undefined) deliverFile('report', report, reportFor, io, stateToken(job));
   if (metrics !== undefined) deliverFile('metrics', metrics, metricsFor, io, stateToken(job));
 }
@@ -97,7 +97,7 @@ export function deliverEnd(
 ): void {
   if (to === undefined || to === '' || to === '-' || !mayWrite('metrics', to)) return;
   const end = {job, finished_at: new Date(io.now()).toISOString(), exit_code: exitCode};
-  deliverFile('metrics', to, path => renderEnd(end, textOf(path)), io);
+  deliverFile('metrics', to, path => renderEnd(end, readIfFile(path)), io);
 }
 
 /**
@@ -115,5 +115,5 @@ export function deliverUnresolved(
   const day = typeof date === 'string' ? date : utcDate(Date.now());
   const exitCode = error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal;
   const job = typeof name === 'string' ? name : isPart ? undefined : null;
-  deliverEnd(dated(metrics, day), job, exitCode, io);
+  deliverEnd(fillDate(metrics, day), job, exitCode, io);
 }

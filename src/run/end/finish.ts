@@ -3,23 +3,23 @@ import {dirname} from 'node:path';
 import {exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/policy.ts';
-import {count, many} from '../../report/format.ts';
+import {formatCount, pluralize} from '../../report/format.ts';
 import {summaryText} from '../../report/safe-text.ts';
 import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {digestRejects, stateToken} from '../destination/publish.ts';
 import {completedExit, failureSentence} from '../exit.ts';
-import {during, type RunIo} from '../io.ts';
+import {type RunIo, withPhase} from '../io.ts';
 import {lackedSentence} from '../open/account.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
-import {closeState, type RunState} from '../state/run-directory.ts';
-import {type Stop, stopFor, unansweredStop, unansweredWarning} from '../stop.ts';
-import {type Published, summarize, summarizeFailure} from './build-summary.ts';
-import {deliver, deliverEnd, deliverFile} from './deliver.ts';
+import {closeState, type RunDirectory} from '../state/run-directory.ts';
+import {type Stop, stopForError, unansweredStop, unansweredWarning} from '../stop.ts';
+import {type PublishedDigests, summarize, summarizeFailure} from './build-summary.ts';
+import {deliverEnd, deliverFile, deliverReports} from './deliver.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {spaceSentence} from './space.ts';
 
@@ -44,7 +44,7 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
     if (stop === undefined || !job.output.lasts) judgeRejections(session);
     if (stop === undefined) return await complete(session);
   } catch (error) {
-    return interrupt(session, stop ?? stopFor(error));
+    return interrupt(session, stop ?? stopForError(error));
   }
   return interrupt(session, stop);
 }
@@ -73,18 +73,18 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = rememberRun(summary, io);
   // After a kill before this point, the next session finds the record of the publishing, and does these steps again.
-  deliver(job, summary, io);
+  deliverReports(job, summary, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await keepUpStore(job, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
 }
 
-function readyToPublish({state, io}: Session): Promise<Published> {
+function readyToPublish({state, io}: Session): Promise<PublishedDigests> {
   let share = () => 0;
   const watch = (watched: () => number) => {
     share = watched;
   };
-  return during(
+  return withPhase(
     io.phase,
     'putting the output in place',
     () => ({share: share()}),
@@ -96,7 +96,7 @@ function readyToPublish({state, io}: Session): Promise<Published> {
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
-function judge(session: Session, published: Published): Pick<RunOutcome, 'exitCode' | 'summary'> {
+function judge(session: Session, published: PublishedDigests): Pick<RunOutcome, 'exitCode' | 'summary'> {
   const {job, io, asking, output} = session;
   const done = completedExit(output.writer.counters, asking.ledger.tally, keepsRejections(job));
   const draft = summarize(session, done, published);
@@ -124,8 +124,8 @@ function exceededThresholds({io, input: {layout}}: Session, summary: Summary): s
 function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
-  const left = rejected === 0 ? '' : `, ${count(rejected)} could not be read${place}`;
-  return say`${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
+  const left = rejected === 0 ? '' : `, ${formatCount(rejected)} could not be read${place}`;
+  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
@@ -140,7 +140,7 @@ async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcom
   writeStopped(job, io, state, summary);
   rememberRun(summary, io);
   closeLedger(session);
-  deliver(job, summary, io);
+  deliverReports(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing', io.warn);
   const message = say`${stop.message}${space}${lackedSentence(summary)}`;
@@ -159,7 +159,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop<Said>): Stop<Said> {
   } catch (error) {
     ledger.abandon();
     const broken: readonly number[] = [exitCodes.output, exitCodes.internal, exitCodes.state];
-    return broken.includes(stop.exitCode) ? stop : stopFor(error);
+    return broken.includes(stop.exitCode) ? stop : stopForError(error);
   }
 }
 
@@ -171,7 +171,7 @@ function closeLedger({asking: {ledger}}: Session): void {
   }
 }
 
-function writeStopped(job: Job, io: RunIo, state: RunState | undefined, summary: Summary): void {
+function writeStopped(job: Job, io: RunIo, state: RunDirectory | undefined, summary: Summary): void {
   const path = job.paths.summary;
   // If the directory is missing, the run has already stopped for that reason. No summary is written then.
   if (path === undefined || !existsSync(dirname(path))) return;
@@ -186,10 +186,10 @@ function writeStopped(job: Job, io: RunIo, state: RunState | undefined, summary:
 export async function reportFailure(
   job: Job,
   io: RunIo,
-  state: RunState | undefined,
+  state: RunDirectory | undefined,
   error: unknown,
 ): Promise<void> {
-  const stop = stopFor(error);
+  const stop = stopForError(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
   // A missing input counts as a typo of the user, and the run writes no summary. But a job that runs from a
@@ -200,5 +200,5 @@ export async function reportFailure(
   const summary = await summarizeFailure(job, io.now(), state, stop);
   writeStopped(job, io, state, summary);
   rememberRun(summary, io);
-  deliver(job, summary, io);
+  deliverReports(job, summary, io);
 }

@@ -1,10 +1,10 @@
-import {notify} from '../../client/ping.ts';
+import {sendPing} from '../../client/ping.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {type Said, say, set} from '../../sentence.ts';
 
 /** Called once the run holds its output's lock, so that no other run writes the output. Sends the start ping. */
-export type Begun = () => void;
+export type BegunRun = () => void;
 
 /**
  * Does the work between two pings of the job's health check: one at the start, one with the exit code. A
@@ -14,7 +14,7 @@ export type Begun = () => void;
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,
   warn: (sentence: Said) => void,
-  work: (begun: Begun) => Promise<Outcome>,
+  work: (begun: BegunRun) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (pingUrl === undefined) return work(() => {});
   let started: Promise<string> | undefined;
@@ -42,5 +42,5 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
 function ping(url: string, signal: string): Promise<string> {
   const target = new URL(url);
   if (signal !== '') target.pathname = `${target.pathname.replace(/\/+$/, '')}/${signal}`;
-  return notify(target);
+  return sendPing(target);
 }

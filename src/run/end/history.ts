@@ -7,15 +7,15 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {inCredits, thousandths} from '../../job/money.ts';
+import {toCredits, toThousandths} from '../../job/money.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
 import {type Spending, type SpendingBy, totalSpending} from '../../ledger/run/spending.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {compareRuns, driftSentence, profileOf} from '../../report/drift.ts';
-import {accountIn, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
+import {compareRuns, driftSentence, makeRunProfile} from '../../report/drift.ts';
+import {accountOfSummary, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
 import {type End, isComplete} from '../exit.ts';
-import {scopeOf} from '../identity.ts';
+import {answerScope} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunSpending} from '../state/sessions.ts';
 
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 const KEPT = {ms: 366 * DAY_MS, younger: 100, most: 10_000} as const;
 
 /** The end, as far as known, of a run under way. It stays in the file of a killed run. */
-export const unfinished: End = {
+export const unfinishedEnd: End = {
   status: 'interrupted',
   reason: UNFINISHED,
   exitCode: exitCodes.interrupted,
@@ -105,7 +105,7 @@ export function completeHistory(runs: readonly RunSpending[], {env, warn}: World
   }
 }
 
-export function byOperation<Value>(
+export function mapByOperation<Value>(
   names: readonly Operation[],
   of: (name: Operation) => Value,
 ): Record<string, Value> {
@@ -113,7 +113,7 @@ export function byOperation<Value>(
 }
 
 export function spendingSummary({spent, maybeSpent}: Spending) {
-  return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
+  return {spent: toCredits(spent), maybe_spent: toCredits(maybeSpent)};
 }
 
 /** The summary of a killed session, with the run's spending as the ledger has it. */
@@ -123,12 +123,12 @@ function withSpending(summary: Summary, spending: SpendingBy): Summary {
   const calls = (name: Operation) => ({...summary.lookups[name], calls: spending[name].calls});
   return {
     ...summary,
-    lookups: byOperation(names, calls) as Summary['lookups'],
+    lookups: mapByOperation(names, calls) as Summary['lookups'],
     calls: {...summary.calls, total: total.calls},
     credits: {
       ...summary.credits,
       ...spendingSummary(total),
-      by_operation: byOperation(names, name => spendingSummary(spending[name])),
+      by_operation: mapByOperation(names, name => spendingSummary(spending[name])),
     },
   };
 }
@@ -173,9 +173,9 @@ function summaryIn(path: string, isWanted: RunFilter = () => true): Summary | un
 
 /** The history's runs of the job's endpoint and account, in the order of their ends; none if it can't be read. */
 function runsOfAccount({endpoint, settings}: Job, env: Env, isWanted: RunFilter): Summary[] {
-  const key = scopeKey(scopeOf(endpoint, settings));
+  const key = scopeKey(answerScope(endpoint, settings));
   try {
-    return earlierRuns({env, warn() {}}, run => isWanted(run) && scopeKey(accountIn(run)) === key);
+    return earlierRuns({env, warn() {}}, run => isWanted(run) && scopeKey(accountOfSummary(run)) === key);
   } catch {
     return [];
   }
@@ -190,7 +190,7 @@ export function spentByRun(job: Job, {env, now}: World): {at: number; spent: num
   const runs = runsOfAccount(job, env, run => !(Date.parse(run.started_at) < since));
   return runs.map(({started_at: at, credits}) => ({
     at: Date.parse(at),
-    spent: thousandths(credits.spent + credits.maybe_spent),
+    spent: toThousandths(credits.spent + credits.maybe_spent),
   }));
 }
 
@@ -206,7 +206,7 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   try {
     const isOther = ({run_id: id}: Summary) => id !== summary.run_id;
     const others = earlierRuns(io, run => run.job === job.name && isOther(run) && isComplete(run));
-    const drift = compareRuns(profileOf(summary), others.map(profileOf), setting.share);
+    const drift = compareRuns(makeRunProfile(summary), others.map(makeRunProfile), setting.share);
     if (drift.length > 0)
       io.warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
     return drift;

@@ -2,10 +2,10 @@ import {readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {isFull} from '../../disk/sqlite.ts';
 import {OutputError} from '../../errors.ts';
-import {count} from '../../report/format.ts';
+import {formatCount} from '../../report/format.ts';
 import {say} from '../../sentence.ts';
-import {rowsOf, type Session} from '../session.ts';
-import type {RunState} from '../state/run-directory.ts';
+import {countRows, type Session} from '../session.ts';
+import type {RunDirectory} from '../state/run-directory.ts';
 import type {Stop} from '../stop.ts';
 
 const MIB = 2 ** 20;
@@ -19,22 +19,22 @@ const LOG_BYTES = 33 * MIB;
 export function spaceSentence(session: Session, {error}: Stop<unknown>): string {
   const {state, input, output} = session;
   const {bytesTotal, position, recordsRead} = input.source;
-  const share = (rowsOf(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
+  const share = (countRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
   if (!isFull(error)) return '';
   if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(state);
   const used = [...new Set([state.directory, state.partials])]
     .flatMap(directory => readdirSync(directory).map(name => sizeOf(join(directory, name))))
     .reduce((sum, size) => sum + size, 0);
   const needed = Math.ceil((used / share - used + LOG_BYTES) / MIB);
-  return ` The rest of the run needs up to about ${count(needed)} MiB more in ${state.directory}.`;
+  return ` The rest of the run needs up to about ${formatCount(needed)} MiB more in ${state.directory}.`;
 }
 
-function fullSentence({directory}: RunState): string {
+function fullSentence({directory}: RunDirectory): string {
   return ` The disk with ${directory} is full.`;
 }
 
 /** The error of a run that could not begin; if the disk of its state is full, with the directory. */
-export function withPlace(error: unknown, state: RunState | undefined): unknown {
+export function withFullDisk(error: unknown, state: RunDirectory | undefined): unknown {
   if (state === undefined || !(error instanceof OutputError) || !isFull(error)) return error;
   return new OutputError('state_unwritable', say`${error.said}${fullSentence(state)}`, {cause: error.cause});
 }

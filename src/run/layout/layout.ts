@@ -13,13 +13,13 @@ import {
   refuseKeyClashes,
   type TargetColumns,
 } from '../../output/columns.ts';
-import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../../output/encoder.ts';
+import {createEncoder, type Encoder, type OutputFormat, passthroughNames} from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
-import {headerLine} from '../../output/rejects.ts';
+import {inputHeaderLine} from '../../output/rejects.ts';
 import {summaryOf} from '../../report/summary.ts';
 import {createConditions, type Waterfall} from '../../score/conditions.ts';
-import {type ListFacts, listFactsOf} from '../../score/list-facts.ts';
-import {backgroundOf} from '../../score/rule-inputs.ts';
+import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
+import {makeBackground} from '../../score/rule-inputs.ts';
 import {loadRules, type RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
 import {createThresholds, type Threshold} from '../../score/thresholds.ts';
@@ -49,15 +49,15 @@ export interface Layout {
  *
  * @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid.
  */
-export function layOut(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
+export function makeLayout(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
-  const background = backgroundOf(rules, startedAt);
+  const background = makeBackground(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);
   const {fields, stale} = job.settings;
   const columns = planColumns(mapping.targets, fields, stale !== undefined);
   const format = outputFormat(job, source);
   const input = writtenInput(source, format);
-  const own = ownNames(input, format);
+  const own = passthroughNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
   refuseClashes(
@@ -74,14 +74,14 @@ export function layOut(job: Job, source: Source, startedAt: number, counted?: Li
   const reads = [...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])];
   const facts = counted?.isCurrent()
     ? counted
-    : listFactsOf(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
+    : countListFacts(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
   const encoder = createEncoder(input, columns, format);
   const thresholds = thresholdsOf(job, mapping, rules);
   return {
     mapping,
     columns,
     encoding: source.format.encoding,
-    header: headerLine(source.format),
+    header: inputHeaderLine(source.format),
     format,
     encoder,
     rules,
@@ -95,10 +95,14 @@ export function layOut(job: Job, source: Source, startedAt: number, counted?: Li
 function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleSet | undefined): Threshold[] {
   if (settings.failIf === undefined) return [];
   const reasons = rules?.rules.map(({reason}) => reason);
-  return createThresholds(settings.failIf, summaryOf(operationsOf(targets), fieldsOf, reasons), placeOf);
+  return createThresholds(
+    settings.failIf,
+    summaryOf(operationsOfTargets(targets), fieldsOf, reasons),
+    placeOf,
+  );
 }
 
-export function operationsOf(targets: readonly Target[]): Operation[] {
+export function operationsOfTargets(targets: readonly Target[]): Operation[] {
   return operationNames.filter(name => targets.some(({operation}) => operation === name));
 }
 

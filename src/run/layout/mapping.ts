@@ -1,25 +1,31 @@
 import {
   doubtCountries,
-  footersIn,
   judgeValues,
   refuseMostlyRejected,
   refuseSecondTable,
+  warnOfFooters,
 } from '../../columns/first-row-checks.ts';
 import {
-  demandSure,
-  flagsOf,
+  columnFlags,
+  describePassedOver,
   isLookup,
   type LookupGuess,
-  leftOut,
-  passedOver,
+  leftOutColumn,
+  refuseUnsureColumns,
   repeatedNames,
 } from '../../columns/guess-messages.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../columns/plan-row.ts';
-import {columnsOf, headersOf} from '../../columns/recognize/column.ts';
+import {readHeaders, sampleColumns} from '../../columns/recognize/column.ts';
 import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
 import type {Guess} from '../../columns/recognize/guess.ts';
-import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../columns/targets.ts';
+import {
+  cellReader,
+  requireColumn,
+  type Target,
+  targetsOf,
+  warnOfMissingColumn,
+} from '../../columns/targets.ts';
 import {refuseValuesAsHeader} from '../../columns/values-as-header.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
@@ -29,8 +35,8 @@ import type {ColumnChoice} from '../../job/values.ts';
 import type {CellRules} from '../../operations/cell.ts';
 import {isInternational} from '../../operations/country.ts';
 import {
-  anyOf,
   intelligenceNames,
+  joinWithOr,
   type Operation,
   operationNames,
   operations,
@@ -54,7 +60,7 @@ export interface Mapping {
   /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
   readonly doubts: readonly Said[];
   /** The columns with values that are not looked up, with the flag that would do that. */
-  readonly leftOut: readonly ReturnType<typeof leftOut>[];
+  readonly leftOut: readonly ReturnType<typeof leftOutColumn>[];
 }
 
 /**
@@ -92,7 +98,7 @@ export function resolveMapping(
   const lookups = all.filter(isLookup);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0)
-    demandSure(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
+    refuseUnsureColumns(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
@@ -106,12 +112,12 @@ export function resolveMapping(
   const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
   const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
   const doubts = [
-    ...footersIn(read, planAll),
+    ...warnOfFooters(read, planAll),
     ...judgeValues(targets, rows, planAll, settings),
-    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => passedOver(guess)),
+    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => describePassedOver(guess)),
     ...repeatedNames(detect ? lookups : [], format),
     leftOutBeside(beside, all),
-    ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
+    ...named.mentioned.map(([setting, column]) => warnOfMissingColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(doubtOf),
   ].filter(doubt => doubt !== undefined);
   return {
@@ -122,7 +128,7 @@ export function resolveMapping(
     planOf,
     mentioned: named.mentioned,
     doubts,
-    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(leftOut),
+    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(leftOutColumn),
   };
 }
 
@@ -152,7 +158,7 @@ function leftOutBeside(others: readonly LookupGuess[], guesses: readonly Guess[]
   if (others.length === 0) return undefined;
   const isPhone = others.some(({operation}) => operation === 'phone');
   const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
-  const flags = flagsOf([...others, ...countries]);
+  const flags = columnFlags([...others, ...countries]);
   const left = others.map(({column}) => `"${column}"`).join(', ');
   return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${setBy(flags)}.`;
 }
@@ -206,7 +212,7 @@ function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedCo
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
-      `A job file must name its columns. Add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+      `A job file must name its columns. Add at least one of ${joinWithOr(operationNames.map(name => operations[name].setting))}.`,
     );
   return {choices, mentioned};
 }
@@ -271,11 +277,11 @@ function columnsIn(
   const {country: countries, phone = [], verdict, defaultCountry: fallback} = settings;
   const beside = verdict?.phone === undefined ? [] : [verdict.phone];
   const numbers = [...phone.map(({column}) => column), ...beside];
-  const headers = headersOf(format);
+  const headers = readHeaders(format);
   if (!fromFile)
     return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
   const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
-  const columns = columnsOf([...names], format.columns, headers);
+  const columns = sampleColumns([...names], format.columns, headers);
   const phones = columns.filter(({name}) => numbers.includes(name));
   return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};
 }

@@ -1,26 +1,26 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {ClientError} from '../../client/client-error.ts';
-import {priceOf} from '../../columns/prices.ts';
+import {createPriceOfOperation} from '../../columns/prices.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {thousandths} from '../../job/money.ts';
+import {toThousandths} from '../../job/money.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
 import type {Charge} from '../../job/settings/cost.ts';
-import {giveBackBlocks, PeriodBudget} from '../../ledger/account/period-budget.ts';
+import {PeriodBudget, refundBlocks} from '../../ledger/account/period-budget.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {type Scope, scopeKey} from '../../ledger/answers/store-file.ts';
 import type {LedgerOptions} from '../../ledger/run/ledger.ts';
 import {chargeOf} from '../../lookup/policy.ts';
 import type {Operation} from '../../operations/table.ts';
-import {many} from '../../report/format.ts';
+import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {spentByRun} from '../end/history.ts';
-import {endpointName, scopeOf} from '../identity.ts';
+import {answerScope, endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 
 /** The limits of a job's account, shared by all jobs that use it. */
@@ -125,7 +125,7 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
       if (credits === undefined) continue;
       const limit = `${name} in ${path}`;
       const whose = {directory: stateDirectory(env, limit), owner, period, limit, holder};
-      const maxCredits = thousandths(credits);
+      const maxCredits = toThousandths(credits);
       opened.push(new PeriodBudget({...whose, maxCredits, now, warnAt: {share, warn}}));
     }
     return opened;
@@ -139,10 +139,10 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
  * Returns a function that gives a killed session's unspent credits back to the budgets of that session's account,
  * even if this session has another account.
  */
-export function giverBack({env, now}: World): LedgerOptions['giveBack'] {
+export function createRefund({env, now}: World): LedgerOptions['giveBack'] {
   return (holder, spent) => {
     try {
-      giveBackBlocks({directory: userDirectory('state', env), now}, holder, spent);
+      refundBlocks({directory: userDirectory('state', env), now}, holder, spent);
     } catch {
       // Ignored. If this run needs the budgets' file, it has stopped already: it opened its budgets before.
     }
@@ -167,13 +167,13 @@ export function restoreCounts(
   io: World,
 ): void {
   if (budgets.length === 0) return;
-  const price = priceOf(job);
+  const price = createPriceOfOperation(job);
   const runs = spentByRun(job, io);
   for (const budget of budgets) {
     const {begunAt, renewsAt} = budget;
     const bought = store.boughtWithin(begunAt + LONGEST_CALL_MS, renewsAt);
     // Other jobs may have had lower prices than this one: one credit is the usual.
-    const paid = bought.map(([operation, count]) => count * Math.min(price(operation), thousandths(1)));
+    const paid = bought.map(([operation, count]) => count * Math.min(price(operation), toThousandths(1)));
     const spent = runs.map(run => (run.at >= begunAt && run.at < renewsAt ? run.spent : 0));
     const totals = [spent, paid].map(each => each.reduce((sum, one) => sum + one, 0));
     budget.raiseTo(Math.max(...totals));
@@ -184,7 +184,7 @@ export function restoreCounts(
 export function lackedSentence({credits: {account}}: Summary): string {
   const {lacked = 0} = [account.per_day, account.per_month].find(each => (each?.lacked ?? 0) > 0) ?? {};
   if (lacked === 0) return '';
-  return ` The account's count lacked ${many(lacked, 'credit')} that earlier runs spent, which were added: its file (daily-credits.db in the state directory) is new or older. Check that all runs use the same XDG_STATE_HOME, and compare the service's own count.`;
+  return ` The account's count lacked ${pluralize(lacked, 'credit')} that earlier runs spent, which were added: its file (daily-credits.db in the state directory) is new or older. Check that all runs use the same XDG_STATE_HOME, and compare the service's own count.`;
 }
 
 /** A call outside of runs: its endpoint, the settings that name its account, and its operation. */
@@ -205,8 +205,8 @@ export async function callWithinAccount<T>(
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
-  const budgets = openBudgets(findAccount(scopeOf(endpoint, settings), io.env), io);
-  const credits = priceOf({endpoint, settings})(operation);
+  const budgets = openBudgets(findAccount(answerScope(endpoint, settings), io.env), io);
+  const credits = createPriceOfOperation({endpoint, settings})(operation);
   const taken = new Map<PeriodBudget, string>();
   let charge: Charge = 'free';
   try {

@@ -3,7 +3,7 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
+import {millisecondsOf, rejectionTerm, valueForOperation} from '../../job/values.ts';
 import {AnswerStore, type OwnAnswers} from '../../ledger/answers/store.ts';
 import {keepUp} from '../../ledger/answers/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../ledger/answers/validity.ts';
@@ -13,11 +13,11 @@ import {isCompared} from '../end/history.ts';
 import type {World} from '../io.ts';
 
 /** How long answers are valid, by operation. */
-export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
+export function storeTerms({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
   const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
   return perOperation(name => {
     const own = millisecondsOf(operations[name].storedFor) ?? forever;
-    return {answers: ofOperation(maxAge, name, own), rejections, stale};
+    return {answers: valueForOperation(maxAge, name, own), rejections, stale};
   });
 }
 
@@ -35,7 +35,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
   if (store === false) return;
   try {
     const directory = storeDirectory(store, io.env);
-    const terms = termsOf(job);
+    const terms = storeTerms(job);
     const ages = perOperation(name => longestUse(terms[name]));
     await keepUp(directory, {ages, now: io.now(), warn: io.warn});
   } catch {

@@ -19,7 +19,7 @@ export interface Calling {
 }
 
 /** Connects to an endpoint. Starts the embedded service in this process, to call it over HTTP like any other. */
-export async function connectTo(
+export async function openConnection(
   endpoint: Endpoint,
   options: CallOptions,
   transport?: RunIo['transport'],

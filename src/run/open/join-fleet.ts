@@ -1,15 +1,15 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
-import {codeOf} from '../../client/attempt.ts';
-import {costOf} from '../../columns/prices.ts';
+import {attemptCode} from '../../client/attempt.ts';
+import {createCostOfLookup} from '../../columns/prices.ts';
 import {UsageError} from '../../errors.ts';
 import type {AskedOf} from '../../fleet/chunk-queue.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
-import {inCredits} from '../../job/money.ts';
+import {toCredits} from '../../job/money.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
-import {isKept, lookupOf} from '../../ledger/lookup.ts';
+import {isKept, lookupForRequest} from '../../ledger/lookup.ts';
 import type {BookedAttempt, LedgerEntry} from '../../ledger/run/entry.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {nextKey} from '../../ledger/run/repeated-tokens.ts';
@@ -55,8 +55,8 @@ export async function joinFleet(
         job: job.name,
         rows: rows(),
         calls,
-        spent: inCredits(spent),
-        maybeSpent: inCredits(maybeSpent),
+        spent: toCredits(spent),
+        maybeSpent: toCredits(maybeSpent),
         limit: job.settings.maxCredits ?? null,
       };
     },
@@ -78,9 +78,9 @@ export async function bookCollected(
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
-  const cost = costOf(job);
+  const cost = createCostOfLookup(job);
   for (const {ask, attempt} of await collected) {
-    const lookup = lookupOf(ask.operation, ask.params);
+    const lookup = lookupForRequest(ask.operation, ask.params);
     const known = interruptedCall(ledger, lookup.key, ask.dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
@@ -145,9 +145,9 @@ export function logAttempt(log: EventLog, booked: BookedAttempt, row: number | u
     operation,
     outcome: attempt.kind,
     status: 'status' in attempt ? attempt.status : undefined,
-    code: codeOf(attempt),
+    code: attemptCode(attempt),
     booked: charge,
-    credits: charge === 'free' ? 0 : inCredits(cost),
+    credits: charge === 'free' ? 0 : toCredits(cost),
     ms: Math.round(attempt.latencyMs),
     request_id: 'pace' in attempt ? attempt.pace?.requestId : undefined,
   };

@@ -26,7 +26,7 @@ function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' 
  * A lane for each operation with its own rate, and one for all others. They share the calls in flight equally.
  * Together their rates are at most the account's.
  */
-export function lanesOf(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
+export function planLanes(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
   const {rate, concurrency = DEFAULT_CONCURRENCY} = job.settings;
   const rest = sharedRate(job, account);
   const shared = operations.filter(name => rate?.[name] === undefined);

@@ -1,16 +1,16 @@
-import {costOf} from '../../columns/prices.ts';
+import {createCostOfLookup} from '../../columns/prices.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import type {Judge} from '../../ledger/answers/validity.ts';
 import {isAnswered} from '../../ledger/run/tally.ts';
-import type {Outlet} from '../../lookup/call.ts';
+import type {Dispatcher} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';
 import {Lookups} from '../../lookup/lookups.ts';
-import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
+import {describePublishedInstead, type Running, stopForError, stopForGate, streakWarning} from '../stop.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
 /** Everything that lookups need, on this machine or in a fleet. */
-export interface Means extends Calling {
+export interface PriceMeans extends Calling {
   readonly store: AnswerStore;
   readonly judge: Judge;
 }
@@ -25,7 +25,7 @@ export interface OpenedLookups {
 /** Opens the gate and what sends through it: this process, or a fleet. `rows`: number of finished rows. */
 export async function openLookups(
   run: Running,
-  means: Means,
+  means: PriceMeans,
   fleetId: string,
   rows: () => number,
 ): Promise<OpenedLookups> {
@@ -46,8 +46,8 @@ export async function openLookups(
       },
       // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
       // so the rows with these values would lack results.
-      outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
-      refused: error => stopper.stop(stopFor(error)),
+      outage: reason => stopper.stop(stopForGate(reason, ledger, job.endpoint)),
+      refused: error => stopper.stop(stopForError(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
     if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet.collect(), run, ledger, store));
@@ -58,7 +58,7 @@ export async function openLookups(
   }
 }
 
-function localOutlet({io}: Running, {connection: {client}}: Means): Outlet {
+function localOutlet({io}: Running, {connection: {client}}: PriceMeans): Dispatcher {
   return {
     async send({operation, params}) {
       return Object.assign(await client.send(operation, params), {boughtAt: io.now()});
@@ -66,26 +66,26 @@ function localOutlet({io}: Running, {connection: {client}}: Means): Outlet {
   };
 }
 
-/** The gate of an outlet, and the lookups that pass it. */
+/** The gate of a dispatcher, and the lookups that pass it. */
 function openGate(
   {job, io, clock, stopper}: Running,
-  {ledger, lanes, store, judge}: Means,
-  outlet: Outlet,
+  {ledger, lanes, store, judge}: PriceMeans,
+  dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
   const gate = new Gate({
-    ...{outlet, ledger, store, lanes, judge, concurrency, publishOn},
+    ...{dispatcher, ledger, store, lanes, judge, concurrency, publishOn},
     policy: {resends, cost},
-    costOf: costOf(job),
+    costOf: createCostOfLookup(job),
     maxOutageMs: maxOutage,
     mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
       attempted: (booked, row) => logAttempt(io.log, booked, row),
-      closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
+      closed: reason => io.warn(describePublishedInstead(stopForGate(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
-      stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
+      stopped: reason => stopper.stop(stopForGate(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),
     now: clock,

@@ -1,17 +1,17 @@
-import {type PlannedCell, repairsOf} from '../../columns/plan-row.ts';
+import {listRepairs, type PlannedCell} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
-import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
+import {brokenLookup, type Lookup, type Result} from '../../ledger/lookup.ts';
 import type {Waiter} from '../../lookup/call.ts';
 import type {Lookups} from '../../lookup/lookups.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
-import {type Stopper, stopFor} from '../stop.ts';
+import {type Stopper, stopForError} from '../stop.ts';
 import {parsedAnswer} from './parsed-answer.ts';
-import type {InOrder, PendingRecord} from './reorder-buffer.ts';
+import type {PendingRecord, ReorderBuffer} from './reorder-buffer.ts';
 
 interface Stages {
   readonly layout: Layout;
-  readonly window: InOrder;
+  readonly window: ReorderBuffer;
   readonly lookups: Lookups;
   readonly stopper: Stopper;
 }
@@ -100,7 +100,7 @@ export class Admission {
     const entry: PendingRecord = {
       record,
       results,
-      repairs: repairsOf(planned),
+      repairs: listRepairs(planned),
       missing: results.filter(result => result === undefined).length,
       bytes: sizeOf(record, planned),
       queued: false,
@@ -170,7 +170,7 @@ export class Admission {
       const asks = waterfall?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
       return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
     } catch (thrown) {
-      return () => broken(thrown);
+      return () => brokenLookup(thrown);
     }
   }
 
@@ -192,7 +192,7 @@ export class Admission {
     try {
       await lookups.ask(waiters);
     } catch (error) {
-      stopper.stop(stopFor(error));
+      stopper.stop(stopForError(error));
     }
   }
 }

@@ -1,7 +1,7 @@
 import type {InputRecord} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import {during, type RunIo} from '../io.ts';
+import {type RunIo, withPhase} from '../io.ts';
 
 /**
  * Reads a whole list before the first call, and counts the facts that rules read of it. `see` counts what else `plan`
@@ -16,8 +16,8 @@ export async function readFirst(
   const {bytesTotal: all} = source;
   const shareRead = () => (all === undefined ? undefined : source.position.bytes / Math.max(1, all));
   const reached = () => ({share: shareRead(), rows: source.recordsRead});
-  await during(phase, 'counting', reached, async () => {
-    for await (const records of limited(source, limit)) {
+  await withPhase(phase, 'counting', reached, async () => {
+    for await (const records of limitRows(source, limit)) {
       if (isWanted?.() === false) return;
       await see?.(records);
       for (const record of records) if (record.type !== 'reject') facts?.add(record);
@@ -27,7 +27,7 @@ export async function readFirst(
 }
 
 /** Yields the source's batches up to the record with the number `limit`. Reads no batch after that. */
-export async function* limited(
+export async function* limitRows(
   source: Source,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly InputRecord[]> {

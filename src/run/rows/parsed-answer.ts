@@ -1,12 +1,12 @@
-import {usedAnswer} from '../../client/answer-fields.ts';
+import {usableAnswer} from '../../client/answer-fields.ts';
 import type {Result} from '../../ledger/lookup.ts';
-import {Recent} from '../../lookup/outcome-cache.ts';
+import {OutcomeCache} from '../../lookup/outcome-cache.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
 
 /** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */
 export function parsedAnswer(result: Result | undefined, operation: Operation): unknown {
   return result !== undefined && 'data' in result && result.data !== undefined
-    ? usedAnswer(operation, JSON.parse(result.data))
+    ? usableAnswer(operation, JSON.parse(result.data))
     : undefined;
 }
 
@@ -17,7 +17,7 @@ const WITH_DATA = 3;
 
 /** Returns a parser that parses equal answers once. Rows share the parsed answer, so nothing may change it. */
 export function sharedAnswers(): typeof parsedAnswer {
-  const recent = perOperation(() => new Recent<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
+  const recent = perOperation(() => new OutcomeCache<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
   return (result, operation) => {
     const known = result?.status === 'ok' ? recent[operation].get(result.data) : undefined;
     if (known !== undefined) return known;

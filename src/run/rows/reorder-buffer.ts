@@ -34,7 +34,7 @@ const TAKE_AT_ONCE = 256;
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /** The window: releases records in input order, each once its results are complete. */
-export class InOrder {
+export class ReorderBuffer {
   #entries: PendingRecord[] = [];
   #head = 0;
   #bytes = 0;

@@ -2,7 +2,7 @@ import {rmSync} from 'node:fs';
 import {CodedError, placeInCode} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
-import {broken} from '../../ledger/lookup.ts';
+import {brokenLookup} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
@@ -12,7 +12,7 @@ import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
 import {partialPath} from '../destination/publish.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {RunState} from '../state/run-directory.ts';
+import type {RunDirectory} from '../state/run-directory.ts';
 import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
 import type {ReadyRecord} from './reorder-buffer.ts';
 
@@ -51,7 +51,7 @@ export class RowWriter {
    * @throws {OutputError}
    */
   static async open(
-    state: RunState,
+    state: RunDirectory,
     layout: Layout,
     io: Pick<RunIo, 'stdout' | 'warn' | 'program'>,
   ): Promise<RowWriter> {
@@ -116,7 +116,7 @@ export class RowWriter {
   /** A row at which this program failed: it has no answers. Paid ones are in the ledger and the store. */
   #broken<Kind extends Row>(row: Kind, thrown: unknown): EnrichedRow<Kind> {
     this.#tell(row, thrown);
-    const results = this.#layout.mapping.targets.map(() => broken(thrown));
+    const results = this.#layout.mapping.targets.map(() => brokenLookup(thrown));
     const risk = this.#layout.scorer && UNSCORED;
     return {row, results, repairs: undefined, answers: [], risk, outcomes: undefined};
   }

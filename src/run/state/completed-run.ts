@@ -1,25 +1,25 @@
 import {existsSync, statSync} from 'node:fs';
 import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
-import {textOf} from '../../disk/path.ts';
+import {readIfFile} from '../../disk/path.ts';
 import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
 import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
-import {many} from '../../report/format.ts';
+import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
 import {forgetPublishing} from '../destination/publish.ts';
-import {checkReportPaths, deliver} from '../end/deliver.ts';
+import {checkReportPaths, deliverReports} from '../end/deliver.ts';
 import {completeHistory, rememberRun} from '../end/history.ts';
 import {failureSentence, isComplete} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
-import {during, pipesOf, type RunIo} from '../io.ts';
+import {pipeSettings, type RunIo, withPhase} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
 import {removeLeft} from './job-files.ts';
-import {closeState, forgetLedger, hasOtherRun, type RunState, withLedger} from './run-directory.ts';
-import {otherRuns} from './sessions.ts';
+import {closeState, forgetLedger, hasOtherRun, type RunDirectory, withLedger} from './run-directory.ts';
+import {listOtherRuns} from './sessions.ts';
 
 /**
  * The outcome of a run that has nothing to look up: its output is complete, or had only to be put in place, which this
@@ -30,14 +30,14 @@ import {otherRuns} from './sessions.ts';
 export async function completeBefore(
   job: Job,
   io: RunIo,
-  state: RunState,
+  state: RunDirectory,
   stopper: Stopper,
 ): Promise<RunOutcome<Said> | undefined> {
   checkReportPaths(job);
   const {destination, directory} = state;
   removeLeft(job, destination);
   const {force, restart} = job.settings;
-  const pipes = pipesOf(io, stopper);
+  const pipes = pipeSettings(io, stopper);
   const completed = restart ? undefined : (await destination.complete(state))?.summary;
   if (completed !== undefined) {
     if (!force || (await isMadeOf(completed, job, pipes)))
@@ -46,7 +46,7 @@ export async function completeBefore(
     forgetLedger(directory);
   } else if (destination.file !== undefined && existsSync(destination.file) && !force) {
     const compare = () => finishedBefore(job, state, pipes);
-    const summary = await during(io.phase, 'comparing with what is there', () => ({}), compare);
+    const summary = await withPhase(io.phase, 'comparing with what is there', () => ({}), compare);
     const isDone = summary !== undefined && isComplete(summary);
     if (summary === undefined || (isDone && restart))
       throw new UsageError(
@@ -66,7 +66,7 @@ export async function completeBefore(
 async function end(
   job: Job,
   io: RunIo,
-  state: RunState,
+  state: RunDirectory,
   outcome: RunOutcome<Said>,
   keeps = false,
 ): Promise<RunOutcome<Said>> {
@@ -76,15 +76,15 @@ async function end(
 }
 
 /** Delivers the end of a complete run. Returns false if the history lacks it. */
-async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary): Promise<boolean> {
+async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summary): Promise<boolean> {
   const isTold = rememberRun(summary, io);
   try {
     // The ledger may be that of a later run, which was killed.
-    await withLedger(state, job, ledger => completeHistory(otherRuns(ledger, summary.run_id), io));
+    await withLedger(state, job, ledger => completeHistory(listOtherRuns(ledger, summary.run_id), io));
   } catch {
     // An unreadable ledger completes no file.
   }
-  deliver(job, summary, io);
+  deliverReports(job, summary, io);
   return isTold;
 }
 
@@ -92,7 +92,11 @@ async function tellEnd(job: Job, io: RunIo, state: RunState, summary: Summary): 
  * The summary of the run that made the output, or of a stopped one that would have replaced it; undefined if the job's
  * settings or files differ from that run's.
  */
-async function finishedBefore(job: Job, {destination}: RunState, pipes: Pipes): Promise<Summary | undefined> {
+async function finishedBefore(
+  job: Job,
+  {destination}: RunDirectory,
+  pipes: Pipes,
+): Promise<Summary | undefined> {
   const {paths, inputs} = job;
   const summary = earlierSummary(job);
   if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
@@ -125,7 +129,7 @@ async function isMadeOf(summary: Summary, job: Job, pipes: Pipes): Promise<boole
 }
 
 function completedNow({output}: Job, summary: Summary): RunOutcome<Said> {
-  const message = say`The last run wrote its ${many(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}.${failureSentence(summary)}`;
+  const message = say`The last run wrote its ${pluralize(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}.${failureSentence(summary)}`;
   return foundOutcome('unpublished', summary, message);
 }
 
@@ -144,7 +148,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
   const again = isCutOff
     ? say`A later run of it was interrupted. To resume that one: ${set('force', true)}.`
     : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${set('force', true)}.`;
-  const message = say`${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
+  const message = say`${output.name} is complete (${pluralize(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
   return foundOutcome('complete', summary, message);
 }
 
@@ -173,7 +177,7 @@ const readable = z.object({
 
 function earlierSummary({paths: {summary}}: Job): Summary | undefined {
   try {
-    const text = summary === undefined ? undefined : textOf(summary);
+    const text = summary === undefined ? undefined : readIfFile(summary);
     const found: unknown = text === undefined ? undefined : JSON.parse(text);
     return readable.safeParse(found).success ? (found as Summary) : undefined;
   } catch {

@@ -1,13 +1,13 @@
 import {lstatSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type FileId, fileIdOf, isSameFile, isStream, notFile} from '../../disk/path.ts';
-import {besideOf, orUnwritable, unwritable} from '../../disk/replace.ts';
+import {type FileId, fileIdOf, isSameFile, isStream, nonFileKind} from '../../disk/path.ts';
+import {orThrowUnwritable, temporaryPathBeside, unwritableError} from '../../disk/replace.ts';
 import {systemCode, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {SPARE} from '../../ledger/run/ledger-file.ts';
-import {filesOfRules} from '../../score/rules.ts';
+import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
@@ -49,7 +49,7 @@ export function writtenPathsOf(job: Job, {file: output, own}: Destination, env: 
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
   written.forEach(refuseNoFile);
-  for (const {path} of written) [writablePath(path), besideOf(path)].forEach(refuseLongName);
+  for (const {path} of written) [writablePath(path), temporaryPathBeside(path)].forEach(refuseLongName);
   for (const {path} of kept) refuseLongName(path);
   for (const {kind, path, setting} of written) if (kind !== undefined) refuseOthersFile(kind, path, setting);
   return {rejects: rejects && writablePath(rejects), summary: summary && writablePath(summary)};
@@ -64,7 +64,7 @@ export function removeLeft(job: Job, {file}: Destination): void {
   const token = stateToken(job);
   if (token === undefined) return;
   for (const {path} of writtenFiles(job, file))
-    orUnwritable(path, () => rmSync(besideOf(path, token), {force: true}));
+    orThrowUnwritable(path, () => rmSync(temporaryPathBeside(path, token), {force: true}));
 }
 
 function named(setting: Said, path: string): NamedFile {
@@ -76,7 +76,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
   return [
     ...inputs.filter(path => path !== '-').map(path => named('the input', path)),
     ...(jobFile === undefined ? [] : [named('the job file', jobFile)]),
-    ...filesOfRules(settings.score).map(path => named(placeOf(['score']), path)),
+    ...listRuleFiles(settings.score).map(path => named(placeOf(['score']), path)),
     ...(key ? [named('BULK_ENRICH_API_KEY_FILE', key)] : []),
     ...accountFiles(env).map(path => named('the account file', path)),
   ];
@@ -124,7 +124,7 @@ function refuseNoFile({setting, path, fileId}: NamedFile): void {
       'no_file',
       say`${setting}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
     );
-  const kind = notFile(fileId.path);
+  const kind = nonFileKind(fileId.path);
   if (kind === undefined) return;
   const stream = setting === 'the output' ? set('output', '-') : '/dev/stdout';
   const [code, advice] =
@@ -139,6 +139,6 @@ function refuseLongName(path: string): void {
   try {
     lstatSync(path, {throwIfNoEntry: false});
   } catch (error) {
-    if (systemCode(error) === 'ENAMETOOLONG') throw unwritable(path, error);
+    if (systemCode(error) === 'ENAMETOOLONG') throw unwritableError(path, error);
   }
 }

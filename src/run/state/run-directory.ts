@@ -8,9 +8,9 @@ import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {thousandths} from '../../job/money.ts';
+import {toThousandths} from '../../job/money.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
-import {peek} from '../../ledger/run/ledger-file.ts';
+import {peekLedger} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
@@ -30,7 +30,7 @@ interface LockedDirectory {
 }
 
 /** A run's directories while it holds their locks. */
-export interface RunState extends RunFiles {
+export interface RunDirectory extends RunFiles {
   readonly destination: Destination;
   readonly locked: readonly LockedDirectory[];
   /** Directory removed when the session ends. Only runs that can't resume have one, such as a run to a stream. */
@@ -46,7 +46,7 @@ export interface RunState extends RunFiles {
  * lock; {@link OutputError} if a directory can't be created, written or trusted; {@link InputError} for a
  * missing input directory.
  */
-export function openState(job: Job, env: Env): RunState {
+export function openState(job: Job, env: Env): RunDirectory {
   const destination = new Destination(job);
   const written = writtenPathsOf(job, destination, env);
   destination.check();
@@ -98,7 +98,7 @@ function busy(who: string): Said {
  * count of what was spent, so a command, and a job with a limit, do so only with `--restart`.
  */
 export function openLedger(
-  {directory, written, temporary}: RunState,
+  {directory, written, temporary}: RunDirectory,
   job: Job,
   options: Omit<LedgerOptions, 'scope'>,
   warn: (sentence: Said) => void,
@@ -109,7 +109,7 @@ export function openLedger(
     new Ledger(path, {
       ...options,
       scope: answersKey(job),
-      maxCredits: maxCredits === undefined ? undefined : thousandths(maxCredits),
+      maxCredits: maxCredits === undefined ? undefined : toThousandths(maxCredits),
       lostState: hasLostState(directory),
       temporary: temporary !== undefined,
     });
@@ -141,7 +141,7 @@ export function openLedger(
  * @throws an error if the ledger can't be read.
  */
 export async function withLedger<T>(
-  {directory}: RunState,
+  {directory}: RunDirectory,
   job: Job,
   work: (ledger: Ledger) => T | Promise<T>,
 ): Promise<T | undefined> {
@@ -165,7 +165,7 @@ export function hasOtherRun(directory: string, runId: string): boolean {
   const path = ledgerPath(directory);
   if (!existsSync(path)) return false;
   try {
-    const {run, hasCalls} = peek<RunIdentity>(path);
+    const {run, hasCalls} = peekLedger<RunIdentity>(path);
     return hasCalls && (run === undefined || !runId.startsWith(run.runId));
   } catch {
     return true;
@@ -173,7 +173,7 @@ export function hasOtherRun(directory: string, runId: string): boolean {
 }
 
 /** True if the ledger has calls, or can't be read and so may have some. */
-export function hasCalls(state: RunState): boolean {
+export function hasCalls(state: RunDirectory): boolean {
   return hasOtherRun(state.directory, '');
 }
 
@@ -193,7 +193,7 @@ export function forgetLedger(directory: string): void {
  * If the removal fails, warns the user. The next run with this output removes the rest.
  */
 export function closeState(
-  state: RunState,
+  state: RunDirectory,
   remove: 'all' | 'made' | 'nothing',
   warn: (sentence: Said) => void,
 ): void {

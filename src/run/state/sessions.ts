@@ -25,7 +25,7 @@ function runIdAt({runId}: RunIdentity, scope: number): string {
 }
 
 /** The ledger's runs, at all endpoints and accounts, with their spending; without the run `own`. */
-export function otherRuns(ledger: Ledger, own?: string): RunSpending[] {
+export function listOtherRuns(ledger: Ledger, own?: string): RunSpending[] {
   const run = ledger.getMeta<RunIdentity>('run');
   if (run === undefined) return [];
   return ledger.spendingByScope
@@ -34,7 +34,7 @@ export function otherRuns(ledger: Ledger, own?: string): RunSpending[] {
 }
 
 /** The ledger's run, at the endpoint and account of this session; undefined if none has begun. */
-export function runOf(ledger: Ledger): RunIdentity | undefined {
+export function ownRun(ledger: Ledger): RunIdentity | undefined {
   const run = ledger.getMeta<RunIdentity>('run');
   return run && {...run, runId: runIdAt(run, ledger.scope)};
 }
@@ -56,7 +56,7 @@ export function beginSession(
   const isOther = job.fromFile && last?.list !== undefined && list !== undefined && !isSame(last.list, list);
   const goesOn = last !== undefined && !isOther && !job.settings.restart;
   // Before a new count begins: afterwards no file has the spending of a killed session.
-  complete(otherRuns(ledger, goesOn ? runOf(ledger)?.runId : undefined));
+  complete(listOtherRuns(ledger, goesOn ? ownRun(ledger)?.runId : undefined));
   if (isOther && ledger.isResumed)
     warn('The unfinished run had another list, so this run counts its credits anew.');
   const fleetId = last?.fleetId ?? randomUUID();

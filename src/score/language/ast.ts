@@ -35,15 +35,15 @@ export function literalText(node: ASTNode | undefined): string | undefined {
 }
 
 /** All paths that a part of an expression reads, without those of its loops' own variables (`bound`). */
-export function pathsIn(node: ASTNode, bound = NONE): ReadPath[] {
+export function findPaths(node: ASTNode, bound = NONE): ReadPath[] {
   const path = pathOf(node);
   if (path !== undefined) return bound.has(path[0] ?? '') ? [] : [{node, path, optional: false}];
-  const inner = childrenIn(node, bound).flatMap(child => pathsIn(child.node, child.bound));
+  const inner = listChildren(node, bound).flatMap(child => findPaths(child.node, child.bound));
   return hasPath(node) === undefined ? inner : inner.map(one => ({...one, optional: true}));
 }
 
 /** The parts of a node, each with the variables that loops around it name: `x` in `list.exists(x, x > 1)`. */
-export function childrenIn(node: ASTNode, bound = NONE): {node: ASTNode; bound: ReadonlySet<string>}[] {
+export function listChildren(node: ASTNode, bound = NONE): {node: ASTNode; bound: ReadonlySet<string>}[] {
   const variable = node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[2][0] : undefined;
   if (node.op !== 'rcall' || variable?.op !== 'id')
     return nodesIn(node.args).map(child => ({node: child, bound}));

@@ -32,7 +32,7 @@ const networkCodes = [...getSystemErrorMap().values()].map(([name]) => name.toLo
 /** Codes of failures: an HTTP status (`http_503`), an error of Node (`err_…`), or a network error. */
 const SHAPED = new RegExp(`^(?:http_\\d{3}|err_[a-z\\d_]+|${networkCodes.join('|')})$`);
 
-export function errorCodesOf(operation: Operation): Codes {
+export function listErrorCodes(operation: Operation): Codes {
   return {
     what: 'error code',
     known: [

@@ -1,7 +1,7 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {hasPath, pathOf} from './ast.ts';
-import {asWritten, type Evaluate} from './engine.ts';
-import {type Expression, type Reference, referencesOf} from './expression.ts';
+import {type Evaluate, locateAsWritten} from './engine.ts';
+import {type Expression, findReferences, type Reference} from './expression.ts';
 
 /**
  * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed:
@@ -33,7 +33,7 @@ interface Part {
 }
 
 /** Compiles an expression once, for many rows. */
-export function compile(expression: Expression, locate = asWritten): Condition {
+export function compileCondition(expression: Expression, locate = locateAsWritten): Condition {
   const {engine, text} = expression;
   const parsed = engine.parse(text);
   const references: Reference[] = [];
@@ -42,7 +42,7 @@ export function compile(expression: Expression, locate = asWritten): Condition {
     if (node.op === '&&' || node.op === '||')
       return either(sidesOf(node, node.op).map(partOf), node.op === '||');
     if (node.op === '!_') return negation(partOf(node.args));
-    const own = referencesOf(node, expression.vocabulary);
+    const own = findReferences(node, expression.vocabulary);
     references.push(...own);
     const reads = own.map(reference => ({reference, read: knownReader(reference, readerOf(reference))}));
     const tested = hasPath(node);

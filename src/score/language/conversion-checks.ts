@@ -3,7 +3,7 @@
  * empty text as 0, `0b11` as a number, and February 30 as a day in March. With such a number or date, a rule
  * would judge the row by a value that the row does not have.
  */
-export const convertible = {
+export const conversionChecks = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
   uint: texts(/^\+?\d+$/, 'uint() takes a whole number from 0 on, such as "7"'),
   double: texts(/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i, 'double() takes a number, such as "7.5"', text =>
@@ -59,7 +59,7 @@ const MILLISECONDS = 4;
 const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Returns a result of arithmetic. Throws for infinity and NaN: they compare like numbers but mean nothing. */
-export function finite(value: unknown): unknown {
+export function requireFinite(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw NO_NUMBER;
   return value;
 }

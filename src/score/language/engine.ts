@@ -1,8 +1,8 @@
 import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
-import {childrenIn, literalText, pathOf, pathsIn, renamePath, setArgs} from './ast.ts';
-import {convertible, finite} from './conversion-checks.ts';
+import {findPaths, listChildren, literalText, pathOf, renamePath, setArgs} from './ast.ts';
+import {conversionChecks, requireFinite} from './conversion-checks.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -19,7 +19,7 @@ export type Constants = Readonly<Record<string, unknown>>;
 export const LIST = 'list_';
 
 /** Paths whose values the facts have under the same names, but for lists. */
-export const asWritten: Locate = ([root = '', ...names]) => [root === 'list' ? LIST : root, ...names];
+export const locateAsWritten: Locate = ([root = '', ...names]) => [root === 'list' ? LIST : root, ...names];
 
 /** Maximum levels of nesting. Checking an expression recurses at each level, and so does running it for a row. */
 const MOST_LEVELS = 1_000;
@@ -59,7 +59,7 @@ export class Engine {
     let level = [parsed.ast];
     for (let depth = 0; level.length > 0; depth += 1) {
       if (depth > MOST_LEVELS) throw new Error(TOO_DEEP);
-      level = level.flatMap(node => childrenIn(node).map(child => child.node));
+      level = level.flatMap(node => listChildren(node).map(child => child.node));
     }
     return parsed;
   }
@@ -71,7 +71,7 @@ export class Engine {
    */
   typeOf(text: string): string {
     const typed = this.#checking.parse(text);
-    adapt(typed.ast, asWritten);
+    adapt(typed.ast, locateAsWritten);
     const {valid, type, error} = typed.check();
     if (!valid) throw error ?? new Error('not valid');
     const parsed = this.parse(text);
@@ -81,7 +81,7 @@ export class Engine {
   }
 
   /** Makes a parsed expression ready to run: after that, {@link evaluatorOf} may be called for its parts. */
-  prepare(parsed: ParseResult, locate: Locate = asWritten): void {
+  prepare(parsed: ParseResult, locate: Locate = locateAsWritten): void {
     adapt(parsed.ast, locate);
     const {valid, error} = parsed.check();
     if (!valid) throw error ?? new Error('not valid');
@@ -99,14 +99,14 @@ export class Engine {
    * calculate with infinity, and run patterns by JavaScript's own RegExp.
    */
   #guard(node: ASTNode): void {
-    for (const child of childrenIn(node)) this.#guard(child.node);
+    for (const child of listChildren(node)) this.#guard(child.node);
     if (ARITHMETIC.has(node.op))
       changeHandler<OperatorHandler>(
         node,
-        apply => (left, right, ast, engine) => finite(apply(left, right, ast, engine)),
+        apply => (left, right, ast, engine) => requireFinite(apply(left, right, ast, engine)),
       );
     else if (node.op === 'call' && isConversion(node.args[0])) {
-      const check = convertible[node.args[0]];
+      const check = conversionChecks[node.args[0]];
       changeHandler<CallHandler>(
         node,
         apply =>
@@ -150,7 +150,7 @@ export class Engine {
     const unknown = new Set<string>();
     const [root] = pathOf(node) ?? [];
     if (root === undefined)
-      for (const child of childrenIn(node))
+      for (const child of listChildren(node))
         for (const name of this.#checkConstants(child.node)) if (!child.bound.has(name)) unknown.add(name);
     if (root !== undefined && !Object.hasOwn(this.#constants, root)) unknown.add(root);
     if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
@@ -186,7 +186,8 @@ const NO_TEXT = new Error('matches() takes a text');
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
+const isConversion = (name: string): name is keyof typeof conversionChecks =>
+  Object.hasOwn(conversionChecks, name);
 
 /**
  * Kinds of nodes that are not evaluated beforehand. A literal can't be wrong, a name may have no value yet, and the
@@ -206,7 +207,7 @@ function checkZone(zone: string | undefined): void {
 
 /** Writes names as the facts have them, and whole numbers as fractions. */
 function adapt(ast: ASTNode, locate: Locate): void {
-  for (const {node, path} of pathsIn(ast)) renamePath(node, locate(path));
+  for (const {node, path} of findPaths(ast)) renamePath(node, locate(path));
   writeDoubles(ast, false);
 }
 
@@ -218,7 +219,7 @@ function writeDoubles(node: ASTNode, counts: boolean): void {
   if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
     setArgs(node, Number(node.args));
   const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
-  for (const child of childrenIn(node)) writeDoubles(child.node, within || (counts && node.op === '-_'));
+  for (const child of listChildren(node)) writeDoubles(child.node, within || (counts && node.op === '-_'));
 }
 
 function isDecimal({input, range}: ASTNode): boolean {

@@ -45,7 +45,7 @@ type EngineError = Error & {
 };
 
 /** Rewords the library's message on an expression for people who do not know the language. */
-export function explained({summary, message, range}: EngineError, text: string): string {
+export function explainError({summary, message, range}: EngineError, text: string): string {
   const reason = (summary ?? message).replaceAll(`${LIST}.`, 'list.');
   const said = inWords(reason, `"${text.slice(range?.start, range?.end)}"`);
   const hint = hintFor(reason, text);
@@ -76,6 +76,6 @@ function hintFor(reason: string, text: string): string | undefined {
 
 const LONGEST_SHOWN = 200;
 
-export function shown(text: string): string {
+export function quoteText(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }

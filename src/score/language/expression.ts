@@ -1,11 +1,11 @@
 import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
-import {closest} from '../../job/did-you-mean.ts';
-import {childrenIn, literalText, pathOf, pathsIn} from './ast.ts';
+import {closestName} from '../../job/did-you-mean.ts';
+import {findPaths, listChildren, literalText, pathOf} from './ast.ts';
 import type {Codes} from './codes.ts';
 import {type Constants, Engine, LIST} from './engine.ts';
-import {explained, shown} from './explain-error.ts';
-import {type RuleVocabulary, type Type, typeAt, UnknownName} from './types.ts';
+import {explainError, quoteText} from './explain-error.ts';
+import {type RuleVocabulary, type Type, typeAtPath, UnknownName} from './types.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {
@@ -38,15 +38,15 @@ export function conditionChecker(
   return (text, place) => {
     try {
       const {ast} = engine.parse(text);
-      const references = referencesOf(ast, vocabulary);
+      const references = findReferences(ast, vocabulary);
       const type = engine.typeOf(text);
       if (type !== 'bool' && type !== 'dyn') throw new UnknownName(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
       return {text, references, vocabulary, engine};
     } catch (error) {
-      const reason = error instanceof UnknownName ? error.message : explained(error as Error, text);
+      const reason = error instanceof UnknownName ? error.message : explainError(error as Error, text);
       const sentence = reason.replace(/(?<![.?])$/, '.');
-      throw new UsageError('expression', `${place}: ${sentence} The expression: ${shown(text)}`);
+      throw new UsageError('expression', `${place}: ${sentence} The expression: ${quoteText(text)}`);
     }
   };
 }
@@ -56,11 +56,11 @@ export function conditionChecker(
  *
  * @throws {UnknownName} if a path does not exist.
  */
-export function referencesOf(node: ASTNode, vocabulary: RuleVocabulary): Reference[] {
-  return pathsIn(node).map(({path, optional}) => ({
+export function findReferences(node: ASTNode, vocabulary: RuleVocabulary): Reference[] {
+  return findPaths(node).map(({path, optional}) => ({
     path,
     name: path.join('.'),
-    type: typeAt(vocabulary, path),
+    type: typeAtPath(vocabulary, path),
     optional,
   }));
 }
@@ -108,15 +108,15 @@ function celType(
  */
 function checkLiterals(node: ASTNode, vocabulary: RuleVocabulary, bound?: ReadonlySet<string>): void {
   for (const [read, texts] of comparedIn(node)) {
-    const [free] = pathOf(read) === undefined ? [] : pathsIn(read, bound);
-    const type = free === undefined ? undefined : typeAt(vocabulary, free.path);
+    const [free] = pathOf(read) === undefined ? [] : findPaths(read, bound);
+    const type = free === undefined ? undefined : typeAtPath(vocabulary, free.path);
     if (type?.kind !== 'string' || type.codes === undefined) continue;
     for (const given of texts) {
       const text = literalText(given);
       if (text !== undefined) checkCode(text, type.codes);
     }
   }
-  for (const child of childrenIn(node, bound)) checkLiterals(child.node, vocabulary, child.bound);
+  for (const child of listChildren(node, bound)) checkLiterals(child.node, vocabulary, child.bound);
 }
 
 /** Each operand that a node compares, with the operands that it is compared with. */
@@ -133,7 +133,7 @@ function comparedIn(node: ASTNode): readonly (readonly [ASTNode, readonly ASTNod
 
 function checkCode(text: string, {what, known, like, otherwise = ''}: Codes): void {
   if (known.includes(text) || like?.test(text)) return;
-  const near = text === '' ? undefined : closest(text, known);
+  const near = text === '' ? undefined : closestName(text, known);
   const hint = near === undefined ? `Known: ${known.filter(Boolean).join(', ')}.` : `Did you mean "${near}"?`;
   throw new UnknownName(`there is no ${what} "${text}". ${hint} ${otherwise}`.trim());
 }

@@ -1,8 +1,8 @@
 import {z} from 'zod';
-import {closest} from '../../job/did-you-mean.ts';
+import {closestName} from '../../job/did-you-mean.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
-import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
+import {type Codes, listErrorCodes, statusCodes} from './codes.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
 export type Type =
@@ -23,9 +23,9 @@ export type RuleVocabulary = Readonly<Record<string, Type>>;
 const text: Type = {kind: 'string'};
 
 /** CEL type of data with this schema. All numbers are doubles, so that any two can be compared or added. */
-export function typeOf(schema: z.ZodType): Type {
+export function typeOfSchema(schema: z.ZodType): Type {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return typeOf(schema.unwrap() as z.ZodType);
+    return typeOfSchema(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBoolean) return {kind: 'bool'};
   if (schema instanceof z.ZodNumber) return {kind: 'double'};
   if (schema instanceof z.ZodRecord) {
@@ -33,10 +33,13 @@ export function typeOf(schema: z.ZodType): Type {
     const {keyType} = schema;
     return {kind: 'counts', ...(keyType instanceof z.ZodEnum ? {names: keyType.options.map(String)} : {})};
   }
-  if (schema instanceof z.ZodArray) return {kind: 'list', of: typeOf(schema.element as z.ZodType)};
+  if (schema instanceof z.ZodArray) return {kind: 'list', of: typeOfSchema(schema.element as z.ZodType)};
   if (!(schema instanceof z.ZodObject)) return text;
   const fields = Object.entries(schema.shape as Record<string, z.ZodType>);
-  return {kind: 'object', fields: Object.fromEntries(fields.map(([name, type]) => [name, typeOf(type)]))};
+  return {
+    kind: 'object',
+    fields: Object.fromEntries(fields.map(([name, type]) => [name, typeOfSchema(type)])),
+  };
 }
 
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
@@ -53,7 +56,7 @@ export type SharedFact = (typeof sharedFacts)[Operation][number];
 export type SharedBy = readonly (Readonly<Partial<Record<SharedFact, number>>> | undefined)[];
 
 /** The lookup that a path is about: its root, but `ip` for `status.ip`, `error.ip`, `shared.ip` and `shared.network`. */
-export function subjectOf([root = '', name = '']: readonly string[]): string {
+export function subjectOfPath([root = '', name = '']: readonly string[]): string {
   if (root !== 'shared') return root === 'status' || root === 'error' ? name : root;
   return operationNames.find(operation => sharedFacts[operation].some(fact => fact === name)) ?? name;
 }
@@ -77,9 +80,9 @@ export function answerVocabulary(
   const each = (typeFor: (operation: Operation) => Type) =>
     Object.fromEntries(names.map(([name, operation]) => [name, typeFor(operation)]));
   return {
-    ...each(operation => typeOf(operations[operation].data)),
+    ...each(operation => typeOfSchema(operations[operation].data)),
     status: {kind: 'object', fields: each(() => ({kind: 'string', codes: statusCodes}))},
-    error: {kind: 'object', fields: each(operation => ({kind: 'string', codes: errorCodesOf(operation)}))},
+    error: {kind: 'object', fields: each(operation => ({kind: 'string', codes: listErrorCodes(operation)}))},
     shared: sharedType(names),
     ...rowVocabulary(columns),
   };
@@ -106,7 +109,7 @@ export class UnknownName extends Error {}
  *
  * @throws {UnknownName} if a name in the path does not exist.
  */
-export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
+export function typeAtPath(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
   let type: Type | undefined = {kind: 'object', fields: vocabulary};
   for (const [index, name] of path.entries()) {
     const prefix = path
@@ -138,7 +141,7 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
     return names.includes(name) ? [`${root}.${name}`] : [];
   });
   const known = Object.keys(vocabulary);
-  if (paths.length === 0 && vocabulary['row']?.kind === 'dyn' && closest(name, known) === undefined)
+  if (paths.length === 0 && vocabulary['row']?.kind === 'dyn' && closestName(name, known) === undefined)
     paths.push(`row.${name}`);
   if (paths.length === 0) return unknown(`"${name}" to read`, name, known, '');
   const quoted = paths.slice(0, 3).map(path => `"${path}"`);
@@ -162,7 +165,7 @@ function unknown(
   name: string,
   known: readonly string[],
   prefix: string,
-  near = closest(name, known),
+  near = closestName(name, known),
 ): UnknownName {
   const hint =
     near === undefined

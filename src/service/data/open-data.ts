@@ -1,4 +1,4 @@
-import {once} from '../../operations/memoize.ts';
+import {memoize} from '../../operations/memoize.ts';
 import {lastNotAbove, PackedFile} from './container.ts';
 import {dataDirectory, files, readPacked} from './packed-data.ts';
 import {CityTable} from './tables/city-table.ts';
@@ -11,14 +11,14 @@ export type CountryNames = Record<string, {name: string; continent: string} | un
 /** The open data. Each table is loaded on first use, and never changes. */
 export class OpenData {
   readonly directory: string = dataDirectory();
-  readonly asn = once(() => new AsnTable(this.directory));
-  readonly country = once(() => new CountryTable(this.directory));
+  readonly asn = memoize(() => new AsnTable(this.directory));
+  readonly country = memoize(() => new CountryTable(this.directory));
   /** Returns undefined if the optional city data is not installed. */
-  readonly city = once(() => CityTable.load());
-  readonly carriers = once(() => new CarrierTable(this.directory));
-  readonly disposablePhones = once(() => new DisposablePhones(this.directory));
-  readonly mailDomains = once(() => new MailDomains(this.directory));
-  readonly countryNames = once(
+  readonly city = memoize(() => CityTable.load());
+  readonly carriers = memoize(() => new CarrierTable(this.directory));
+  readonly disposablePhones = memoize(() => new DisposablePhones(this.directory));
+  readonly mailDomains = memoize(() => new MailDomains(this.directory));
+  readonly countryNames = memoize(
     (): CountryNames => JSON.parse(readPacked(this.directory, files.countries).toString()),
   );
 }

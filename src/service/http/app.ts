@@ -9,7 +9,7 @@ import type {Credits} from '../credits.ts';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {buildOpenApi, describeFiles} from './openapi.ts';
 import type {LosingFault, Practice} from './practice.ts';
-import {fail, failure, lose, type Reply, send, success} from './reply.ts';
+import {errorResponse, failureReply, loseReply, type Reply, sendReply, successReply} from './reply.ts';
 import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
 import type {Throttle} from './throttle.ts';
 
@@ -50,24 +50,24 @@ export function createApp(
   });
   for (const op of operationNames) {
     app.post(operations[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
-    app.all(operations[op].path, () => fail('method_not_allowed', {Allow: 'POST'}));
+    app.all(operations[op].path, () => errorResponse('method_not_allowed', {Allow: 'POST'}));
   }
   app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
-  app.all('/_sessions', () => fail('method_not_allowed', {Allow: 'POST'}));
+  app.all('/_sessions', () => errorResponse('method_not_allowed', {Allow: 'POST'}));
   for (const path of probes) {
     app.get(path, context => context.text('ok\n'));
-    app.all(path, () => fail('method_not_allowed', {Allow: 'GET, HEAD'}));
+    app.all(path, () => errorResponse('method_not_allowed', {Allow: 'GET, HEAD'}));
   }
   for (const [path, page] of withPages ? pages(parts) : []) {
     app.get(path, context =>
-      isOwnName(context.req.header('host') ?? '', host) ? context.json(page()) : fail('wrong_host'),
+      isOwnName(context.req.header('host') ?? '', host) ? context.json(page()) : errorResponse('wrong_host'),
     );
-    app.all(path, () => fail('method_not_allowed', {Allow: 'GET, HEAD'}));
+    app.all(path, () => errorResponse('method_not_allowed', {Allow: 'GET, HEAD'}));
   }
-  app.notFound(() => fail('not_found'));
+  app.notFound(() => errorResponse('not_found'));
   app.onError(error => {
     parts.log('internal error', {error});
-    return fail('internal_error');
+    return errorResponse('internal_error');
   });
   return app;
 }
@@ -104,8 +104,8 @@ async function answer(
   operate: (incoming: IncomingMessage) => Promise<Served>,
 ): Promise<Response> {
   const {reply, loss} = await operate(incoming);
-  if (loss === undefined) send(outgoing, reply);
-  else lose(loss, reply, outgoing);
+  if (loss === undefined) sendReply(outgoing, reply);
+  else loseReply(loss, reply, outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 
@@ -120,7 +120,7 @@ async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage):
     const fault = practice.fault();
     if (fault instanceof ServiceError) throw fault;
     credits.charge(op, call.free);
-    const reply = success(call.answer());
+    const reply = successReply(call.answer());
     await practice.wait();
     if (fault !== undefined) credits.unanswered(op);
     return {reply, loss: fault};
@@ -134,7 +134,7 @@ async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise
   return attempt(parts, async () => {
     const body = await readBody(incoming, MAX_SESSIONS_BYTES);
     parts.key.assert(body);
-    return {reply: success({success: true, added: parts.addSessions(body)})};
+    return {reply: successReply({success: true, added: parts.addSessions(body)})};
   });
 }
 
@@ -151,6 +151,6 @@ async function attempt(
   } catch (error) {
     const foreseen = error instanceof ServiceError ? error : new ServiceError('internal_error');
     if (foreseen !== error) log('internal error', {error});
-    return {reply: failure(foreseen), rejected: foreseen.code};
+    return {reply: failureReply(foreseen), rejected: foreseen.code};
   }
 }

@@ -59,7 +59,7 @@ export class ServiceError extends Error {
 }
 
 /** The error body that the paid service's interface defines. */
-export const errorBodyOf = (code: ServiceErrorCode): {success: false; message: ServiceErrorCode} => ({
+export const makeErrorBody = (code: ServiceErrorCode): {success: false; message: ServiceErrorCode} => ({
   success: false,
   message: code,
 });

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {errorBody} from '../../operations/operation.ts';
+import {errorBodySchema} from '../../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import {rulesSchema} from '../verdict/access-rule.ts';
 import {sessionSchema} from '../verdict/user-session.ts';
@@ -39,7 +39,7 @@ export function buildOpenApi(): Record<string, unknown> {
     openapi: '3.1.0',
     info: {title: 'Bot verdict and intelligence service', version: '1.0.0'},
     paths: Object.fromEntries(operationNames.map(name => [operations[name].path, {post: operation(name)}])),
-    components: {schemas: {...Object.fromEntries(schemas), Error: jsonSchema(errorBody)}},
+    components: {schemas: {...Object.fromEntries(schemas), Error: jsonSchema(errorBodySchema)}},
   };
 }
 

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {seeded} from '../../job/random.ts';
+import {createRandom} from '../../job/random.ts';
 import {ServiceError} from './error-body.ts';
 
 /** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */
@@ -50,7 +50,7 @@ export class Practice {
   constructor({latencyMs = 0, errorRate = 0, seed = 1}: PracticeOptions) {
     this.#latencyMs = latencyMs;
     this.#errorRate = errorRate;
-    this.#random = seeded(seed);
+    this.#random = createRandom(seed);
   }
 
   /** The fault of the next call; undefined if it works. */

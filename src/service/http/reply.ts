@@ -1,10 +1,10 @@
 import type {ServerResponse} from 'node:http';
-import {errorBodyOf, errorStatus, type ServiceError, type ServiceErrorCode} from './error-body.ts';
+import {errorStatus, makeErrorBody, type ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {type LosingFault, STALL_MS} from './practice.ts';
 
 /** A web response with the error body, for failures outside of the four operations, such as an unknown path. */
-export function fail(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
-  return Response.json(errorBodyOf(code), {status: errorStatus[code], headers});
+export function errorResponse(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
+  return Response.json(makeErrorBody(code), {status: errorStatus[code], headers});
 }
 
 /** An answer of one of the operations, ready to be written. */
@@ -14,17 +14,21 @@ export interface Reply {
   headers: Record<string, string>;
 }
 
-export const success = (body: object): Reply => ({
+export const successReply = (body: object): Reply => ({
   status: 200,
   body: JSON.stringify(body),
   headers: {'Content-Type': 'application/json'},
 });
 
 /** The reply for a failure: the error body, or a page of HTML for `practice_bad_gateway`, as gateways send it. */
-export function failure({code, headers}: ServiceError): Reply {
+export function failureReply({code, headers}: ServiceError): Reply {
   if (code === 'practice_bad_gateway') return gatewayPage;
   const type = {'Content-Type': 'application/json'};
-  return {status: errorStatus[code], body: JSON.stringify(errorBodyOf(code)), headers: {...type, ...headers}};
+  return {
+    status: errorStatus[code],
+    body: JSON.stringify(makeErrorBody(code)),
+    headers: {...type, ...headers},
+  };
 }
 
 const gatewayPage: Reply = {
@@ -34,13 +38,13 @@ const gatewayPage: Reply = {
 };
 
 /** Writes an answer, with its length in a header. */
-export function send(outgoing: ServerResponse, {status, body, headers}: Reply): void {
+export function sendReply(outgoing: ServerResponse, {status, body, headers}: Reply): void {
   outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
   outgoing.end(body);
 }
 
 /** Loses an answer: closes the connection at once, in the middle of the body, or after a silence. */
-export function lose(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
+export function loseReply(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
   if (fault === 'reset') outgoing.destroy();
   else if (fault === 'stall') destroyLater(outgoing);
   else {

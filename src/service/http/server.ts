@@ -6,9 +6,9 @@ import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
 import {systemReason, UsageError} from '../../errors.ts';
 import type {ServiceOptions} from '../options.ts';
-import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
+import {errorStatus, makeErrorBody, type ServiceErrorCode} from './error-body.ts';
 import {longestAnswerMs} from './practice.ts';
-import {fail} from './reply.ts';
+import {errorResponse} from './reply.ts';
 
 /** Milliseconds within which a whole request must arrive. A real request is one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -34,7 +34,7 @@ export function makeServer(
 ): Server {
   const listener = getRequestListener((request, env) => fetch(request, env as never), {
     overrideGlobalObjects: false,
-    errorHandler: () => fail('malformed_request'),
+    errorHandler: () => errorResponse('malformed_request'),
   });
   const server = createServer(
     {
@@ -76,7 +76,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const code = codeOf(error);
   const status = errorStatus[code];
-  const body = JSON.stringify(errorBodyOf(code));
+  const body = JSON.stringify(makeErrorBody(code));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json',

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {z} from 'zod';
 import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
-import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
+import {checkWithSchema, readYaml, ServiceSetupError} from '../setup-error.ts';
 
 /** Answer fields that the user sets, by operation and value. All other fields of an answer come from open data. */
 export type GivenAnswers = {
@@ -22,8 +22,10 @@ export function readAnswers(path: string): GivenAnswers {
  *
  * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type.
  */
-export function answersBy(given: GivenAnswers): (name: Intelligence, value: string) => object | undefined {
-  checked(schema, given, 'answers', 'the whole');
+export function createGivenAnswers(
+  given: GivenAnswers,
+): (name: Intelligence, value: string) => object | undefined {
+  checkWithSchema(schema, given, 'answers', 'the whole');
   const byValue = perIntelligence(
     name => new Map(Object.entries(given[name] ?? {}).map(([text, data]) => [canonicalOf(name, text), data])),
   );
@@ -45,6 +47,6 @@ function canonicalOf(name: Intelligence, text: string): string {
  * The path of the service's URL. Each set of given answers has its own path: clients store answers by URL,
  * and must not take one set's answers for another's.
  */
-export function pathOf(given: GivenAnswers | undefined): string {
+export function answersPath(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

@@ -1,5 +1,5 @@
 import type {NumberType, PhoneNumber} from 'libphonenumber-js/max';
-import {phones} from '../../operations/phone-library.ts';
+import {phoneLibrary} from '../../operations/phone-library.ts';
 import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 
@@ -33,7 +33,7 @@ const INVALID_RISK = 100;
 /** The answer for a phone number, from open data. It leaves out fields that no open data answers. */
 export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   const phone = written.trim();
-  const number = phones().parsePhoneNumberFromString(phone, {extract: false});
+  const number = phoneLibrary().parsePhoneNumberFromString(phone, {extract: false});
   const type = number?.getType();
   if (number === undefined || !isValid(number, type)) return invalid(data, phone, number);
   const disposable = data.disposablePhones().has(number.number);
@@ -66,7 +66,7 @@ function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined)
 /** The reason why a phone number is invalid. A number without a leading `+` has an unknown country. */
 function validationError(phone: string, number: PhoneNumber | undefined): string {
   if (number?.isPossible()) return 'not_allocated';
-  switch (phones().validatePhoneNumberLength(phone)) {
+  switch (phoneLibrary().validatePhoneNumberLength(phone)) {
     case 'INVALID_COUNTRY':
       return 'country_unknown';
     case 'TOO_SHORT':

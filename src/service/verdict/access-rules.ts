@@ -1,7 +1,7 @@
 import {packageFile} from '../../operations/package-files.ts';
 import {Engine} from '../../score/language/engine.ts';
-import {explained} from '../../score/language/explain-error.ts';
-import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
+import {explainError} from '../../score/language/explain-error.ts';
+import {checkWithSchema, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
 
@@ -24,7 +24,7 @@ const SAMPLE = packageFile('samples/rules.yaml');
 export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const where = path ?? 'the default rules';
   const file = path ?? SAMPLE;
-  const rules = checked(rulesSchema, readYaml('rules', file), file, 'the file');
+  const rules = checkWithSchema(rulesSchema, readYaml('rules', file), file, 'the file');
   const ids = new Set<string>();
   return rules.map(rule => {
     if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} occurs twice`);
@@ -45,6 +45,6 @@ function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean
     engine.prepare(run);
     return facts => run(facts) === true;
   } catch (error) {
-    throw new ServiceSetupError(`${where}: the condition of ${id}: ${explained(error as Error, when)}`);
+    throw new ServiceSetupError(`${where}: the condition of ${id}: ${explainError(error as Error, when)}`);
   }
 }

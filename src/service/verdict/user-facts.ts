@@ -38,7 +38,7 @@ export type UserFacts = {
   }[(typeof factTypes)[Name]];
 };
 
-/** The findings about a session, from which {@link factsOf} makes the facts. */
+/** The findings about a session, from which {@link makeUserFacts} makes the facts. */
 export interface Evidence {
   session: UserSession;
   device: Device;
@@ -50,7 +50,7 @@ export interface Evidence {
   linkedAccounts: number;
 }
 
-export function factsOf(evidence: Evidence): UserFacts {
+export function makeUserFacts(evidence: Evidence): UserFacts {
   const {session, device, ip, mail, phone, replayed, linkedAccounts} = evidence;
   return {
     bot_agent: device.isBot,

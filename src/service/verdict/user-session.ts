@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {fileText} from '../../disk/path.ts';
 import {packageFile} from '../../operations/package-files.ts';
 import {type Body, checkBody} from '../http/request.ts';
-import {checked, ServiceSetupError} from '../setup-error.ts';
+import {checkWithSchema, ServiceSetupError} from '../setup-error.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
 
@@ -59,7 +59,7 @@ function parseUserSession(text: string, place: string): UserSession {
   } catch {
     throw new ServiceSetupError(`${place} is not a JSON object`);
   }
-  return checked(sessionSchema, value, place, 'the line');
+  return checkWithSchema(sessionSchema, value, place, 'the line');
 }
 
 /**

@@ -11,7 +11,7 @@ import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts} from './accounts.ts';
 import {describeDevice} from './device.ts';
-import {factsOf, type UserFacts} from './user-facts.ts';
+import {makeUserFacts, type UserFacts} from './user-facts.ts';
 import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
@@ -68,8 +68,8 @@ function verdict(
   const linkedAccounts = linked?.accounts?.length ?? 0;
   const device = describeDevice(session);
   const ip = sessionIp(data, session.ip);
-  const facts = factsOf({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
-  const {score, canPass, matched} = judge(rules(), facts);
+  const facts = makeUserFacts({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
+  const {score, canPass, matched} = judgeSession(rules(), facts);
   return {
     user_id: id,
     score,
@@ -118,7 +118,7 @@ const PASS_FROM = 50;
  * Without one, a matching `block` rule stops it. Without both, the score decides. Shadow rules are shown,
  * and change nothing.
  */
-export function judge(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
+export function judgeSession(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
   const matched = rules.filter(rule => rule.matches(facts));
   const effective = matched.filter(({shadow}) => !shadow);
   const weights = effective.filter(({source}) => source === 'bot').map(({weight}) => weight);

@@ -1,12 +1,18 @@
 import {describe, expect, test} from 'vitest';
-import {bestOf, endOf, judgeBy, longestUse, type Term} from '../../../src/ledger/answers/validity.ts';
+import {
+  chooseBestAnswer,
+  createJudge,
+  longestUse,
+  type Term,
+  validUntil,
+} from '../../../src/ledger/answers/validity.ts';
 import {intelligenceLookup, type Outcome} from '../../../src/ledger/lookup.ts';
 import {perOperation} from '../../../src/operations/table.ts';
 
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
 
 test('answers of one night expire evenly over the last fifth of their maximum age, each always at the same age', () => {
-  const ageOf = (key: string) => endOf(key, 30);
+  const ageOf = (key: string) => validUntil(key, 30);
   const ages = keys.map(ageOf);
   expect(keys.map(ageOf)).toEqual(ages);
   const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
@@ -19,9 +25,9 @@ describe('the validity of an answer', () => {
   const now = 1_000_000;
   const bought = (age: number) => ({status: 'ok', data: '{}', boughtAt: now - age}) as const;
   const term = {answers: 1_000, rejections: 100, stale: 500};
-  const end = Math.floor(endOf(key, 1_000));
+  const end = Math.floor(validUntil(key, 1_000));
   const validityOf = (outcome: Outcome, of: Term, since = now) =>
-    judgeBy(
+    createJudge(
       perOperation(() => of),
       now,
       since,
@@ -77,10 +83,10 @@ describe('of an answer and a rejection of one value', () => {
     ['a rejection alone', 3, [rejection(0)], ['failed', 'fresh']],
     ['nothing', 3, [], undefined],
   ] as const)('it is %s', (_, now, found, expected) => {
-    const known = bestOf(
+    const known = chooseBestAnswer(
       {operation: 'ip', key},
       found,
-      judgeBy(
+      createJudge(
         perOperation(() => term),
         now,
       ),

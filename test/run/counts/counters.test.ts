@@ -3,14 +3,14 @@ import type {Row} from '../../../src/input/row.ts';
 import type {Result} from '../../../src/ledger/lookup.ts';
 import type {EnrichedRow} from '../../../src/output/encoder.ts';
 import {
-  asked,
   type Counters,
+  countAsked,
+  countFailures,
   countReject,
   countRow,
+  countUnasked,
   emptyCounters,
-  failures,
   listErrors,
-  unasked,
 } from '../../../src/run/counts/counters.ts';
 import {riskSummary} from '../../../src/run/counts/risk-summary.ts';
 import type {Risk} from '../../../src/score/risk.ts';
@@ -100,12 +100,12 @@ test('a row has errors if a value got no answer, not if it was left out by choic
 
 test('values without an answer are the failed and the doubtful ones; those skipped were not asked', () => {
   const counters = countsOf([[ok], [failed], [unknown], [unknown], [invalid], [skipped('budget')]]);
-  expect([failures(counters), asked(counters)]).toEqual([3, 4]);
+  expect([countFailures(counters), countAsked(counters)]).toEqual([3, 4]);
 });
 
 test('a cell with an expired answer is one that was not asked for, as a skipped one is', () => {
   const counters = countsOf([[{...ok, stale: 'budget'}], [skipped('budget')], [{...ok, stale: 'outage'}]]);
-  expect([unasked(counters, 'budget'), unasked(counters, 'outage')]).toEqual([2, 1]);
+  expect([countUnasked(counters, 'budget'), countUnasked(counters, 'outage')]).toEqual([2, 1]);
 });
 
 test('a cell with two repairs is one repaired cell', () => {

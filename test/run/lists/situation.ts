@@ -6,7 +6,7 @@ import iconv from 'iconv-lite';
 import {jobFrom} from '../../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../../src/errors.ts';
 import {openSource} from '../../../src/input/source.ts';
-import {layOut} from '../../../src/run/layout/layout.ts';
+import {makeLayout} from '../../../src/run/layout/layout.ts';
 
 /**
  * A real list, and a run's plan for it: a line of a table, `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
@@ -131,7 +131,7 @@ async function planOf(
   });
   try {
     said.push(...source.notes.map(String));
-    const {mapping} = layOut(job, source, 0);
+    const {mapping} = makeLayout(job, source, 0);
     said.push(...mapping.doubts.map(String));
     const values = new Set<string>();
     const codes = new Map<string, number>();
