@@ -5,8 +5,13 @@ import {expectedCountry} from '../job/settings/expected-country.ts';
 import type {Settings} from '../job/settings.ts';
 import {codeAdvice} from '../lookup/codes.ts';
 import {readCountry} from '../operations/country.ts';
-import {isValueOf} from '../operations/shown-value.ts';
-import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
+import {
+  type Intelligence,
+  intelligenceNames,
+  isIntelligence,
+  isValueOf,
+  operations,
+} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {adviseOnCommonText, formatColumnChoice} from './guess-messages.ts';
 import type {PlanRow} from './plan-row.ts';

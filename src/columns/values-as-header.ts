@@ -1,8 +1,8 @@
 import {UsageError} from '../errors.ts';
 import {numberedColumns} from '../input/column-names.ts';
 import type {Row} from '../input/row.ts';
-import {hasPhoneShape} from '../operations/phone-shape.ts';
-import {isValue} from '../operations/shown-value.ts';
+import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
+import {isValue} from '../operations/table.ts';
 import {say, set, setBy} from '../sentence.ts';
 import {columnFlags} from './guess-messages.ts';
 import {detectColumns} from './recognize/detect.ts';

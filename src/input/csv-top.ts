@@ -1,5 +1,4 @@
-import {isValueOf} from '../operations/shown-value.ts';
-import {intelligenceNames} from '../operations/table.ts';
+import {intelligenceNames, isValueOf} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {

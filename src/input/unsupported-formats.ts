@@ -1,5 +1,5 @@
 import {withoutCompression} from '../job/name-endings.ts';
-import {isValue} from '../operations/shown-value.ts';
+import {isValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError, pipeRemedy} from './input-error.ts';
 import {DELIMITERS, haveSeveralFields, type Records, readFirstRecords} from './records/csv-dialect.ts';

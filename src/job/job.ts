@@ -62,8 +62,6 @@ export type Output =
   /** Rows go back to the program that gave them to the library. */
   | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
 
-export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
-
 /** Paths of the files beside the output. */
 export interface JobPaths {
   readonly summary: string | undefined;

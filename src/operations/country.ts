@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import type {CountryCode} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 import {memoize} from './memoize.ts';
-import {phoneLibrary} from './phone-library.ts';
+import {phoneLibrary} from './phone/phone-library.ts';
 import words from './words.json' with {type: 'json'};
 
 /** Country (or calling code) by which a phone number in national form is read. */

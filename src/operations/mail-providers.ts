@@ -1,6 +1,5 @@
 import {memoize} from './memoize.ts';
-import {readOwnList} from './own-list.ts';
-import {sourceFile} from './package-files.ts';
+import {readOwnList, sourceFile} from './package-files.ts';
 
 /**
  * Kinds of listed domains. `mainstream`: one of the best-known mail providers. `provider`: any other mail provider.

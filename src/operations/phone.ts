@@ -1,7 +1,6 @@
 import {isIPv4} from 'node:net';
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import {z} from 'zod';
-import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './bare-digits.ts';
 import {
   type Canonical,
   digitCodes,
@@ -14,9 +13,10 @@ import {
 import {type CellRules, foldText, type RepairCode, readCell} from './cell.ts';
 import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
-import {phoneLibrary} from './phone-library.ts';
-import {isInPlan} from './phone-plan.ts';
-import {isDate, isLikelyPhone} from './phone-shape.ts';
+import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './phone/bare-digits.ts';
+import {phoneLibrary} from './phone/phone-library.ts';
+import {isInPlan} from './phone/phone-plan.ts';
+import {isDate, isLikelyPhone} from './phone/phone-shape.ts';
 
 const codes = {
   ...digitCodes,

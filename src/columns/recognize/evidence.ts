@@ -1,5 +1,5 @@
 import type {CellRules} from '../../operations/cell.ts';
-import {hasPhoneShape} from '../../operations/phone-shape.ts';
+import {hasPhoneShape} from '../../operations/phone/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
 import {

@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {isValue} from '../../operations/shown-value.ts';
+import {isValue} from '../../operations/table.ts';
 import {type Said, say} from '../../sentence.ts';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';

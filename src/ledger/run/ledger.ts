@@ -3,8 +3,14 @@ import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {isKept, type LookupKey, type Outcome} from '../lookup.ts';
 import {Bookkeeping} from './bookkeeping.ts';
-import {Budget, type Limits, runAllCollectingErrors} from './budget.ts';
-import {type GiveBack, refundHolding, saveHolding} from './budget-refund.ts';
+import {
+  Budget,
+  type GiveBack,
+  type Limits,
+  refundHolding,
+  runAllCollectingErrors,
+  saveHolding,
+} from './budget.ts';
 import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
 import {judgeRejections} from './judge-rejections.ts';
 import {

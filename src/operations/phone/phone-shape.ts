@@ -1,4 +1,4 @@
-import {type PhoneCountry, phoneCountry} from './country.ts';
+import {type PhoneCountry, phoneCountry} from '../country.ts';
 import {phoneLibrary} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 

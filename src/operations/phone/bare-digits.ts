@@ -1,5 +1,5 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
-import type {BareReading} from './cell.ts';
+import type {BareReading} from '../cell.ts';
 import {phoneLibrary} from './phone-library.ts';
 import {isInPlan} from './phone-plan.ts';
 
