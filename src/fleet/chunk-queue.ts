@@ -6,6 +6,7 @@ import {ChunkAdds} from './chunk-adds.ts';
 import {
   type Chunk,
   type ChunkAsk,
+  type ChunkReply,
   KEY_PREFIX,
   QUEUE_NAME,
   type SealedChunk,
@@ -19,7 +20,7 @@ import type {Seal} from './seal.ts';
  */
 interface Out {
   readonly chunk: Chunk;
-  readonly resolve: (attempts: readonly TimedAttempt[]) => void;
+  readonly resolve: (attempts: ChunkReply) => void;
   /** Milliseconds since the epoch at which the chunk was sent. All its answers were bought later. */
   readonly leftAt: number;
   /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
@@ -102,7 +103,7 @@ export class ChunkQueue {
   }
 
   /** Sends a chunk out. Resolves with one attempt per value of the chunk. */
-  ask(chunk: Chunk): Promise<readonly TimedAttempt[]> {
+  ask(chunk: Chunk): Promise<ChunkReply> {
     this.#next += 1;
     const id = `${this.#runId}.${this.#session}.${this.#next}`;
     void this.#add(id, {sealed: this.#seal.close(chunk, sealPurposes.asks(id))});
@@ -145,7 +146,7 @@ export class ChunkQueue {
     await waitForClosing(Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]));
   }
 
-  #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<readonly TimedAttempt[]> {
+  #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<ChunkReply> {
     return new Promise(resolve => {
       this.#out.set(id, {chunk, resolve, leftAt, there, missing: false});
     });
@@ -165,7 +166,7 @@ export class ChunkQueue {
   }
 
   /** Ends the wait for a chunk. `outcome`: an attempt for each value, or one attempt for all its values. */
-  #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
+  #end(id: string, outcome: ChunkReply | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
     this.#out.delete(id);
@@ -184,9 +185,9 @@ export class ChunkQueue {
     await Promise.allSettled(ids.map(id => this.#queue.remove(id)));
   }
 
-  #opened(id: string, {chunk, leftAt}: Out, sealed: string): readonly TimedAttempt[] | undefined {
+  #opened(id: string, {chunk, leftAt}: Out, sealed: string): ChunkReply | undefined {
     try {
-      const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as readonly TimedAttempt[];
+      const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as ChunkReply;
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
       // A worker's clock may be wrong. So a date before the chunk was sent, or in the future, is corrected.

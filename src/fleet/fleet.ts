@@ -7,7 +7,7 @@ import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
 import {Limiters} from './limits.ts';
-import {CHUNK_VALUES, chunkValuesAt} from './protocol.ts';
+import {CHUNK_VALUES, type ChunkReply, chunkValuesAt} from './protocol.ts';
 import {
   connectRedis,
   disconnect,
@@ -199,7 +199,7 @@ export class Fleet implements Dispatcher {
     );
   }
 
-  async #deliver(values: readonly LeavingValue[], answer: Promise<readonly TimedAttempt[]>): Promise<void> {
+  async #deliver(values: readonly LeavingValue[], answer: Promise<ChunkReply>): Promise<void> {
     const attempts = await answer;
     this.#returned.count += attempts.length;
     for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimedAttempt);

@@ -1,3 +1,4 @@
+import type {TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 
@@ -62,6 +63,9 @@ export interface Chunk {
   readonly timeoutMs: number;
   readonly asks: readonly ChunkAsk[];
 }
+
+/** A worker's answer to a chunk: an attempt for each of its values, in their order. */
+export type ChunkReply = readonly TimedAttempt[];
 
 /** A chunk in Redis. Only holders of the sealing secret can read its content. */
 export interface SealedChunk {

@@ -3,7 +3,7 @@ import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {askedMs} from '../../lookup/policy.ts';
 import type {FleetGate, Limiters} from '../limits.ts';
-import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
+import type {Chunk, ChunkAsk, ChunkPace, ChunkReply} from '../protocol.ts';
 import {WorkerPacer} from './worker-pacer.ts';
 
 /** Milliseconds for which the gate stays closed if a throttled answer does not say how long. */
@@ -36,7 +36,7 @@ export class WorkerLane {
   }
 
   /** Looks up all values of a chunk. A value that must not be sent now gets an attempt of the kind `not_sent`. */
-  async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
+  async ask({asks, pace}: Chunk, client: Sender): Promise<ChunkReply> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
     return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
