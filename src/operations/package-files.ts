@@ -1,6 +1,4 @@
-import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {parse} from 'csv-parse/sync';
 
 /** `src`, or `dist`, where the build joins modules in `chunks/`: either is one directory above this module. */
 const modules = new URL('../', import.meta.url);
@@ -10,8 +8,3 @@ export const sourceFile = (path: string): string => fileURLToPath(new URL(path, 
 
 /** A file or folder of this package, such as `samples/rules.yaml`. */
 export const packageFile = (path: string): string => sourceFile(`../${path}`);
-
-/** Reads one of this project's own lists, a CSV file. */
-export function readOwnList<Column extends string>(path: string): Record<Column, string>[] {
-  return parse(readFileSync(path), {columns: true});
-}

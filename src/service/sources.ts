@@ -1,4 +1,4 @@
-import {mailOperators} from '../operations/mail-providers.ts';
+import {mailOperators} from '../operations/mail/mail-providers.ts';
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
 import {cityPackage, type DataSet, installedVersion, readManifest} from './data/packed-data.ts';

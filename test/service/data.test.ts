@@ -141,7 +141,7 @@ describe('the version of the data', () => {
     expect(dataVersion(copy)).toBe(before);
     for (const list of [
       'service/data/networks/networks.csv',
-      'operations/mail-providers.csv',
+      'operations/mail/mail-providers.csv',
       'service/data/tables/city-districts.csv',
     ]) {
       const earlier = dataVersion(copy);

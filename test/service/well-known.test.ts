@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {describe, expect, it} from 'vitest';
-import {mailOperators, mailProviders} from '../../src/operations/mail-providers.ts';
+import {mailOperators, mailProviders} from '../../src/operations/mail/mail-providers.ts';
 import {networkFlags} from '../../src/service/data/networks/networks.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {assessMail} from '../../src/service/intelligence/email.ts';

@@ -11,7 +11,8 @@ const world = join(root, 'test/sim/world');
 const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   './phone-library.ts': `export * from '${world}/phone-library.ts'`,
-  './http/transport.ts': `export {simulatedTransport as transport} from '${world}/install.ts'`,
+  './phone/phone-library.ts': `export * from '${world}/phone-library.ts'`,
+  './http/transport.ts': `export {simulatedTransport as createTransport} from '${world}/install.ts'`,
   // Processes of the simulation share the memory of one, and each of them has one run.
   './purchases.ts':
     'export class Purchases { isOfOther() { return false; } begin() {} end() {} endAll() {} }',

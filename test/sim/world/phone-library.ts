@@ -12,4 +12,4 @@ function parsePhoneNumberFromString(...given: Parameters<typeof parse>): ReturnT
 }
 
 const simulated = {...library, parsePhoneNumberFromString};
-export const phones = () => simulated;
+export const phoneLibrary = () => simulated;

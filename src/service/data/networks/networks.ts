@@ -1,4 +1,5 @@
-import {readOwnList, sourceFile} from '../../../operations/package-files.ts';
+import {readOwnList} from '../../../operations/own-list.ts';
+import {sourceFile} from '../../../operations/package-files.ts';
 import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */

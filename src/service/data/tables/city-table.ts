@@ -1,7 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
-import {readOwnList, sourceFile} from '../../../operations/package-files.ts';
+import {readOwnList} from '../../../operations/own-list.ts';
+import {sourceFile} from '../../../operations/package-files.ts';
 import {cityPackage} from '../packed-data.ts';
 
 /** Estimated location of an IPv4 address. */

@@ -1,4 +1,4 @@
-import {type MailProviderKind, mailProviders} from '../../../operations/mail-providers.ts';
+import {type MailProviderKind, mailProviders} from '../../../operations/mail/mail-providers.ts';
 import {files, readPacked} from '../packed-data.ts';
 
 /** The list that a mail domain is on; `other` for domains on no list, such as a company's. */

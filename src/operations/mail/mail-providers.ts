@@ -1,5 +1,6 @@
-import {memoize} from './memoize.ts';
-import {readOwnList, sourceFile} from './package-files.ts';
+import {memoize} from '../memoize.ts';
+import {readOwnList} from '../own-list.ts';
+import {sourceFile} from '../package-files.ts';
 
 /**
  * Kinds of listed domains. `mainstream`: one of the best-known mail providers. `provider`: any other mail provider.
@@ -22,10 +23,12 @@ type ProviderColumn = 'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots
 
 /** Every operator with its domains, the source of the entry, and the day of its check. */
 export const mailOperators = memoize(() =>
-  readOwnList<ProviderColumn>(sourceFile('operations/mail-providers.csv')).map(({domains, ...about}) => ({
-    ...about,
-    domains: domains.split(' '),
-  })),
+  readOwnList<ProviderColumn>(sourceFile('operations/mail/mail-providers.csv')).map(
+    ({domains, ...about}) => ({
+      ...about,
+      domains: domains.split(' '),
+    }),
+  ),
 );
 
 /**
