@@ -8,7 +8,7 @@ import declared from './commands.json' with {type: 'json'};
 export type Action = (...given: never[]) => Promise<number>;
 
 /** Makes the function that Commander calls for a command. `load` imports the command's code. */
-export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
+export type CommandAction = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
 /** Adds the flags of all settings with this use to a command, and returns the command. */
 export type WithSettings = (command: Command, use: Use) => Command;
@@ -64,7 +64,11 @@ const actions: Readonly<Record<string, () => Promise<Action>>> = {
 };
 
 /** Declares all commands, in the order of the help: in groups, the everyday ones first. */
-export function addCommands(program: Command, run: RunCommand, {withSettings, said}: CommandSettings): void {
+export function addCommands(
+  program: Command,
+  run: CommandAction,
+  {withSettings, said}: CommandSettings,
+): void {
   const told = (text: string) =>
     text.replace(/\{(lookups|values|ages)\}/, (_, name: keyof typeof said) => said[name]);
   for (const [group, commands] of Object.entries(declared)) {

@@ -7,10 +7,10 @@ import {shellWord} from '../sentence.ts';
 import {
   type Action,
   addCommands,
+  type CommandAction,
   type CommandSettings,
   examplesOf,
   NO_FLAG_TEXTS,
-  type RunCommand,
   type WithSettings,
 } from './declared-commands.ts';
 import {canRedraw, print, redrawLine} from './terminal/printable.ts';
@@ -61,7 +61,11 @@ function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return /^(run|plan)$/.test(command) && !flags.some(flag => /^(-[qh]|--(quiet|json|log|help)\b)/.test(flag));
 }
 
-async function createProgram(run: RunCommand, argv: readonly string[], showsAll: boolean): Promise<Command> {
+async function createProgram(
+  run: CommandAction,
+  argv: readonly string[],
+  showsAll: boolean,
+): Promise<Command> {
   const program: Command = new Command('bulk-enrich')
     .description('Check the IPs, phone numbers and e-mail addresses of a list against a risk service.')
     .version(packageVersion(), '-V, --version', 'Print the version.')

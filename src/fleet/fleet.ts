@@ -14,8 +14,8 @@ import {
   type FleetPackages,
   loadPackages,
   publicUrl,
-  refusedEntryError,
   waitForClosing,
+  writeRefusedError,
 } from './redis.ts';
 import {creditsClaim, enterRoster, fleetClaims, type Member, type Membership, rateClaim} from './roster.ts';
 import {createSeal} from './seal.ts';
@@ -130,7 +130,7 @@ export class Fleet implements Dispatcher {
       return fleet;
     } catch (error) {
       await fleet.close();
-      throw refusedEntryError(options.redisUrl, error);
+      throw writeRefusedError(options.redisUrl, error);
     }
   }
 

@@ -97,7 +97,7 @@ function refusal(where: string, error: unknown): BulkEnrichError {
 }
 
 /** Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. */
-export function refusedEntryError(url: string, error: unknown): unknown {
+export function writeRefusedError(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
   return new FleetUnreachableError(
     `The fleet's Redis at ${publicUrl(url)} takes no writes: ${replyReason(error)} Nothing was sent. Fix Redis, then run again.`,

@@ -9,7 +9,7 @@ import {
   usualFieldCount,
 } from './records/csv-dialect.ts';
 import type {CsvSettings} from './records/csv-reader.ts';
-import {CsvSyntax} from './records/csv-syntax.ts';
+import {CsvRecordParser} from './records/csv-record-parser.ts';
 import type {Beginning} from './unsupported-formats.ts';
 
 /** Lines to inspect, and the maximum number of title lines among them. */
@@ -206,5 +206,5 @@ function fieldsOf(line: string, delimiter: string): string[] {
   // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a
   // short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
-  return [...(new CsvSyntax({delimiter, eol: '\n'}).looseFields(line) ?? [])];
+  return [...(new CsvRecordParser({delimiter, eol: '\n'}).looseFields(line) ?? [])];
 }

@@ -43,8 +43,8 @@ export function otherFormat(path: string): Said | undefined {
 }
 
 /** The formats that a setting or a file's name can give. */
-export const namedFormats = ['csv', 'tsv', 'ndjson'] as const;
-export type NamedFormat = (typeof namedFormats)[number];
+export const formatNames = ['csv', 'tsv', 'ndjson'] as const;
+export type NamedFormat = (typeof formatNames)[number];
 
 const formats = new Map<string | undefined, NamedFormat>(
   Object.entries({csv: 'csv', tsv: 'tsv', tab: 'tsv', ndjson: 'ndjson', jsonl: 'ndjson'} as const),

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {type Operation, operationNames, rejectedFor} from '../operations/table.ts';
+import {defaultRejectedAge, type Operation, operationNames} from '../operations/table.ts';
 
 /** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
@@ -151,7 +151,7 @@ export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJEC
 
 export type Ages = z.output<typeof ages>;
 
-const REJECTED_MS = millisecondsOf(rejectedFor) as number;
+const REJECTED_MS = millisecondsOf(defaultRejectedAge) as number;
 
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%, at most 100%';
 

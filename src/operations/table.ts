@@ -54,12 +54,12 @@ export function joinWithOr(names: readonly string[]): string {
 }
 
 /** Default time for which a rejected value is not sent again. */
-export const rejectedFor = '7d';
+export const defaultRejectedAge = '7d';
 
 /** Default maximum ages of stored answers: `ip=1d,phone=90d,email=30d,verify=30d,rejected=7d`. */
 export const defaultAges = [
   ...operationNames.map(name => `${name}=${operations[name].storedFor}`),
-  `rejected=${rejectedFor}`,
+  `rejected=${defaultRejectedAge}`,
 ].join() as `${Operation}=${string}`;
 
 /** Default credits of one call: one number if all operations cost the same, else a text such as `ip=1,phone=2`. */

@@ -87,7 +87,7 @@ export function passthroughNames(
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
 /** Returns two functions: `line` makes the text of a CSV record, and `headOf` the text before the first record. */
-export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
+export function createCsvFormatter({delimiter, eol, bom, sepLine}: CsvFormat) {
   const line = createCsvLine(delimiter);
   const sep = sepLine ? `sep=${delimiter}${eol}` : '';
   const headOf = (header: readonly (readonly string[])[]) =>
@@ -96,7 +96,7 @@ export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
 }
 
 function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const {line, headOf} = csvWriter(output);
+  const {line, headOf} = createCsvFormatter(output);
   const escaped = (cells: readonly string[]) => (output.escapeInput ? cells.map(formulaSafe) : cells);
   const results = columns.map((column, index) => resultText(column, index, line, output));
   const ownName = passthroughNames(input, output);

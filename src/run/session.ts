@@ -17,12 +17,12 @@ import {createRefund, findAccount, openBudgets, restoreCounts} from './open/acco
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {openConnection, warningOfUnasked} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, planLanes} from './open/lanes.ts';
-import {type OpenedLookups, openLookups, type PriceMeans} from './open/open-lookups.ts';
+import {type LookupNeeds, type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {readFirst} from './rows/first-pass.ts';
 import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
+import {beginSession, type RunIdentity} from './state/begin-session.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
-import {beginSession, type RunIdentity} from './state/sessions.ts';
 import type {Running, Stopper} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */
@@ -35,7 +35,7 @@ export interface Session extends Running {
   readonly startedAt: number;
   /** The input, and the output made of it. A run that reads its input again replaces both. */
   input: {readonly source: Source; readonly layout: Layout};
-  readonly asking: PriceMeans &
+  readonly asking: LookupNeeds &
     Omit<OpenedLookups, 'lookups'> & {lookups: Lookups; readonly newLookups: () => Lookups};
   output: {readonly window: ReorderBuffer; readonly writer: RowWriter; readonly timeline: Timeline};
 }

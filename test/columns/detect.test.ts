@@ -1,5 +1,5 @@
 import {describe, expect, test, vi} from 'vitest';
-import {sampleColumns} from '../../src/columns/recognize/column.ts';
+import {listColumns} from '../../src/columns/recognize/column.ts';
 import {detectColumns} from '../../src/columns/recognize/detect.ts';
 import {lacksCountry} from '../../src/columns/recognize/guess.ts';
 import {intelligenceNames, operations} from '../../src/operations/table.ts';
@@ -283,6 +283,6 @@ test('the columns of a wide list are not searched once for each column', () => {
   const names = Array.from({length: 5}, (_, nth) => `c${nth}`);
   const searched = vi.fn(() => -1);
   Object.assign(names, {indexOf: searched, includes: searched});
-  expect(sampleColumns(names).map(({isInList}) => isInList)).toEqual(six(false).slice(1));
+  expect(listColumns(names).map(({isInList}) => isInList)).toEqual(six(false).slice(1));
   expect(searched).not.toHaveBeenCalled();
 });

@@ -17,7 +17,7 @@ import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {onEndSignals} from '../signals.ts';
 import {formatCount, formatDuration, pluralize, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {alignedColumn, fitTable, type TableColumn} from '../terminal/table.ts';
+import {createTableColumns, fitTable, type TableColumn} from '../terminal/table.ts';
 
 type WorkerFlags = RawSettings & {
   readonly redis?: string;
@@ -167,7 +167,7 @@ ${runs.length === 0 ? '' : fitTable(runColumns(runs, now), width)}
 
 function workerColumns(workers: FleetStatus['workers'], now: number): TableColumn[] {
   type Worker = (typeof workers)[number];
-  const column = alignedColumn(workers);
+  const column = createTableColumns(workers);
   const all = ({calls}: Worker) => Object.values(calls).reduce((sum, each) => sum + each, 0);
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 16}),
@@ -185,7 +185,7 @@ function workerColumns(workers: FleetStatus['workers'], now: number): TableColum
 }
 
 function runColumns(runs: FleetStatus['runs'], now: number): TableColumn[] {
-  const column = alignedColumn(runs);
+  const column = createTableColumns(runs);
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 12}),
     column('job', ({job}) => job ?? '-', {isText: true, shrinksTo: 12}),

@@ -9,7 +9,7 @@ import {earlierRuns, historyDirectory} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';
 import {formatCount, pluralize, terminalWidth, textWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {alignedColumn, fitTable, formatTable, type TableColumn} from '../terminal/table.ts';
+import {createTableColumns, fitTable, formatTable, type TableColumn} from '../terminal/table.ts';
 
 interface ListingFlags {
   readonly since: string;
@@ -92,7 +92,7 @@ function renderRuns(runs: readonly RunRecord[], since: string): string {
   const ended = ({ended_at: at}: RunRecord) => at.slice(isOneYear ? 5 : 0, 16).replace('T', ' ');
   const money = (run: RunRecord) =>
     run.price === undefined || isFree(run) ? '–' : formatMoney(run.credits.spent, run.price);
-  const column = alignedColumn(runs);
+  const column = createTableColumns(runs);
   const columns = [
     column('run', run => run.run_id.slice(0, 8), {isText: true}),
     column('ended (UTC)', ended, {isText: true}),

@@ -30,7 +30,7 @@ export interface TableColumn {
 }
 
 /** Returns a function that makes one column of a table. The table has a row for each of `members`. */
-export function alignedColumn<Member>(members: readonly Member[]) {
+export function createTableColumns<Member>(members: readonly Member[]) {
   return (
     head: string,
     cellOf: (member: Member) => string,

@@ -28,7 +28,7 @@ export function readHeaders(format: InputFormat): HeaderLayout {
   return format.kind === 'csv' ? {headless: format.header === undefined, groups: format.groups} : {};
 }
 
-export function sampleColumns(
+export function listColumns(
   names: readonly string[],
   given: readonly string[] = names,
   {headless = false, groups = []}: HeaderLayout = {},

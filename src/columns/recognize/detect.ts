@@ -3,7 +3,7 @@ import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
 import {intelligenceNames, operations} from '../../operations/table.ts';
 import {chooseColumns} from './choose-columns.ts';
-import {type Column, fieldPaths, type HeaderLayout, sampleColumns} from './column.ts';
+import {type Column, fieldPaths, type HeaderLayout, listColumns} from './column.ts';
 import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
@@ -32,7 +32,7 @@ export function detectColumns(
   const found = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const {numbers = []} = known;
   const names = [...new Set([...found, ...numbers, ...(known.countries ?? [])])];
-  const columns = sampleColumns(names, given, known).map((column, at, all) =>
+  const columns = listColumns(names, given, known).map((column, at, all) =>
     isLabelledAnothers(column, all[at - 1], sample) ? {...column, isAnothers: true} : column,
   );
   const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);

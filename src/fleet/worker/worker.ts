@@ -20,8 +20,8 @@ import {
   disconnect,
   type FleetPackages,
   loadPackages,
-  refusedEntryError,
   waitForClosing,
+  writeRefusedError,
 } from '../redis.ts';
 import {enterRoster, fleetClaims, type Member, type Membership} from '../roster.ts';
 import {createSeal, type Seal} from '../seal.ts';
@@ -142,7 +142,7 @@ export class FleetWorker {
       );
     } catch (error) {
       await worker.#disconnect();
-      throw refusedEntryError(options.redisUrl, error);
+      throw writeRefusedError(options.redisUrl, error);
     }
     worker.#queue.run().catch(options.onFatal);
     return worker;

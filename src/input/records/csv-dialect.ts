@@ -1,6 +1,6 @@
 import {say, set} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
-import {type CsvDialect, CsvSyntax} from './csv-syntax.ts';
+import {type CsvDialect, CsvRecordParser} from './csv-record-parser.ts';
 
 /** The fields of some records. */
 export type Records = readonly (readonly string[])[];
@@ -132,7 +132,7 @@ export function readFirstRecords(
     end = eolAt + eol.length;
   }
   const text = end === 0 ? given : given.subarray(0, end);
-  const syntax = new CsvSyntax({delimiter, eol});
+  const syntax = new CsvRecordParser({delimiter, eol});
   const records: (readonly string[])[] = [];
   let faults = 0;
   for (const {fields, start, end: last} of syntax.records(text, true)) {

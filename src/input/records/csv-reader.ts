@@ -5,7 +5,7 @@ import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {cutEmptyFields} from './csv-dialect.ts';
-import {type CsvDialect, type CsvRecord, CsvSyntax, type QuoteFault} from './csv-syntax.ts';
+import {type CsvDialect, type CsvRecord, CsvRecordParser, type QuoteFault} from './csv-record-parser.ts';
 import {CR, cutLines, LF, type Lines, QUOTE} from './lines.ts';
 import {type ReaderSettings, rejectRecord} from './reader.ts';
 
@@ -44,7 +44,7 @@ interface ShortRecord {
  */
 export class CsvReader {
   readonly #settings: CsvSettings;
-  readonly #syntax: CsvSyntax;
+  readonly #syntax: CsvRecordParser;
   readonly #eol: number;
   /** Whole lines of an incomplete record, their length, and the length at which they were last read. */
   #open: Buffer[] = [];
@@ -74,7 +74,7 @@ export class CsvReader {
     this.#line = 1 + lines + (dialect.sepLineBytes > 0 ? 1 : 0);
     this.#below = settings.below;
     this.#eol = dialect.eol === '\r' ? CR : LF;
-    this.#syntax = new CsvSyntax(dialect, maxRecordSize);
+    this.#syntax = new CsvRecordParser(dialect, maxRecordSize);
   }
 
   /** Reads the UTF-8 bytes of a file, once. */

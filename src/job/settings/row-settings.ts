@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {namedFormats} from '../name-endings.ts';
+import {formatNames} from '../name-endings.ts';
 import {wholeNumber} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
@@ -40,13 +40,13 @@ export const rowSettings = {
     value: 'N',
     description: 'Read only the first N records.',
   }),
-  inputFormat: formatSetting(z.enum(namedFormats).optional(), {
+  inputFormat: formatSetting(z.enum(formatNames).optional(), {
     value: 'FORMAT',
     description: "The input's format: csv, tsv or ndjson.",
     defaultText: 'by content',
     uses: ['run', 'reading'],
   }),
-  outputFormat: formatSetting(z.enum([...namedFormats, 'csv-bom']).optional(), {
+  outputFormat: formatSetting(z.enum([...formatNames, 'csv-bom']).optional(), {
     value: 'FORMAT',
     description:
       "The output's format: csv, tsv, ndjson, or csv-bom, which begins with a byte order mark for Excel.",

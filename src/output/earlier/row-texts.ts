@@ -1,5 +1,5 @@
 import type {TextRow} from '../../input/row.ts';
-import {csvWriter} from '../encoder.ts';
+import {createCsvFormatter} from '../encoder.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 
 /** How to write an output with other rows: as CSV fields under `header`, or as NDJSON lines. */
@@ -17,7 +17,8 @@ export async function* rewrittenTexts<One>(
   {header, rowsFor, fieldsOf, lineOf}: Rewriting<One>,
 ): AsyncGenerator<string> {
   const {format} = file.source;
-  const csv = format.kind === 'csv' ? csvWriter({...format, sepLine: format.sepLine === true}) : undefined;
+  const csv =
+    format.kind === 'csv' ? createCsvFormatter({...format, sepLine: format.sepLine === true}) : undefined;
   yield csv?.headOf([header]) ?? (format.bom ? '\uFEFF' : '');
   for await (const batch of file.batches()) {
     const rows = rowsFor(batch);

@@ -17,8 +17,8 @@ import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
+import {ownRun} from '../state/begin-session.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
-import {ownRun} from '../state/sessions.ts';
 import {mapByOperation, spendingSummary} from './history.ts';
 
 /** Digests of the published files; null for files that don't exist. */

@@ -15,7 +15,7 @@ import {
   repeatedNames,
 } from '../../columns/guess-messages.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../columns/plan-row.ts';
-import {readHeaders, sampleColumns} from '../../columns/recognize/column.ts';
+import {listColumns, readHeaders} from '../../columns/recognize/column.ts';
 import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
 import type {Guess} from '../../columns/recognize/guess.ts';
@@ -281,7 +281,7 @@ function columnsIn(
   if (!fromFile)
     return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
   const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
-  const columns = sampleColumns([...names], format.columns, headers);
+  const columns = listColumns([...names], format.columns, headers);
   const phones = columns.filter(({name}) => numbers.includes(name));
   return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};
 }

@@ -10,7 +10,7 @@ import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
 /** Everything that lookups need, on this machine or in a fleet. */
-export interface PriceMeans extends Calling {
+export interface LookupNeeds extends Calling {
   readonly store: AnswerStore;
   readonly judge: Judge;
 }
@@ -25,7 +25,7 @@ export interface OpenedLookups {
 /** Opens the gate and what sends through it: this process, or a fleet. `rows`: number of finished rows. */
 export async function openLookups(
   run: Running,
-  means: PriceMeans,
+  means: LookupNeeds,
   fleetId: string,
   rows: () => number,
 ): Promise<OpenedLookups> {
@@ -58,7 +58,7 @@ export async function openLookups(
   }
 }
 
-function localOutlet({io}: Running, {connection: {client}}: PriceMeans): Dispatcher {
+function localOutlet({io}: Running, {connection: {client}}: LookupNeeds): Dispatcher {
   return {
     async send({operation, params}) {
       return Object.assign(await client.send(operation, params), {boughtAt: io.now()});
@@ -69,7 +69,7 @@ function localOutlet({io}: Running, {connection: {client}}: PriceMeans): Dispatc
 /** The gate of a dispatcher, and the lookups that pass it. */
 function openGate(
   {job, io, clock, stopper}: Running,
-  {ledger, lanes, store, judge}: PriceMeans,
+  {ledger, lanes, store, judge}: LookupNeeds,
   dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;

@@ -17,9 +17,9 @@ import {settingsDigest} from '../identity.ts';
 import {pipeSettings, type RunIo, withPhase} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
+import {listOtherRuns} from './begin-session.ts';
 import {removeLeft} from './job-files.ts';
 import {closeState, forgetLedger, hasOtherRun, type RunDirectory, withLedger} from './run-directory.ts';
-import {listOtherRuns} from './sessions.ts';
 
 /**
  * The outcome of a run that has nothing to look up: its output is complete, or had only to be put in place, which this

@@ -16,8 +16,8 @@ import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
 import {partialFiles, RECORD, type RunFiles} from '../destination/publish.ts';
 import {answersKey} from '../identity.ts';
+import type {RunIdentity} from './begin-session.ts';
 import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
-import type {RunIdentity} from './sessions.ts';
 
 /** A directory whose lock a run holds. */
 interface LockedDirectory {
