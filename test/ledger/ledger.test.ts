@@ -104,7 +104,7 @@ test('after a failed write that no space helps, the session counts the sent call
   ledger.abandon();
   expect(ledger.spending.ip).toEqual({calls: 2, spent: 2, maybeSpent: 1});
   const next = open();
-  expect(next.interrupted).toBe(3);
+  expect([next.interrupted, next.tally.unconfirmed, next.tally.byError]).toEqual([3, 3, {interrupted: 3}]);
   expect(next.spending.ip).toEqual({calls: 0, spent: 0, maybeSpent: 3});
   next.close();
 });

@@ -35,7 +35,7 @@ import {
 import {LedgerWriter} from './ledger-writer.ts';
 import {Reservations} from './reservations.ts';
 import {type SpendingBy, zeroSpending} from './spending.ts';
-import {emptyTally, noRefusalsYet, type Tally} from './tally.ts';
+import {countLost, emptyTally, noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
 
@@ -101,8 +101,9 @@ export class Ledger {
       this.scope = scope;
       this.interrupted = found.interrupted;
       this.isResumed = lastId > 0;
-      this.#books = new Bookkeeping(emptyTally(refusals), spending.get(scope) ?? zeroSpending(), bought);
-      this.tally = this.#books.tally;
+      this.tally = emptyTally(refusals);
+      countLost(this.tally, found.interrupted);
+      this.#books = new Bookkeeping(this.tally, spending.get(scope) ?? zeroSpending(), bought);
       this.spending = this.#books.spending;
       this.#boughtBefore = bought;
       this.#used = new UsedValues(this.tally, lastId);
