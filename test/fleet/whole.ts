@@ -1,17 +1,18 @@
 import {expect} from 'vitest';
+import {chunkValuesAt} from '../../src/fleet/protocol.ts';
 import {type Books, booksOf, listOf} from '../support/crash.ts';
 import {held} from '../support/main.ts';
 import {until} from '../support/until.ts';
 import {type FleetArena, type FleetArenaOptions, localOutput, openFleetArena} from './fleet-arena.ts';
 
-/** Values that a worker with 16 calls in flight has in hand at most: three chunks of eight. */
-export const IN_HAND = 24;
-/** Calls that such a worker has in flight at most. */
-const IN_FLIGHT = 16;
-/** Values that are out at most with two such workers. */
-export const OUT = 64;
 /** Milliseconds until each answer, to leave time for a kill. */
 export const LATENCY = 60;
+/** Calls that a worker has in flight at most. */
+const IN_FLIGHT = 16;
+/** Values that such a worker has in hand at most: two chunks of its pace. */
+export const IN_HAND = 2 * chunkValuesAt(IN_FLIGHT / LATENCY, 1);
+/** Values that are out at most with two such workers. */
+export const OUT = 2 * IN_HAND;
 /** Calls that a held run has answered. */
 const HELD_FROM = 150;
 const NAMES = ['list.csv', 'out.csv', 'out.summary.json'];
