@@ -16,15 +16,19 @@ const SHORTEST_VALUE = 4;
 
 /**
  * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds it
- * in values and names, in the {@link spellingsOf} it.
+ * in values and names, in the {@link spellingsOf} it, in upper or lower case.
  */
 export function createRedactor(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
   const spellings = spellingsOf(key);
-  const clean = (text: string) => spellings.reduce((left, one) => left.replaceAll(one, REPLACEMENT), text);
+  const anySpelling = new RegExp(spellings.map(one => one.replace(/[^\w\s]/g, '\\$&')).join('|'), 'gi');
+  const clean = (text: string) => text.replace(anySpelling, REPLACEMENT);
+  const lower = spellings.map(one => one.toLowerCase());
   // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
-  return (parsed, body) =>
-    body.includes('\\') || spellings.some(one => body.includes(one)) ? redacted(parsed, clean) : parsed;
+  return (parsed, body) => {
+    const text = body.toLowerCase();
+    return text.includes('\\') || lower.some(one => text.includes(one)) ? redacted(parsed, clean) : parsed;
+  };
 }
 
 /** True for a text of the service that repeats a value of the call. It must not get into a summary or a log. */
@@ -32,10 +36,24 @@ export function repeatsSentValue(text: string, sent: Readonly<Record<string, str
   return Object.entries(sent).some(([name, value]) => {
     // Codes and identifiers have no plus, with which each phone number begins.
     const bare = value.replace(/^\+/, '');
-    return (
-      !PLAIN.has(name) && bare.length >= SHORTEST_VALUE && spellingsOf(bare).some(one => text.includes(one))
-    );
+    if (PLAIN.has(name) || bare.length < SHORTEST_VALUE) return false;
+    return spellingsOf(bare).some(one => text.includes(one)) || repeatsPart(text, bare);
   });
+}
+
+/** Minimum digits of a number, and letters of a name, that tell a person by themselves. */
+const SHORTEST_NUMBER = 7;
+const SHORTEST_NAME = 6;
+
+/** True for a text with a number's last digits, an address with other marks between its numbers, or a mailbox's name. */
+function repeatsPart(text: string, value: string): boolean {
+  const letters = (some: string) => some.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  if (/^\d+(?:\.\d+){3}$/.test(value)) return text.replace(/\D+/g, '.').includes(value);
+  const digits = value.replace(/\D/g, '');
+  if (/^[\d\s().-]+$/.test(value) && digits.length >= SHORTEST_NUMBER)
+    return text.replace(/\D/g, '').includes(digits.slice(-SHORTEST_NUMBER));
+  const name = letters(value.slice(0, Math.max(0, value.lastIndexOf('@'))));
+  return name.length >= SHORTEST_NAME && letters(text).includes(name);
 }
 
 /** A text as it is, and as JSON within a text, a URL, a form and HTML write it. The longest come first. */

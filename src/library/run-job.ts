@@ -1,6 +1,7 @@
 import {Readable} from 'node:stream';
 import {pino} from 'pino';
 import {BulkEnrichError, exitCodes, tellInCode, UsageError} from '../errors.ts';
+import {didYouMean} from '../job/did-you-mean.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
@@ -77,8 +78,16 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-/** @throws {UsageError} for what can be neither settings nor a signal, as a program without types may give it. */
-export function demandObjects(settings: unknown, {signal}: RunJobOptions): void {
+const optionNames = ['env', 'signal', 'graceMs', 'onWarning', 'log'] satisfies (keyof RunJobOptions)[];
+
+/** @throws {UsageError} for what can be neither settings nor options, as a program without types may give it. */
+export function demandObjects(settings: unknown, options: RunJobOptions): void {
+  const {signal, onWarning} = options;
+  for (const name of Object.keys(options))
+    if (!optionNames.some(known => known === name))
+      throw new UsageError('settings', `There is no option "${name}".${didYouMean(name, optionNames)}`);
+  if (onWarning !== undefined && typeof onWarning !== 'function')
+    throw new UsageError('settings', 'onWarning: expected a function.');
   if (typeof settings !== 'object' || settings === null)
     throw new UsageError('settings', 'Expected an object with settings, such as {ip: "ip"}.');
   if (signal !== undefined && typeof signal.addEventListener !== 'function')

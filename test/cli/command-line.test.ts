@@ -84,6 +84,12 @@ test('values without an answer are looked up again with --force', () => {
   expect(commandToRetry(line, '2026-01-02')).toBe('bulk-enrich run --job job.yaml --force --date 2026-01-02');
 });
 
+test('a list whose name begins with a dash is no flag', () => {
+  expect(applyRemedy(lineOf(['-e.csv'], {endpoint: 'embedded'}), {flags: ['--force']})).toBe(
+    'bulk-enrich run ./-e.csv --endpoint embedded --force',
+  );
+});
+
 test('a plan leads to its run, but not where the list came by a pipe', () => {
   expect(commandToRun(lineOf(['my list.csv'], {ip: ['ip']}))).toBe("bulk-enrich run 'my list.csv' --ip ip");
   expect(commandToRun(lineOf(['-'], {}))).toBeUndefined();

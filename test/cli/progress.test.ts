@@ -149,12 +149,16 @@ test.each([
 });
 
 test.each([
-  [6, 0, 'Resuming: the 6 calls made before are not repeated, and their rows are written again.'],
+  [
+    6,
+    0,
+    'Resuming: what the 6 calls made before answered is not asked again, and its rows are written again.',
+  ],
   [0, 0, 'Answers already paid for are kept.'],
   [
     6,
     1,
-    'Resuming: the 6 calls made before are not repeated, and their rows are written again. 1 call in flight when the last session ended may have been charged.',
+    'Resuming: what the 6 calls made before answered is not asked again, and its rows are written again. 1 call in flight when the last session ended may have been charged.',
   ],
 ])(
   'a resumed run says what is kept, and what may have been charged: %i calls in its count, %i in flight at its end',

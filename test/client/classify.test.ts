@@ -331,6 +331,9 @@ describe('a code that repeats the value', () => {
     [{phone: '+12125550142'}, 'no_such_number_12125550142'],
     [{token: 'tok-4f1b0c2d9e88aa37'}, 'expired_tok-4f1b0c2d9e88aa37'],
     [{token: 't', id: 'user-4711'}, 'unknown_user-4711'],
+    [{phone: '+447700900123'}, 'not_in_service:07700900123'],
+    [{ip: '198.51.0.7'}, 'blocked_198-51-0-7'],
+    [{email: 'Jane.Doe77@example.com'}, 'no_mailbox:jane_doe77'],
   ])('%j: %s is none', (sent, message) => {
     expect(codeOf(sent, message)).toBe('service_error');
   });

@@ -16,6 +16,7 @@ const spellings: readonly (readonly [string, string])[] = [
   ['with an escaped slash in JSON that is text', JSON.stringify(JSON.stringify(KEY).replaceAll('/', '\\/'))],
   ['in a URL', JSON.stringify(`https://example.com/?key=${encodeURIComponent(KEY)}&a=1`)],
   ['in a form, in lower case', JSON.stringify('canary%2fkey%2b1f0c%229a')],
+  ['in upper case', JSON.stringify(KEY.toUpperCase())],
   ['in HTML', JSON.stringify(`<b>${KEY.replace('"', '&quot;')}</b>`)],
   ['among other text', JSON.stringify(`the key ${KEY}, twice: ${KEY}`)],
 ];

@@ -160,6 +160,8 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['input_format', 'xml'],
   ['output_format', 'xml'],
   ['delimiter', ';;'],
+  ['delimiter', '"'],
+  ['delimiter', '\n'],
   ['flatten', 'maybe'],
   ['encoding', 'latin'],
   ['skip_lines', '0'],

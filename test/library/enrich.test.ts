@@ -284,6 +284,8 @@ it.each<[unknown, object, string]>([
   [undefined, {}, 'Expected an object with settings'],
   [null, {}, 'Expected an object with settings'],
   [settings, {signal: 5}, 'signal: expected an AbortSignal'],
+  [settings, {sinal: AbortSignal.abort()}, 'There is no option "sinal". Did you mean "signal"?'],
+  [settings, {onWarning: 5}, 'onWarning: expected a function'],
 ])('%j as settings with %j as options is refused with a code', async (given, options, said) => {
   await using program = await startProgram();
   const refusal = {code: 'settings', message: expect.stringContaining(said)};

@@ -53,7 +53,7 @@ describe.concurrent('a run that is told to end', () => {
         expect(existsSync(sandbox.path('out.csv'))).toBe(false);
       });
       expect(calls).toBe(14);
-      expect(again.stderr).toContain('Resuming: the 14 calls made before are not repeated');
+      expect(again.stderr).toContain('Resuming: what the 14 calls made before answered is not asked again');
       expect(api.ledger.repeated()).toEqual([]);
     },
   );

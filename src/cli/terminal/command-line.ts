@@ -19,7 +19,9 @@ function lineOf({command, inputs, flags}: CommandLine): string {
   const given = Object.entries(flags).flatMap(([name, value]) =>
     [value].flat().flatMap(one => (one === undefined ? [] : set(name, one as string | boolean).asFlag())),
   );
-  return ['bulk-enrich', command, ...inputs.map(shellWord), ...given].join(' ');
+  // A name that begins with a dash would be read as a flag.
+  const paths = inputs.map(input => shellWord(/^-./.test(input) ? `./${input}` : input));
+  return ['bulk-enrich', command, ...paths, ...given].join(' ');
 }
 
 /** The command with the settings that fix its fault; undefined if none are known. */

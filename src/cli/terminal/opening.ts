@@ -34,7 +34,7 @@ function resuming({spending, interrupted}: Session['asking']['ledger']): string 
   const kept =
     calls === 0
       ? 'Answers already paid for are kept.'
-      : `Resuming: the ${pluralize(calls, 'call')} made before are not repeated, and their rows are written again.`;
+      : `Resuming: what the ${pluralize(calls, 'call')} made before answered is not asked again, and its rows are written again.`;
   return `${kept}${lost}`;
 }
 

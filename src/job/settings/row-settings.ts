@@ -62,7 +62,12 @@ export const rowSettings = {
     z
       .string()
       .transform(text => (text === '\\t' || text === 'tab' ? '\t' : text))
-      .pipe(z.string().length(1, 'expected one character, or tab'))
+      .pipe(
+        z
+          .string()
+          .length(1, 'expected one character, or tab')
+          .refine(text => !/["\r\n]/.test(text), 'expected a delimiter that is no quote and no line end'),
+      )
       .optional(),
     {
       value: 'CHAR',

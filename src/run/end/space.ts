@@ -1,6 +1,6 @@
 import {readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {isFull} from '../../disk/sqlite.ts';
+import {isFull, sqliteCode} from '../../disk/sqlite.ts';
 import {OutputError} from '../../errors.ts';
 import {formatCount} from '../../report/format.ts';
 import {say} from '../../sentence.ts';
@@ -21,7 +21,9 @@ export function spaceSentence(session: Session, {error}: Stop<unknown>): string 
   const {bytesTotal, position, recordsRead} = input.source;
   const share = (countRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
   if (!isFull(error)) return '';
-  if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(state);
+  // Without a file, the full device may be that of the stream.
+  if (state.temporary !== undefined) return sqliteCode(error) === undefined ? '' : fullSentence(state);
+  if (!(share > 0 && share <= 1)) return fullSentence(state);
   const used = [...new Set([state.directory, state.partials])]
     .flatMap(directory => readdirSync(directory).map(name => sizeOf(join(directory, name))))
     .reduce((sum, size) => sum + size, 0);

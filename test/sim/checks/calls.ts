@@ -103,10 +103,10 @@ function wasRefused(first: Call | undefined, run: Ended, sessions: readonly Ende
   });
 }
 
-/** True if the calls of an operation brought rejections, and no answer. */
+/** True if the calls of an operation brought rejections or unreadable answers, and no others. */
 function isAllRefused({calls}: Ended): boolean {
   const answered = new Set(calls.filter(({told}) => told === 'answered').map(({operation}) => operation));
-  return calls.some(({told, operation}) => told === 'rejected' && !answered.has(operation));
+  return calls.some(call => isSettled(call) && !answered.has(call.operation));
 }
 
 const within: Check = {

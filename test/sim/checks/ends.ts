@@ -170,7 +170,10 @@ const judged: Check = {
       const isWhole = gap === undefined && rejected === 0;
       return isWhole ? undefined : `0, and there is ${JSON.stringify(gap ?? 'a reject')}`;
     }
-    const hasAnswer = results.some(({status, error}) => status === 'ok' || OWN_CODES.includes(error));
+    // A rejection that no answer confirms is no answer: it is a gap, as for code 0.
+    const hasAnswer = results.some(
+      result => result.status === 'ok' || (OWN_CODES.includes(result.error) && !isGap(result, scene)),
+    );
     const isWithoutAnswer = gap !== undefined && !hasAnswer;
     const isRight = code === 3 || (isWithoutAnswer && (code === 5 || code === 7));
     return isRight ? undefined : `it wrote all rows, and ended with ${code}`;
