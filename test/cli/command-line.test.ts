@@ -85,8 +85,8 @@ test('values without an answer are looked up again with --force', () => {
 });
 
 test('a list whose name begins with a dash is no flag', () => {
-  expect(applyRemedy(lineOf(['-e.csv'], {endpoint: 'embedded'}), {flags: ['--force']})).toBe(
-    'bulk-enrich run ./-e.csv --endpoint embedded --force',
+  expect(applyRemedy(lineOf(['-e.csv'], {endpoint: 'embedded'}), {flags: ['--ip', 'ip']})).toBe(
+    'bulk-enrich run ./-e.csv --endpoint embedded --ip ip',
   );
 });
 
