@@ -96,9 +96,10 @@ function wasRefused(first: Call | undefined, run: Ended, sessions: readonly Ende
   const from = sessions.findIndex(({process}) => process === first?.process);
   return sessions.slice(Math.max(0, from)).some(one => {
     if (one.nth >= run.nth) return false;
-    // It may be killed between its stop and its last word.
+    // It may be killed between its stop and its last word: also where it made no call, as all of its values had failed.
+    const isNothingAsked = one.calls.length === 0 && first !== undefined && isSettled(first);
     return one.process.killed
-      ? isAllRefused(one)
+      ? isAllRefused(one) || isNothingAsked
       : ['refused', 'credentials'].includes(one.said?.reason ?? '');
   });
 }
