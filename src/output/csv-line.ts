@@ -1,17 +1,29 @@
 import {stringify} from 'csv-stringify/sync';
+import {OutcomeCache} from '../lookup/outcome-cache.ts';
 
 /** Makes the text of a CSV record, without its line end. */
 export type CsvLine = (cells: readonly string[]) => string;
 
+/** Maximum bytes of cells, with what csv-stringify made of them, that a writer keeps. */
+const QUOTED_BYTES = 262_144;
+
 /**
- * Writes records. csv-stringify writes each cell that needs quotes; all others are written as they are, since it takes
- * four times as long for a whole record. The delimiter is one character. Cells with a CR or LF are quoted: many readers
- * end a record there, whatever the file's own line end is.
+ * Writes records. csv-stringify writes each cell that needs quotes, once for those that come again, such as a row's
+ * reasons: a call of it costs more than the rest of a record. All other cells are written as they are. The delimiter is
+ * one character. Cells with a CR or LF are quoted: many readers end a record there, whatever the file's own line end is.
  */
 export function createCsvLine(delimiter: string): CsvLine {
   const isOdd = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter);
   const options = {delimiter, eof: false, quoted_match: /[\r\n]/};
-  return cells => cells.map(cell => (isOdd(cell) ? stringify([[cell]], options) : cell)).join(delimiter);
+  const recent = new OutcomeCache<string>(QUOTED_BYTES, (cell, text) => cell.length + text.length);
+  const quoted = (cell: string) => {
+    const known = recent.get(cell);
+    if (known !== undefined) return known;
+    const text = stringify([[cell]], options);
+    recent.set(cell, text);
+    return text;
+  };
+  return cells => cells.map(cell => (isOdd(cell) ? quoted(cell) : cell)).join(delimiter);
 }
 
 /** A small table as CSV. A spreadsheet runs none of its texts as a formula. */
