@@ -20,15 +20,12 @@ const SHORTEST_VALUE = 4;
  */
 export function createRedactor(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
-  const spellings = spellingsOf(key);
-  const anySpelling = new RegExp(spellings.map(one => one.replace(/[^\w\s]/g, '\\$&')).join('|'), 'gi');
+  const spellings = spellingsOf(key).map(one => one.replace(/[^\w\s]/g, '\\$&'));
+  const anySpelling = new RegExp(spellings.join('|'), 'gi');
   const clean = (text: string) => text.replace(anySpelling, REPLACEMENT);
-  const lower = spellings.map(one => one.toLowerCase());
   // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
-  return (parsed, body) => {
-    const text = body.toLowerCase();
-    return text.includes('\\') || lower.some(one => text.includes(one)) ? redacted(parsed, clean) : parsed;
-  };
+  return (parsed, body) =>
+    body.includes('\\') || body.search(anySpelling) !== -1 ? redacted(parsed, clean) : parsed;
 }
 
 /** True for a text of the service that repeats a value of the call. It must not get into a summary or a log. */

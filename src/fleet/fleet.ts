@@ -212,9 +212,10 @@ export class Fleet implements Dispatcher {
   #slots(workers: number, calls: number): number {
     const now = this.#options.now();
     const {count, since} = this.#returned;
-    if (now <= since) return Math.max(FEWEST_SLOTS, AHEAD * calls);
-    this.#returned = {count: 0, since: now};
-    this.#chunkValues = chunkValuesAt(count / (now - since), workers);
+    if (now > since) {
+      this.#returned = {count: 0, since: now};
+      this.#chunkValues = chunkValuesAt(count / (now - since), workers);
+    }
     return Math.max(FEWEST_SLOTS, AHEAD * Math.max(calls, workers * this.#chunkValues));
   }
 }

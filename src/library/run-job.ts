@@ -78,13 +78,19 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-const optionNames = ['env', 'signal', 'graceMs', 'onWarning', 'log'] satisfies (keyof RunJobOptions)[];
+const optionNames = Object.keys({
+  env: true,
+  signal: true,
+  graceMs: true,
+  onWarning: true,
+  log: true,
+} satisfies Record<keyof RunJobOptions, true>);
 
 /** @throws {UsageError} for what can be neither settings nor options, as a program without types may give it. */
 export function demandObjects(settings: unknown, options: RunJobOptions): void {
   const {signal, onWarning} = options;
   for (const name of Object.keys(options))
-    if (!optionNames.some(known => known === name))
+    if (!optionNames.includes(name))
       throw new UsageError('settings', `There is no option "${name}".${didYouMean(name, optionNames)}`);
   if (onWarning !== undefined && typeof onWarning !== 'function')
     throw new UsageError('settings', 'onWarning: expected a function.');

@@ -1,7 +1,7 @@
 import {EventEmitter} from 'node:events';
 import type {Redis} from 'ioredis';
 import {expect, test} from 'vitest';
-import {Snapshot} from '../../src/fleet/worker/worker.ts';
+import {Snapshot} from '../../src/fleet/worker/snapshot.ts';
 
 const UP_SECONDS = 100;
 
