@@ -1,5 +1,5 @@
 /** `maxCredits` → `max-credits` with `-` (flags), `max_credits` with `_` (job files). */
-export function spelled(name: string, joiner: '-' | '_'): string {
+export function spellName(name: string, joiner: '-' | '_'): string {
   return name.replace(/[A-Z]/g, letter => `${joiner}${letter.toLowerCase()}`);
 }
 
@@ -28,8 +28,8 @@ class SettingNamed implements Worded {
   }
 
   asFlag(): string {
-    if (this.value === false) return `--no-${spelled(this.name, '-')}`;
-    const flag = this.name === 'output' ? '-o' : `--${spelled(this.name, '-')}`;
+    if (this.value === false) return `--no-${spellName(this.name, '-')}`;
+    const flag = this.name === 'output' ? '-o' : `--${spellName(this.name, '-')}`;
     return typeof this.value === 'string' ? `${flag} ${shellWord(this.value)}` : flag;
   }
 

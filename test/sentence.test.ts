@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {describeSettings} from '../src/job/settings.ts';
-import {inCode, type Sentence, say, set, setBy, spelled} from '../src/sentence.ts';
+import {inCode, type Sentence, say, set, setBy, spellName} from '../src/sentence.ts';
 
 /** Settings by their names in code. A command's own output, and its list's date, are flags as well. */
 const names = [...describeSettings().map(({name}) => name), 'output', 'date', 'redis'];
@@ -60,7 +60,7 @@ test('each setting in a sentence exists', () => {
 });
 
 test('no sentence that the library may tell has a flag among its words', () => {
-  const flag = new RegExp(`[^'"]--(no-)?(${names.map(name => spelled(name, '-')).join('|')})\\b(?!')`);
+  const flag = new RegExp(`[^'"]--(no-)?(${names.map(name => spellName(name, '-')).join('|')})\\b(?!')`);
   const found = lines.filter(
     ({line, where}) => !forTheCommand.test(where) && !/^\s*(\*|\/[/*])/.test(line) && flag.test(line),
   );

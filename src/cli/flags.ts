@@ -3,7 +3,7 @@ import {UsageError} from '../errors.ts';
 import type {Use} from '../job/settings/declare.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
 import {defaultAges, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
-import {spelled} from '../sentence.ts';
+import {spellName} from '../sentence.ts';
 
 /** Texts for `--help` about operations. */
 export const flagTexts = {
@@ -62,7 +62,7 @@ function onceFor(option: Option) {
 }
 
 function optionOf(setting: DescribedSetting): Option {
-  const name = spelled(setting.name, '-');
+  const name = spellName(setting.name, '-');
   const value = setting.value?.replace(/^[^[].*/, ' <$&>').replace(/^\[/, ' [') ?? '';
   const text = defaultOf(setting);
   const option = new Option(

@@ -4,7 +4,7 @@ import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import {checkSettings, createPlaceOf, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
 import {keyVariables} from '../job/secrets/api-key.ts';
-import {spelled} from '../sentence.ts';
+import {spellName} from '../sentence.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
 /** A command's flags as Commander passes them: settings of a job, --output and --job. */
@@ -80,6 +80,6 @@ export function readFlag<Name extends string, T>(
   if (read.success) return read.data;
   throw new UsageError(
     'settings',
-    `--${spelled(name, '-')}: ${read.error.issues[0]?.message ?? 'not valid'}.`,
+    `--${spellName(name, '-')}: ${read.error.issues[0]?.message ?? 'not valid'}.`,
   );
 }

@@ -2,7 +2,7 @@ import type {YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {systemCode, systemReason, UsageError} from '../errors.ts';
-import {camelCase, spelled} from '../sentence.ts';
+import {camelCase, spellName} from '../sentence.ts';
 import {closestName, didYouMean} from './did-you-mean.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {findYamlFault, loadYaml, readDocument, TooDeep} from './yaml.ts';
@@ -152,7 +152,7 @@ function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
 function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: PlaceOf): string {
   const [unknown] = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [];
   if (unknown !== undefined) {
-    const spell = (name: string) => (placeOf === formatPropertyPath ? name : spelled(name, '_'));
+    const spell = (name: string) => (placeOf === formatPropertyPath ? name : spellName(name, '_'));
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }
@@ -238,8 +238,8 @@ export function createPlaceOf(file: RawJob | undefined, flags: RawSettings): Pla
   return ([name = '', ...inner]) => {
     const setting = String(name);
     if (file === undefined || setting in flags)
-      return `--${spelled(setting, '-')}${which(flags[setting], inner)}`;
-    return `${withLine(file, [setting, ...inner])}: ${[spelled(setting, '_'), ...inner.map(String)].join('.')}`;
+      return `--${spellName(setting, '-')}${which(flags[setting], inner)}`;
+    return `${withLine(file, [setting, ...inner])}: ${[spellName(setting, '_'), ...inner.map(String)].join('.')}`;
   };
 }
 

@@ -4,7 +4,7 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import {compileCondition} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {riskVocabulary, rowVocabulary} from './language/types.ts';
+import {riskVocabulary, rowVocabulary} from './language/rule-vocabulary.ts';
 import type {Background} from './rule-inputs.ts';
 import type {Scorer} from './scorer.ts';
 import {

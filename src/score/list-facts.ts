@@ -6,7 +6,7 @@ import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
 import {mailboxOf} from '../operations/mail/mail-aliases.ts';
 import type {Reference} from './language/expression.ts';
-import {type SharedBy, type SharedFact, sharedFacts} from './language/types.ts';
+import {type SharedBy, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
 
 /** Characters of a hash that are kept: 66 bits. */
 const HASH = 11;

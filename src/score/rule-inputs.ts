@@ -5,7 +5,7 @@ import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {LIST} from './language/engine.ts';
-import type {RuleVocabulary, Type} from './language/types.ts';
+import type {RuleVocabulary, Type} from './language/rule-vocabulary.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface RuleInputs {

@@ -4,7 +4,7 @@ import type {InputFormat} from '../input/row.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
-import {type SharedBy, type SharedFact, sharedFacts} from './language/types.ts';
+import {type SharedBy, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
 import {makeBackground} from './rule-inputs.ts';
 import {type RuleSet, type RulesFile, withBase} from './rules.ts';
 import {createScorer} from './scorer.ts';

@@ -3,7 +3,7 @@ import type {InputFormat} from '../input/row.ts';
 import {operations} from '../operations/table.ts';
 import type {Facts} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
-import {subjectOfPath} from './language/types.ts';
+import {subjectOfPath} from './language/rule-vocabulary.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {Background} from './rule-inputs.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';

@@ -5,7 +5,12 @@ import {isOperation, type Operation, operationNames} from '../operations/table.t
 import {type Condition, compileCondition, type Decision, type Facts} from './language/condition.ts';
 import {LIST, type Locate, locateAsWritten} from './language/engine.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {answerVocabulary, type RuleVocabulary, type SharedBy, subjectOfPath} from './language/types.ts';
+import {
+  answerVocabulary,
+  type RuleVocabulary,
+  type SharedBy,
+  subjectOfPath,
+} from './language/rule-vocabulary.ts';
 import type {Background} from './rule-inputs.ts';
 
 /**

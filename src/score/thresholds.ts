@@ -2,7 +2,7 @@ import type {z} from 'zod';
 import type {PlaceOf} from '../job/parse.ts';
 import {compileCondition} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {type RuleVocabulary, typeAtPath, typeOfSchema} from './language/types.ts';
+import {type RuleVocabulary, typeAtPath, typeOfSchema} from './language/rule-vocabulary.ts';
 
 /** An expression over the summary that fails the run if it is true. */
 export interface Threshold {

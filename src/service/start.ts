@@ -13,7 +13,7 @@ import {type OpenData, openData} from './data/open-data.ts';
 import {type AppParts, createApp} from './http/app.ts';
 import {Practice} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
-import {closeServer, listen, makeServer} from './http/server.ts';
+import {closeServer, listenOn, makeServer} from './http/server.ts';
 import {Throttle} from './http/throttle.ts';
 import {emailIntelligence, mailboxOf} from './intelligence/email.ts';
 import {answersPath, createGivenAnswers} from './intelligence/given-answers.ts';
@@ -61,7 +61,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const parts = makeParts(options, apiKey);
   const app = createApp(parts, {base: path, host, withPages: options.pages});
   const server = makeServer(app.fetch, options);
-  await listen(server, port, host);
+  await listenOn(server, port, host);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${path}`,
     apiKey,

@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {throttlingStatuses} from '../../src/operations/operation.ts';
-import {spelled} from '../../src/sentence.ts';
+import {spellName} from '../../src/sentence.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -63,7 +63,7 @@ test('every flag that the pages name is one', async () => {
     '--now',
   ]);
   for (const {name} of describeSettings())
-    flags.add(`--${spelled(name, '-')}`).add(`--no-${spelled(name, '-')}`);
+    flags.add(`--${spellName(name, '-')}`).add(`--no-${spellName(name, '-')}`);
   for (const command of [
     'serve',
     'doctor',

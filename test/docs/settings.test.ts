@@ -2,7 +2,7 @@ import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings} from '../../src/job/settings.ts';
-import {spelled} from '../../src/sentence.ts';
+import {spellName} from '../../src/sentence.ts';
 import {root, textOf} from './blocks.ts';
 
 const page = 'docs/settings.md';
@@ -18,8 +18,8 @@ function settingsList(): string {
       group = setting.group;
       rows.push('', `**${group}**`, '');
     }
-    const name = spelled(setting.name, '-');
-    const key = spelled(setting.name, '_');
+    const name = spellName(setting.name, '-');
+    const key = spellName(setting.name, '_');
     const value = setting.value === undefined ? '' : ` ${setting.value}`;
     const flag = setting.uses.includes('run')
       ? `--${setting.negated === true ? 'no-' : ''}${name}${value}`

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {accountFileSchema} from '../../src/job/settings/account-file.ts';
 import {jobSchema} from '../../src/job/settings.ts';
-import {spelled} from '../../src/sentence.ts';
+import {spellName} from '../../src/sentence.ts';
 import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ function jobJsonSchema(): Json {
     required: [...REQUIRED],
     properties: Object.fromEntries(
       Object.entries(properties ?? {}).map(([name, schema]) => [
-        spelled(name, '_'),
+        spellName(name, '_'),
         forEditors(schema as Json, REQUIRED.has(name)),
       ]),
     ),

@@ -5,7 +5,7 @@ import {parse} from 'yaml';
 import {z} from 'zod';
 import {writtenTypes} from '../../scripts/written-types.ts';
 import {jobSchema} from '../../src/job/settings.ts';
-import {spelled} from '../../src/sentence.ts';
+import {spellName} from '../../src/sentence.ts';
 import {writtenSchemas} from './json-schemas.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,7 +36,7 @@ const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
 };
 
 test('it has every setting, in snake case and with a sentence', () => {
-  const names = Object.keys(jobSchema.shape).map(name => spelled(name, '_'));
+  const names = Object.keys(jobSchema.shape).map(name => spellName(name, '_'));
   const current = Object.entries(written.properties).filter(([, {deprecated}]) => deprecated !== true);
   expect(current.map(([name]) => name)).toEqual(names);
   for (const {description} of Object.values(written.properties))

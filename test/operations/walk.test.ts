@@ -19,7 +19,7 @@ import {
   operations,
 } from '../../src/operations/table.ts';
 import {fieldsOf} from '../../src/output/columns.ts';
-import {spelled} from '../../src/sentence.ts';
+import {spellName} from '../../src/sentence.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -165,7 +165,7 @@ test('the job schema and the page of settings have a setting for each', () => {
   const schema = readFileSync(new URL('../../jobs/job.schema.json', import.meta.url), 'utf8');
   const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   for (const {setting, about} of Object.values(operations)) {
-    expect(Object.keys(JSON.parse(schema).properties)).toContain(spelled(setting, '_'));
+    expect(Object.keys(JSON.parse(schema).properties)).toContain(spellName(setting, '_'));
     expect(page).toContain(about);
   }
 });

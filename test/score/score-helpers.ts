@@ -5,7 +5,7 @@ import type {Result} from '../../src/ledger/lookup.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compileCondition} from '../../src/score/language/condition.ts';
 import {conditionChecker} from '../../src/score/language/expression.ts';
-import {answerVocabulary} from '../../src/score/language/types.ts';
+import {answerVocabulary} from '../../src/score/language/rule-vocabulary.ts';
 import type {Risk} from '../../src/score/risk.ts';
 import {makeBackground} from '../../src/score/rule-inputs.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';

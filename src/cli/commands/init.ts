@@ -15,7 +15,7 @@ import {intelligenceNames} from '../../operations/table.ts';
 import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
-import {type Said, spelled} from '../../sentence.ts';
+import {type Said, spellName} from '../../sentence.ts';
 import {countingEnvironment, jobFrom, withoutMissingFlags} from '../job-from-flags.ts';
 import {pluralize, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
@@ -158,7 +158,7 @@ function tell(sentence: Said): void {
 /** A setting with its name in a job file, such as `skip_lines`, and a comment. */
 function line(name: string, value: unknown, comment: string): string {
   const text = loadYaml()
-    .stringify({[spelled(name, '_')]: value}, {lineWidth: 0})
+    .stringify({[spellName(name, '_')]: value}, {lineWidth: 0})
     .trimEnd();
   return text.includes('\n') ? `# ${comment}\n${text}\n` : `${text.padEnd(40)} # ${comment}\n`;
 }
@@ -166,7 +166,7 @@ function line(name: string, value: unknown, comment: string): string {
 /** The line of a setting that the user may want, as a comment. */
 function perhaps(name: string, value: unknown, comment: string): string {
   const text = loadYaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
-  return `# ${`${spelled(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
+  return `# ${`${spellName(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
 }
 
 /** The comment at the top: uses of the job file. cron has a short PATH, so its command has the full paths of Node and the program. */

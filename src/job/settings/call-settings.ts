@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {defaultCosts} from '../../operations/table.ts';
 import {countOrShare, durationFrom, rates, redisUrl, textList, wholeNumber} from '../values.ts';
-import {cost} from './cost.ts';
+import {costSetting} from './cost.ts';
 import {settingsIn} from './declare.ts';
 import {until} from './until.ts';
 
@@ -46,7 +46,7 @@ export const callSettings = {
     uses: ['run', 'library', 'doctor'],
     changesResult: false,
   }),
-  cost: callSetting(cost.prefault(defaultCosts), {
+  cost: callSetting(costSetting.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
       'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, spent, or maybe (not known).',

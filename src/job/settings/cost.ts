@@ -26,7 +26,7 @@ const named = strictShape({
 type NamedCosts = z.input<typeof named>;
 
 /** `2`, `ip=1,rejected=free`, or a map in a job file. */
-export const cost = withConversion(
+export const costSetting = withConversion(
   z.union([textOrNumber(COST), named], {error: COST}),
   COST,
   (given): Cost | undefined => {

@@ -6,7 +6,7 @@ import {openSource, type Source, type SourceSettings} from '../../input/source.t
 import {besideOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
 import {statusCodes} from '../../score/language/codes.ts';
-import {riskLevels} from '../../score/language/types.ts';
+import {riskLevels} from '../../score/language/rule-vocabulary.ts';
 import {getAtPath} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {findResultColumns, findResultMembers, type ResultColumns} from './result-columns.ts';

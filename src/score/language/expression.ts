@@ -5,7 +5,7 @@ import {findPaths, listChildren, literalText, pathOf} from './ast.ts';
 import type {Codes} from './codes.ts';
 import {type Constants, Engine, LIST} from './engine.ts';
 import {explainError, quoteText} from './explain-error.ts';
-import {type RuleVocabulary, type Type, typeAtPath, UnknownName} from './types.ts';
+import {type RuleVocabulary, type Type, typeAtPath, UnknownName} from './rule-vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {

@@ -94,7 +94,7 @@ function codeOf({code}: NodeJS.ErrnoException): ServiceErrorCode {
 }
 
 /** @throws {UsageError} if the port or the host can't be used. */
-export async function listen(server: Server, port: number, host: string): Promise<void> {
+export async function listenOn(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);
   try {
     await once(server, 'listening');
