@@ -45,19 +45,13 @@ export async function keepUp(directory: string, needs: StoreNeeds): Promise<void
 
 /** Notes up to which age this run uses answers. Returns SQL conditions for answers that no run can use. */
 function noteAges(db: Sqlite, {ages, now, warn}: StoreNeeds): string[] {
-  const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
+  const newest = db.query(['max(seen) AS seen'], 'FROM age_in_use').get()?.seen ?? null;
   // If no run noted its ages in a store older than a day, other jobs may use answers of any age. So at first
   // no answer counts as too old.
-  const isUsed = !has('age_in_use') && has(`answer WHERE bought_at < ${now - DAY_MS}`);
-  const last = Number(db.query(['max(seen) AS seen'], 'FROM age_in_use').get()?.seen ?? 0);
-  if (last - now > DAY_MS) {
-    const [says, ended] = [now, last].map(time =>
-      new Date(time).toISOString().slice(0, 16).replace('T', ' '),
-    );
-    warn(
-      `The clock of this machine says ${says} UTC; a run before this one ended at ${ended} UTC. If the clock is wrong, set it.`,
-    );
-  }
+  const isUsed =
+    newest === null &&
+    db.query(['1 AS found'], `FROM answer WHERE bought_at < ${now - DAY_MS} LIMIT 1`).get() !== undefined;
+  if (Number(newest) - now > DAY_MS) warn(behindSentence(now, Number(newest)));
   // A time ahead is of a wrong clock. So the next run does not warn again.
   db.prepare('UPDATE age_in_use SET seen = ? WHERE seen > ?').run(now, now);
   const note = db.prepare(
@@ -72,6 +66,13 @@ function noteAges(db: Sqlite, {ages, now, warn}: StoreNeeds): string[] {
   return longest.map(
     ({operation, age}) => `operation = '${operation}' AND bought_at < ${Math.floor(now - Number(age))}`,
   );
+}
+
+function behindSentence(now: number, newest: number): string {
+  const [says, ended] = [now, newest].map(time =>
+    new Date(time).toISOString().slice(0, 16).replace('T', ' '),
+  );
+  return `The clock of this machine says ${says} UTC; a run before this one ended at ${ended} UTC. If the clock is wrong, set it.`;
 }
 
 /**
