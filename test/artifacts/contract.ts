@@ -11,10 +11,8 @@ import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 import {fieldsOf, REPAIRS, riskColumns, statusColumns} from '../../src/output/columns.ts';
 
-/**
- * The contract as lines, each of which says one thing that other programs may rely on. A line that goes is a promise that
- * is broken; a new one is a promise more.
- */
+/** One thing that other programs may rely on: where, and what. One that goes is a promise that is broken. */
+export type Fact = readonly [place: string, what: string];
 
 const root = new URL('../../', import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
@@ -22,69 +20,70 @@ const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
 type Json = Readonly<Record<string, unknown>>;
 
 /** Every flag and argument of each command, and if a flag takes a value. */
-export function commandLines(): string[] {
+export function commandFacts(): Fact[] {
   const program = new Command('bulk-enrich');
   addCommands(program, () => async () => {}, {
     withSettings: (command, use) => addSettings(command, use, true),
     said: flagTexts,
   });
-  return program.commands.flatMap(command => linesOfCommand(command, ''));
+  return program.commands.flatMap(command => factsOfCommand(command, ''));
 }
 
-function linesOfCommand(command: Command, parent: string): string[] {
+function factsOfCommand(command: Command, parent: string): Fact[] {
   const name = `${parent}${command.name()}`;
-  const own = [
-    `command ${name}`,
-    ...command.registeredArguments.map(
-      argument =>
-        `argument ${name} ${argument.name()}${argument.required ? '' : ' (optional)'}${argument.variadic ? ' (several)' : ''}`,
-    ),
-    ...command.options.flatMap(({long, short, required, optional, argChoices = [], mandatory}) => [
-      `flag ${name} ${[short, long].filter(Boolean).join(' ')} ${required ? 'VALUE' : optional ? '[VALUE]' : ''}${mandatory ? ' (required)' : ''}`.trimEnd(),
-      ...argChoices.map(choice => `flag ${name} ${long} = ${choice}`),
+  return [
+    ['command', name],
+    ...command.registeredArguments.map((argument): Fact => {
+      const manner = `${argument.required ? '' : ' (optional)'}${argument.variadic ? ' (several)' : ''}`;
+      return [`argument ${name}`, `${argument.name()}${manner}`];
+    }),
+    ...command.options.flatMap(({long, short, required, optional, argChoices = [], mandatory}): Fact[] => [
+      [
+        `flag ${name}`,
+        `${[short, long].filter(Boolean).join(' ')}${required ? ' VALUE' : optional ? ' [VALUE]' : ''}${mandatory ? ' (required)' : ''}`,
+      ],
+      ...argChoices.map((choice): Fact => [`flag ${name} ${long}`, choice]),
     ]),
+    ...command.commands.flatMap(one => factsOfCommand(one, `${name} `)),
   ];
-  return [...own, ...command.commands.flatMap(one => linesOfCommand(one, `${name} `))];
 }
 
-/** A schema as lines: the type, the choices and the demands of each place. */
-export function schemaLines(what: string, name: string): string[] {
-  return linesOfSchema(JSON.parse(read(name)) as Json, `${what} `, '');
+/** A schema: the type of each place, its choices, and with `!` what must be there. */
+export function schemaFacts(what: string, name: string): Fact[] {
+  return factsOfSchema(JSON.parse(read(name)) as Json, `${what} `, '');
 }
 
-function linesOfSchema(schema: Json, what: string, path: string): string[] {
+function factsOfSchema(schema: Json, parent: string, name: string): Fact[] {
   const {type, properties = {}, items, additionalProperties, anyOf = [], required = []} = schema;
   const {enum: choices = [], const: only, default: byDefault} = schema;
-  const at = (part: string) => `${path}${part}`;
+  const path = `${parent}${name}`;
+  const values = [...(choices as unknown[]), ...(only === undefined ? [] : [only])];
+  const inside = (one: unknown, part: string) =>
+    typeof one === 'object' ? factsOfSchema(one as Json, path, part) : [];
   return [
-    ...(type === undefined ? [] : [`${what}${path} is ${String(type)}`]),
-    ...(choices as unknown[]).map(choice => `${what}${path} = ${JSON.stringify(choice)}`),
-    ...(only === undefined ? [] : [`${what}${path} = ${JSON.stringify(only)}`]),
-    ...(byDefault === undefined ? [] : [`${what}${path} by default ${JSON.stringify(byDefault)}`]),
-    ...(required as string[]).map(name => `${what}${at(`.${name}`)} is required`),
-    ...Object.entries(properties as Record<string, Json>).flatMap(([name, one]) =>
-      linesOfSchema(one, what, at(`.${name}`)),
-    ),
-    ...(typeof items === 'object' ? linesOfSchema(items as Json, what, at('[]')) : []),
-    ...(typeof additionalProperties === 'object'
-      ? linesOfSchema(additionalProperties as Json, what, at('.*'))
-      : []),
-    ...(anyOf as Json[]).flatMap(one => linesOfSchema(one, what, path)),
+    ...(type === undefined ? [] : [[parent, `${name} ${String(type).replaceAll(',', '|')}`] as const]),
+    ...values.map(value => [path, JSON.stringify(value)] as const),
+    ...(byDefault === undefined ? [] : [[path, `by default ${JSON.stringify(byDefault)}`] as const]),
+    ...(required as string[]).map(one => [path, `.${one}!`] as const),
+    ...Object.entries(properties as Json).flatMap(([one, schema]) => inside(schema, `.${one}`)),
+    ...inside(items, '[]'),
+    ...inside(additionalProperties, '.*'),
+    ...(anyOf as Json[]).flatMap(one => factsOfSchema(one, parent, name)),
   ];
 }
 
 /** Every column that an output may have, as a target without a prefix of its own names it. */
-export function columnLines(): string[] {
+export function columnFacts(): Fact[] {
   const answers = operationNames.flatMap(operation =>
     [...statusColumns(true), ...fieldsOf(operation)].map(
-      ({name, kind}) => `column ${operations[operation].prefix}${name} is ${kind}`,
+      ({name, kind}): Fact => [`column ${operations[operation].prefix}`, `${name} ${kind}`],
     ),
   );
-  return [...answers, ...riskColumns.map(name => `column risk_${name}`), `column ${REPAIRS}`];
+  return [...answers, ...riskColumns.map((name): Fact => ['column risk_', name]), ['column', REPAIRS]];
 }
 
 /** Values and types that a program imports. */
-export function libraryLines(): string[] {
+export function libraryFacts(): Fact[] {
   const types = [...read('src/index.ts').matchAll(/export (?:type )?\{([^}]+)\}/g)].flatMap(
     ([, names = '']) => names.split(',').map(name => name.replace(/\btype\b/, '').trim()),
   );
@@ -92,31 +91,31 @@ export function libraryLines(): string[] {
     ...read('src/library/job-input.ts').matchAll(/^ {2}(?:\/\*\*.*\*\/ )?readonly (\w+)\??:/gm),
   ];
   return [
-    ...Object.keys(library).map(name => `library ${name} (value)`),
-    ...types.filter(Boolean).map(name => `library ${name}`),
-    ...settings.map(([, name]) => `library JobInput.${name}`),
+    ...Object.keys(library).map((name): Fact => ['library (values)', name]),
+    ...types.filter(Boolean).map((name): Fact => ['library', name]),
+    ...settings.map(([, name = '']): Fact => ['library JobInput', name]),
   ];
 }
 
 /** Codes, events, metrics and variables that other programs use. */
-export function wordLines(): string[] {
+export function wordFacts(): Fact[] {
   const errors = [...read('docs/errors.md').matchAll(/^- `(\w+)` \(([\d, ]+)\):/gm)];
-  const metrics = [...read('docs/reports.md').matchAll(/`(bulk_enrich_\w+)`/g)].map(([, name]) => name);
+  const metrics = read('docs/reports.md').match(/(?<=`)bulk_enrich_\w+(?=`)/g) ?? [];
   const sources = readdirSync(new URL('src/', root), {recursive: true, encoding: 'utf8'}).filter(name =>
     name.endsWith('.ts'),
   );
   const variables = sources.flatMap(name => read(`src/${name}`).match(/\bBULK_ENRICH_[A-Z_]+[A-Z]\b/g) ?? []);
   return [
-    ...Object.entries(exitCodes).map(([name, code]) => `exit ${code} ${name}`),
-    ...errors.map(([, code, exits]) => `code ${code} exits ${exits}`),
-    ...Object.entries(logEvents).map(([name, {level}]) => `event ${name} ${level}`),
-    ...metrics.map(name => `metric ${name}`),
-    ...variables.map(name => `variable ${name}`),
+    ...Object.entries(exitCodes).map(([name, code]): Fact => ['exit', `${code} ${name}`]),
+    ...errors.map(([, code = '', exits]): Fact => [`code exits ${exits}`, code]),
+    ...Object.entries(logEvents).map(([name, {level}]): Fact => [`event ${level}`, name]),
+    ...metrics.map((name): Fact => ['metric', name]),
+    ...variables.map((name): Fact => ['variable', name]),
   ];
 }
 
 /** Versions of the files on disk and of the fleet's protocol. */
-export function versionLines(directory: string): string[] {
+export function versionFacts(directory: string): Fact[] {
   const files = readdirSync(directory, {recursive: true, encoding: 'utf8'}).filter(name =>
     name.endsWith('.db'),
   );
@@ -127,7 +126,7 @@ export function versionLines(directory: string): string[] {
     }[];
     db.close();
     // A lock has no content.
-    return version === 0 ? [] : [`disk ${name.split('/').at(-1)} ${version}`];
+    return version === 0 ? [] : [['disk', `${name.split('/').at(-1)} ${version}`] as const];
   });
-  return [...versions, `fleet protocol ${PROTOCOL_VERSION}`];
+  return [...versions, ['fleet', `protocol ${PROTOCOL_VERSION}`]];
 }
