@@ -188,7 +188,6 @@ describe('help', () => {
     'spend',
     'diff',
     'explain',
-    'rules test',
     'score',
     'rejects',
     'store stats',
