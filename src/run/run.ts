@@ -120,27 +120,34 @@ async function runOnce(
 
 /** Takes the rows through the session, together with the log, the deadline, the timeline, and the run's file in the history. */
 async function underWay(session: Session, watch: Watch): Promise<void> {
-  logStart(session);
-  logStop(session);
-  const unwatch = watch(session);
-  const endDeadline = startDeadline(session);
-  const notePause = pauseLog(session);
-  pruneHistory(session.io.env);
-  let rememberedAt = rememberSoFar(session, session.io.warn);
-  const sampling = setInterval(() => {
-    sampleTimeline(session);
-    notePause();
-    if (session.clock() - rememberedAt >= REMEMBER_EVERY_MS) rememberedAt = rememberSoFar(session, () => {});
-  }, SAMPLE_EVERY_MS);
-  // In library use the timer must not keep the calling program alive.
-  if (session.job.output.kind === 'rows') sampling.unref();
-  // Calls were sent, so an error ends the session as a stop does: with all that they cost in its summary.
-  await readUntilStill(session).catch(error => session.stopper.stop(stopForError(error)));
-  endDeadline();
-  clearInterval(sampling);
-  notePause();
-  sampleTimeline(session, true);
-  unwatch();
+  const endings: (() => void)[] = [];
+  // After an error, calls may have been sent. So it ends the session as a stop does: with all that they cost in its summary.
+  try {
+    logStart(session);
+    logStop(session);
+    endings.unshift(watch(session));
+    endings.unshift(startDeadline(session));
+    const notePause = pauseLog(session);
+    pruneHistory(session.io.env);
+    let rememberedAt = rememberSoFar(session, session.io.warn);
+    const sampling = setInterval(() => {
+      sampleTimeline(session);
+      notePause();
+      if (session.clock() - rememberedAt >= REMEMBER_EVERY_MS)
+        rememberedAt = rememberSoFar(session, () => {});
+    }, SAMPLE_EVERY_MS);
+    // In library use the timer must not keep the calling program alive.
+    if (session.job.output.kind === 'rows') sampling.unref();
+    endings.unshift(() => {
+      clearInterval(sampling);
+      notePause();
+      sampleTimeline(session, true);
+    });
+    await readUntilStill(session);
+  } catch (error) {
+    session.stopper.stop(stopForError(error));
+  }
+  for (const end of endings) end();
 }
 
 /** Writes the summary so far to the history, where it stays if the run is killed. Returns the time. */

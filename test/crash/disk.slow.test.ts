@@ -97,6 +97,21 @@ test.skipIf(lacks('mounts'))(
 );
 
 test.skipIf(lacks('mounts'))(
+  'a full disk of the output, with the state elsewhere, is the one that is named',
+  () =>
+    withScene(async ({sandbox, run}) => {
+      sandbox.write('list.csv', `ip,note\n${`192.0.2.1,${'n'.repeat(2_000)}\n`.repeat(ROWS)}`);
+      mount(sandbox.path('disk'), '-o', 'size=400k');
+      const full = await run(process.execPath, ['--state', 'state']);
+      expect(full.code).toBe(9);
+      expect(full.stderr).toMatch(
+        /Stopped: .*\(ENOSPC.*needs up to about 1 MiB more in .*disk\/out\.csv\.run\./,
+      );
+      expect(full.stderr).not.toContain('in state.');
+    }),
+);
+
+test.skipIf(lacks('mounts'))(
   'a full disk leaves nothing of scores, and the message names the file that was asked for',
   async () => {
     using sandbox = createSandbox();

@@ -1,3 +1,5 @@
+import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {operations} from '../../src/operations/table.ts';
 import {openStage, type Stage} from '../support/stage.ts';
@@ -89,3 +91,28 @@ test('a row that can not be scored has its answers, and an unknown risk', async 
   expect(stage.read('out.csv').split('\n')[2]).toMatch(/unknown.*internal_error/);
   expect(summary?.lookups.ip).toMatchObject({answered: 4, failed: 0});
 });
+
+test.each(['the progress', 'the history'])(
+  'an error of %s at the start ends the session as a stop does',
+  async of => {
+    let close: ReturnType<typeof vi.spyOn> | undefined;
+    const watch = ({input: {source}}: {readonly input: {readonly source: {close: () => Promise<void>}}}) => {
+      close = vi.spyOn(source, 'close');
+      if (of === 'the progress') throw new TypeError('odd');
+      writeFileSync(join(state, 'runs'), '');
+    };
+    // No history can be kept, and the program's function throws at the first warning.
+    let warnings = 0;
+    const state = join(stage.env['XDG_STATE_HOME'] ?? '', 'bulk-enrich');
+    mkdirSync(state, {recursive: true, mode: 0o700});
+
+    const warned = () => {
+      if (warnings++ === 0) throw new TypeError('odd');
+    };
+    const failed = await stage.run(settings, {watch, warned});
+    expect(failed).toMatchObject({code: 1, message: 'Internal error: odd'});
+    expect(close).toHaveBeenCalled();
+    rmSync(state, {recursive: true});
+    expect(await stage.run(settings)).toMatchObject({code: 0});
+  },
+);

@@ -169,6 +169,13 @@ const unwritable: readonly Refusal[] = [
     says: 'does not exist',
     exit: 9,
   },
+  {
+    what: 'an output that is a link into no directory',
+    make: stage => symlinkSync(stage.path('no/out.csv'), stage.path('link.csv')),
+    settings: () => ({output: 'link.csv'}),
+    says: 'no, does not exist',
+    exit: 9,
+  },
   ...beside.map(name => ({
     what: `${name} in no directory`,
     settings: as(name, called(name, 'no/file')),

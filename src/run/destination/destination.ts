@@ -62,7 +62,7 @@ export class Destination {
     if (this.file === undefined) return;
     if (this.#compression !== undefined) engineOf(this.#compression, this.file);
     refuseOthersSummary(this.#job);
-    refuseNowhere(this.#job);
+    refuseNowhere(this.#job, this.#target ?? this.file);
   }
 
   /** True if the file has this digest. If so, also makes the file safe from a power cut. */
@@ -149,9 +149,10 @@ function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
     );
 }
 
-function refuseNowhere({inputs, output}: Job): void {
-  const directory = dirname(output.name);
-  if (existsSync(directory)) return;
+/** `target`: the real path, which a link may put elsewhere. */
+function refuseNowhere({inputs, output}: Job, target: string): void {
+  const directory = [output.name, target].map(path => dirname(path)).find(path => !existsSync(path));
+  if (directory === undefined) return;
   // By default the output is beside the input. If both are in this missing directory, the input's path is wrong.
   const input = inputs.find(path => dirname(path) === directory);
   if (input !== undefined) throw missingFileError(input);

@@ -12,33 +12,52 @@ const MIB = 2 ** 20;
 /** Maximum size of the ledger's log. */
 const LOG_BYTES = 33 * MIB;
 
-/**
- * A sentence on the space that the rest of a run needs, by the share of rows that are written, if a full disk stopped
- * the run. If the share is not known, or the state is temporary, names only the directory. Empty for other stops.
- */
-export function spaceSentence(session: Session, {error}: Stop<unknown>): string {
-  const {state, input, output} = session;
-  const {bytesTotal, position, recordsRead} = input.source;
-  const share = (countRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
-  if (!isFull(error)) return '';
-  // Without a file, the full device may be that of the stream.
-  if (state.temporary !== undefined) return sqliteCode(error) === undefined ? '' : fullSentence(state);
-  if (!(share > 0 && share <= 1)) return fullSentence(state);
-  const used = [...new Set([state.directory, state.partials])]
-    .flatMap(directory => readdirSync(directory).map(name => sizeOf(join(directory, name))))
-    .reduce((sum, size) => sum + size, 0);
-  const needed = Math.ceil((used / share - used + LOG_BYTES) / MIB);
-  return ` The rest of the run needs up to about ${formatCount(needed)} MiB more in ${state.directory}.`;
+/** Codes of errors of the ledger and of the unpublished files. Others name their file's place themselves. */
+const OF_OWN_FILES: readonly string[] = ['output_unwritable', 'state_unwritable'];
+
+/** The run's own directory whose disk is full, by an error; undefined if it is of something else. */
+function fullDirectory(error: unknown, {directory, partials}: RunDirectory): string | undefined {
+  if (!(error instanceof OutputError) || !isFull(error) || !OF_OWN_FILES.includes(error.code))
+    return undefined;
+  return sqliteCode(error.cause) === undefined ? partials : directory;
 }
 
-function fullSentence({directory}: RunDirectory): string {
+/**
+ * A sentence on the space that the rest of a run needs on the disk that stopped it because it is full, by the share of
+ * rows that are written. If the share is not known, or the state is temporary, names only the directory. Empty for
+ * other stops.
+ */
+export function spaceSentence({job, state, input, output}: Session, {error}: Stop<unknown>): string {
+  const full = fullDirectory(error, state);
+  // Without a file, the full device may be that of the stream.
+  if (
+    full === undefined ||
+    (job.output.kind !== 'file' && sqliteCode((error as OutputError).cause) === undefined)
+  )
+    return '';
+  const {bytesTotal, position, recordsRead} = input.source;
+  const share = (countRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
+  if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(full);
+  const isOnDisk = (directory: string) => statSync(directory).dev === statSync(full).dev;
+  const there = [...new Set([state.directory, state.partials])].filter(isOnDisk);
+  const used = there
+    .flatMap(directory => readdirSync(directory).map(name => sizeOf(join(directory, name))))
+    .reduce((sum, size) => sum + size, 0);
+  const log = there.includes(state.directory) ? LOG_BYTES : 0;
+  const needed = Math.max(1, Math.ceil((used / share - used + log) / MIB));
+  return ` The rest of the run needs up to about ${formatCount(needed)} MiB more in ${full}.`;
+}
+
+function fullSentence(directory: string): string {
   return ` The disk with ${directory} is full.`;
 }
 
-/** The error of a run that could not begin; if the disk of its state is full, with the directory. */
+/** The error of a run that could not begin; if the disk of its own files is full, with their directory. */
 export function withFullDisk(error: unknown, state: RunDirectory | undefined): unknown {
-  if (state === undefined || !(error instanceof OutputError) || !isFull(error)) return error;
-  return new OutputError('state_unwritable', say`${error.said}${fullSentence(state)}`, {cause: error.cause});
+  const full = state && fullDirectory(error, state);
+  if (full === undefined) return error;
+  const {said, cause} = error as OutputError;
+  return new OutputError('state_unwritable', say`${said}${fullSentence(full)}`, {cause});
 }
 
 function sizeOf(path: string): number {
