@@ -51,6 +51,7 @@ const actions: Readonly<Record<string, () => Promise<Action>>> = {
   rejects: async () => (await import('./commands/outputs.ts')).rejectsCommand,
   lookup: async () => (await import('./commands/lookup.ts')).lookupCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  'rules test': async () => (await import('./commands/rules.ts')).rulesTestCommand,
   runs: async () => (await import('./commands/history.ts')).runsCommand,
   spend: async () => (await import('./commands/history.ts')).spendCommand,
   'store stats': async () => (await import('./commands/store.ts')).storeStatsCommand,

@@ -56,7 +56,7 @@ export function annotateError(error: unknown): void {
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }
 
-function inGitHubActions(): boolean {
+export function inGitHubActions(): boolean {
   return process.env.GITHUB_ACTIONS === 'true';
 }
 

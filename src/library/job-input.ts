@@ -76,6 +76,18 @@ export interface RunSettings {
       readonly shadow?: boolean | undefined;
     })[] | undefined;
     readonly shared_reasons?: readonly string[] | undefined;
+    readonly tests?: readonly ({
+      readonly name?: string | undefined;
+      readonly row?: Readonly<Record<string, unknown>> | undefined;
+      readonly answers?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+      readonly status?: Readonly<Record<string, 'ok' | 'empty' | 'invalid' | 'failed' | 'unknown' | 'skipped'>> | undefined;
+      readonly error?: Readonly<Record<string, string>> | undefined;
+      readonly shared?: Readonly<Record<string, number | Readonly<Record<string, number>>>> | undefined;
+      readonly now?: string | undefined;
+      readonly score?: number | null | undefined;
+      readonly level?: 'low' | 'medium' | 'high' | 'unknown' | undefined;
+      readonly reasons?: readonly string[] | undefined;
+    })[] | undefined;
     readonly constants?: Readonly<Record<string, number | string | boolean>> | undefined;
     readonly lists?: Readonly<Record<string, readonly string[] | {readonly file: string}>> | undefined;
   } | undefined;

@@ -27,6 +27,32 @@ export const changesSchema = z.object({
 
 export type Changes = z.output<typeof changesSchema>;
 
+const badShare = z.object({
+  name: z.string(),
+  bad: whole.describe('Bad rows that have it.'),
+  others: whole.describe('Other rows that have it.'),
+  times: z
+    .number()
+    .nullable()
+    .describe('A bad row is so many times likelier to have it than another; null if too few rows tell.'),
+});
+
+/** The form of `score --json`: the changes, and with `--bad` which rules tell. */
+export const scoreSchema = changesSchema.extend({
+  bad_rows: z
+    .object({
+      rows: z.object({bad: whole, others: whole}),
+      levels: z.array(badShare),
+      reasons: z.array(badShare).describe('One for each rule, in their order.'),
+    })
+    .optional()
+    .describe('With --bad: levels and rules of bad rows and of others.'),
+});
+
+export type ScoreChanges = z.output<typeof scoreSchema>;
+export type BadRows = NonNullable<ScoreChanges['bad_rows']>;
+export type BadShare = z.output<typeof badShare>;
+
 const LEVELS = ['low', 'medium', 'high', 'unknown', 'none'];
 
 /** A table of row counts: old levels go down, new levels go across. It has only the levels that occur. */
@@ -56,9 +82,10 @@ export const explanationSchema = z.object({
         description: z.string().optional(),
         owner: z.string().optional(),
         shadow: z.boolean().optional(),
+        reads: z.array(z.string()).describe('Fields and columns that the rule read.'),
       }),
     )
-    .describe('Rules of these reasons, from the summary beside the output.'),
+    .describe('Rules that were true, from the summary beside the output.'),
   next: z
     .array(
       z.object({

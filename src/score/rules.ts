@@ -13,7 +13,7 @@ import {type RuleInputs, readLists} from './rule-inputs.ts';
 /** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {
   readonly place: string;
-  /** True for the job's own rules, false for default rules. The summary counts only own rules. */
+  /** True for the job's own rules, false for default rules. Only the job's own rules need tests. */
   readonly own: boolean;
 };
 
@@ -68,13 +68,13 @@ export function listRuleFiles(score: Settings['score']): string[] {
 }
 
 /** A rules file: its content, and where each key is in it, for messages. */
-interface RulesFile {
+export interface RulesFile {
   readonly rules: ScoreRules;
   readonly placeOf: PlaceOf;
 }
 
 /** @throws {UsageError} with file and line if the file can't be read, or if its rules have a wrong setting. */
-function readRulesFile(path: string): RulesFile {
+export function readRulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
     throw new UsageError('score_file', `The rules file ${path} does not exist.${didYouMean(path, words)}`);

@@ -188,6 +188,7 @@ describe('help', () => {
     'spend',
     'diff',
     'explain',
+    'rules test',
     'score',
     'rejects',
     'store stats',

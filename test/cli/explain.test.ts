@@ -119,6 +119,20 @@ test('rows are found by their columns, and explain shows what the next level nee
   expect((await explain('out.csv', '--where', 'row.amuont == "5"')).said).toContain('Did you mean "amount"?');
 });
 
+test('values are shown to a terminal, and never to anything else', async () => {
+  await enrich('out.csv');
+  const shown = async (...more: string[]) => (await explain('out.csv', '--row', '4', ...more)).said;
+  expect(await shown()).not.toContain('700');
+  expect(await shown('--json')).not.toContain('700');
+  const {isTTY} = process.stdout;
+  process.stdout.isTTY = true;
+  try {
+    expect(await shown()).toContain('Went by: ip.is_bogon = true, row.amount = "700".');
+  } finally {
+    process.stdout.isTTY = isTTY;
+  }
+});
+
 test('--json has a line for each row', async () => {
   await enrich('out.csv');
   const {said} = await explain('out.csv', '--level', 'high', '--json');
@@ -130,11 +144,10 @@ test('--json has a line for each row', async () => {
     [1, 60],
     [4, 100],
   ]);
-  expect(lines[0]?.rules).toEqual([{reason: 'bogon', when: 'ip.is_bogon', add: 60}]);
-  expect(said).not.toContain('700');
+  expect(lines[0]?.rules).toEqual([{reason: 'bogon', when: 'ip.is_bogon', add: 60, reads: ['ip.is_bogon']}]);
 });
 
-test('an owner is told, a shadow rule is not, and --where knows the start of the run as now', async () => {
+test('an owner, and a shadow rule that holds, are told', async () => {
   box.write(
     'rules.yaml',
     'rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon, description: Of no network, owner: abuse team}\n  - {when: ip.is_bogon, add: 5, reason: tried, shadow: true}\n',
@@ -142,9 +155,19 @@ test('an owner is told, a shadow rule is not, and --where knows the start of the
   await enrich('out.csv');
   const {said} = await explain('out.csv', '--row', '1');
   expect(said).toMatch(/^bogon +\+60 +ip\.is_bogon +Of no network \(abuse team\)$/m);
-  expect(said).not.toContain('tried');
+  expect(said).toMatch(/^tried \(shadow\) +not added +ip\.is_bogon$/m);
+});
+
+test('now is the start of the run that wrote the output, in shadow rules and in --where', async () => {
+  box.write(
+    'rules.yaml',
+    `rules:\n  - {when: 'ip.is_bogon && now > timestamp("2020-01-01T00:00:00Z")', add: 5, reason: tried, shadow: true}\n`,
+  );
+  await enrich('out.csv');
+  expect((await explain('out.csv', '--row', '1')).said).toMatch(/^tried \(shadow\)/m);
   const summary = JSON.parse(box.read('out.summary.json'));
   box.write('out.summary.json', JSON.stringify({...summary, started_at: '2019-01-01T00:00:00.000Z'}));
+  expect((await explain('out.csv', '--row', '1')).said).not.toContain('tried');
   const before = 'row.ip == "192.0.2.1" && now < timestamp("2020-01-01T00:00:00Z")';
   expect((await explain('out.csv', '--where', before)).said).toContain('Row 1:');
 });

@@ -44,6 +44,7 @@ export const inputCases: readonly Case[] = [
   ['too_many_columns', 2, by('run list.ndjson -o out.csv --flatten --ip f1', {'list.ndjson': `${WIDE}\n`})],
   ['rejected_row', 2, ofOutput('explain out.csv --row 2')],
   ['no_risk', 2, ofOutput('explain out.csv --row 9')],
+  ['no_bad_rows', 2, ofOutput('score out.csv --rules default --bad row.ip==""')],
   ['input_compression', 8, by('run list.csv.zst --ip ip', {'list.csv.zst': ZSTD})],
 ];
 

@@ -79,6 +79,7 @@ test('every flag that the pages name is one', async () => {
     'rejects',
     'verify',
     'fleet status',
+    'rules test',
     'store purge',
   ])
     for (const [flag] of (await runHere(sandbox, [...command.split(' '), '--help'])).stdout.matchAll(

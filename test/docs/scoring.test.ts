@@ -46,3 +46,16 @@ test('the score blocks of docs/scoring.md work as they stand, in a file and in a
     expect([byFile.code, byJob.code, box.read('in.enriched.csv')]).toEqual([0, 0, written]);
   }
 });
+
+test('the rules of docs/scoring.md with tests of their own pass them as they stand', async () => {
+  const blocks = [...text.matchAll(/^```yaml\n(rules:\n[^`]*\ntests:\n[^`]*)^```/gm)].map(
+    ([, block = '']) => block,
+  );
+  expect(blocks).toHaveLength(1);
+  using box = createSandbox();
+  for (const block of blocks) {
+    box.write('rules.yaml', block);
+    const {code, stdout} = await runHere(box, ['rules', 'test', 'rules.yaml']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^rules\.yaml: (\d) of \1 tests passed\.\n$/)]);
+  }
+});

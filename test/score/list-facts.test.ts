@@ -150,11 +150,20 @@ test('plan, report, explain and score show the facts, and no values', async () =
   expect(box.read('report.md')).toContain('| mailbox | 12 | 12 |');
   expect(box.read('report.md')).not.toContain('jane');
   const {stdout} = await runHere(box, ['explain', 'list.enriched.csv', '--row', '3', '--json']);
-  const whens = JSON.parse(stdout).rules.map(({when}: {when: string}) => when);
-  expect(whens).toEqual(['email.has_aliasing', 'shared.mailbox >= 3', 'shared.mailbox >= 10']);
+  expect(JSON.parse(stdout).rules.map(({reads}: {reads: unknown}) => reads)).toContainEqual([
+    'shared.mailbox',
+  ]);
   await run('list.csv', '--email', 'mail', '--score', 'none', '-o', 'plain.csv');
   await runHere(box, ['score', 'plain.csv', '--rules', 'default', '-o', 'scored.csv']);
   expect(written('scored.csv').map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
+});
+
+test('explain names of the rules with one reason those that held', async () => {
+  list('email', aliases(4));
+  await run('list.csv');
+  const {stdout} = await runHere(box, ['explain', 'list.enriched.csv', '--row', '1', '--json']);
+  const held = JSON.parse(stdout).rules.map(({when}: {when: string}) => when);
+  expect(held).toEqual(['email.has_aliasing', 'shared.mailbox >= 3']);
 });
 
 test('a run at a terminal counts the list once: with the calls for its bar', async () => {
@@ -174,4 +183,20 @@ test('a list that is another one since its calls were counted is counted again',
   expect(isCurrent).toHaveBeenCalledTimes(2);
   isCurrent.mockRestore();
   expect(written().map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
+});
+
+test('tests of rules give the facts of the list', async () => {
+  box.write(
+    'rules.yaml',
+    `rules:
+  - {when: shared.mailbox >= 3, add: 30, reason: mailbox}
+  - {when: shared.signup_ip.network > 10, add: 5, reason: network}
+  - {when: shared.ip > 5, add: 1, reason: ip}
+tests:
+  - {shared: {mailbox: 30, signup_ip: {network: 11}}, score: 35, reasons: [mailbox, network]}
+  - {shared: {ip: 6, mailbox: 2}, score: 1, level: low, reasons: [ip]}
+`,
+  );
+  const {stdout} = await runHere(box, ['rules', 'test', 'rules.yaml']);
+  expect(stdout).toBe('rules.yaml: 2 of 2 tests passed.\n');
 });

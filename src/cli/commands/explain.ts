@@ -3,8 +3,7 @@ import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {besideOutput} from '../../job/file-names.ts';
 import {type EnrichedFile, openEnriched, readStart} from '../../output/earlier/enriched-file.ts';
-import {createExplainer} from '../../output/earlier/explain-row.ts';
-import type {Explanation} from '../../report/changes.ts';
+import {createExplainer, type Explained} from '../../output/earlier/explain-row.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import {makeBackground} from '../../score/rule-inputs.ts';
 import {breakLines, pluralize, shellWord, terminalWidth} from '../terminal/lines.ts';
@@ -66,13 +65,13 @@ async function explainRows(
   let found = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {
     if (filter === undefined ? number !== Number(wanted) : filter(row) !== true) continue;
-    const explained = explain(row, number);
+    const explained = await explain(row, number);
     if (explained === undefined)
       throw new UsageError(
         'no_risk',
         `Row ${number} of ${path} has no score to explain: it was written with --score none, or with --fields that leave out risk.points.`,
       );
-    if (json === true) printJsonLine(explained);
+    if (json === true) printJsonLine(explained.explanation);
     else print('stdout', `${found === 0 ? '' : '\n'}${rendered(explained)}\n`);
     found += 1;
     if (filter === undefined) return;
@@ -100,7 +99,7 @@ async function listLevel(
     const cells = file.cellsOf(row);
     if (cells[levelAt] !== level) continue;
     found += 1;
-    if (json) printJsonLine(explain(row, number) ?? null);
+    if (json) printJsonLine((await explain(row, number))?.explanation ?? null);
     else {
       if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
       print('stdout', lineOf(String(number), cells[scoreAt] ?? '', listIn(cells[reasonsAt] ?? '')));
@@ -122,11 +121,16 @@ function lineOf(row: string, score: string, reasons: string): string {
     .concat('\n');
 }
 
-function rendered({row, score, level, points, missing, rules, next}: Explanation): string {
-  const lines = Object.entries(points).map(([reason, add]) => {
-    const own = rules.filter(rule => rule.reason === reason);
+function rendered({explanation, used}: Explained): string {
+  const {row, score, level, points, missing, rules, next} = explanation;
+  const counted = Object.entries(points).map(([reason, add]) => {
+    const own = rules.filter(rule => rule.reason === reason && rule.shadow !== true);
     return [reason, signed(add), own.map(({when}) => when).join(' or '), forWhom(own)];
   });
+  const shadows = rules.flatMap(rule =>
+    rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, forWhom([rule])]] : [],
+  );
+  const lines = [...counted, ...shadows];
   const sum = Object.values(points).reduce((all, add) => all + add, 0);
   const kept = sum < 0 || sum > 100 ? ` (${sum}, kept between 0 and 100)` : '';
   return [
@@ -137,6 +141,7 @@ function rendered({row, score, level, points, missing, rules, next}: Explanation
     ...(missing.length === 0
       ? []
       : [`The rules could not use these fields, since no answer has them: ${missing.join(', ')}.`]),
+    ...valuesOf(used),
     ...next.map(nextLine),
   ]
     .map(line => (line.includes('\n') ? line : breakLines(line, terminalWidth('stdout'))))
@@ -147,14 +152,22 @@ function signed(add: number): string {
   return `${add < 0 ? '' : '+'}${add}`;
 }
 
-function forWhom(rules: Explanation['rules']): string {
+function forWhom(rules: Explained['explanation']['rules']): string {
   return rules
     .flatMap(({description, owner}) => [description, owner === undefined ? undefined : `(${owner})`])
     .filter(Boolean)
     .join(' ');
 }
 
-function nextLine({level, points, rules}: Explanation['next'][number]): string {
+/** The values that rules used. They are personal data, so only a terminal shows them: a file may be a log. */
+function valuesOf(used: Explained['used']): string[] {
+  if (process.stdout.isTTY !== true) return [];
+  const values = new Map(used.flatMap(one => [...one]));
+  const told = [...values].map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  return told.length === 0 ? [] : [`Went by: ${told.join(', ')}.`];
+}
+
+function nextLine({level, points, rules}: Explained['explanation']['next'][number]): string {
   const change = `${pluralize(Math.abs(points), 'point')} ${points < 0 ? 'fewer' : 'more'}`;
   const alone = rules.length === 0 ? 'no rule is enough alone' : `enough alone: ${rules.join(', ')}`;
   return `To be ${level}: ${change} (${alone}).`;

@@ -1,8 +1,8 @@
 import {UsageError} from '../../errors.ts';
 import {diffOutputs, refusePath} from '../../output/earlier/diff.ts';
 import {scoreAgain} from '../../output/earlier/score-again.ts';
-import {type Changes, levelGrid} from '../../report/changes.ts';
-import {rankByCount} from '../../report/format.ts';
+import {type BadRows, type Changes, levelGrid} from '../../report/changes.ts';
+import {formatPercent, rankByCount} from '../../report/format.ts';
 import {rejectedList} from '../../run/end/rejected-list.ts';
 import {loadRules} from '../../score/rules.ts';
 import {withoutWorkflowCommands} from '../github.ts';
@@ -33,7 +33,7 @@ export async function diffCommand(
 /** `bulk-enrich score OUTPUT --rules FILE`: scores the rows of an output by other rules, without a call. */
 export async function scoreCommand(
   path: string,
-  flags: OutputFlags & {readonly rules: string; readonly now?: string},
+  flags: OutputFlags & {readonly rules: string; readonly now?: string; readonly bad?: string},
 ): Promise<number> {
   const {output: to, force = false, json = false} = flags;
   refusePath(to, [path, flags.rules], force);
@@ -43,9 +43,12 @@ export async function scoreCommand(
   const now = flags.now === undefined ? undefined : Date.parse(flags.now);
   if (Number.isNaN(now))
     throw new UsageError('settings', '--now: expected a time such as 2026-01-31T02:00:00Z.');
-  const changes = await scoreAgain({path, rules, now, to});
+  const changes = await scoreAgain({path, rules, now, to, bad: flags.bad});
   if (json) printJson(changes);
-  else print('stdout', `${changeTable(changes, [path, to ?? flags.rules])}\n`);
+  else {
+    const bad = changes.bad_rows === undefined ? '' : `\n${badTable(changes.bad_rows)}\n`;
+    print('stdout', `${changeTable(changes, [path, to ?? flags.rules])}\n${bad}`);
+  }
   tellWritten(to, changes.rows.new);
   return 0;
 }
@@ -103,4 +106,23 @@ function troublesOf({without_key, repeated}: Changes, path: string, side: 'old' 
 function ranking(title: string, counts: Readonly<Record<string, number>>): string[] {
   const all = rankByCount(counts).map(([name, rows]) => `${name} ${formatCount(rows)}`);
   return all.length === 0 ? [] : ['', `${title}: ${all.join(', ')}.`];
+}
+
+/** Levels and rules with their share of the bad rows and of the others. */
+function badTable({rows, levels, reasons}: BadRows): string {
+  const lines = [...levels, ...reasons].map(({name, bad, others, times}) => [
+    ...[
+      name,
+      formatCount(bad),
+      formatCount(others),
+      formatPercent(bad, rows.bad),
+      formatPercent(others, rows.others),
+    ],
+    times === null ? 'too few' : `${times.toFixed(1)} ×`,
+  ]);
+  const head = ['', 'bad', 'others', 'of bad', 'of others', 'likelier'];
+  const [first, ...rest] = formatTable([head, ...lines]).split('\n');
+  const byLevel = rest.slice(0, levels.length);
+  const title = `${pluralize(rows.bad, 'bad row')}, ${formatCount(rows.others)} others:`;
+  return [title, '', first, ...byLevel, '', ...rest.slice(levels.length)].join('\n');
 }

@@ -19,6 +19,25 @@ const scoreRule = strictShape({
 const NAME = 'expected a name of letters, digits and _';
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
 
+/** A test of rules: a row with its answers, and the result that the rules must give. */
+const ruleTest = strictShape({
+  name: z.string().optional(),
+  row: z.record(z.string(), z.unknown()).default({}),
+  answers: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  status: z
+    .record(z.string(), z.enum(['ok', 'empty', 'invalid', 'failed', 'unknown', 'skipped']))
+    .default({}),
+  error: z.record(z.string(), z.string()).default({}),
+  shared: z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])).default({}),
+  now: z.iso.datetime({offset: true, error: 'expected a time such as 2026-01-31T02:00:00Z'}).optional(),
+  score: z.int().min(0).max(100).nullable().optional(),
+  level: z.enum(['low', 'medium', 'high', 'unknown']).optional(),
+  reasons: z.array(reasonCode).optional(),
+}).refine(
+  ({score, level, reasons}) => score !== undefined || level !== undefined || reasons !== undefined,
+  'expected what comes out: score, level or reasons',
+);
+
 const level = z.int('expected a whole number').min(1).max(100);
 
 /**
@@ -32,6 +51,7 @@ export const scoreRules = strictShape({
   same_by: z.string().min(1).optional(),
   rules: z.array(scoreRule).default([]),
   shared_reasons: z.array(reasonCode).default([]),
+  tests: z.array(ruleTest).default([]),
   constants: z
     .record(
       name,

@@ -2,36 +2,60 @@ import type {TextRow} from '../../input/row.ts';
 import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
+import {makeBackground} from '../../score/rule-inputs.ts';
+import {conditionCompiler, factsReader, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
-import type {EnrichedFile} from './enriched-file.ts';
-import {parsedJson} from './read-answers.ts';
+import {type EnrichedFile, readStart} from './enriched-file.ts';
+import {createEnrichedReader, parsedJson, readListFacts, readTargets} from './read-answers.ts';
 
-type WrittenRule = Explanation['rules'][number];
+type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
+
+/** The names that a rule read in a row, such as `ip.is_vpn`, with their values. */
+export type Used = ReadonlyMap<string, unknown>;
+
+export interface Explained {
+  readonly explanation: Explanation;
+  /** The names that each rule of `explanation` used, with their values: personal data, for a terminal only. */
+  readonly used: readonly Used[];
+}
 
 /** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
 export function createExplainer(
   file: EnrichedFile,
-): (row: TextRow, number: number) => Explanation | undefined {
+): (row: TextRow, number: number) => Promise<Explained | undefined> {
   const {summary, results} = file;
   const {risk: columns} = results;
+  const first = results.riskAt;
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
-  return (row, number) => {
+  let usedBy: Awaited<ReturnType<typeof evaluator>> | undefined;
+  return async (row, number) => {
     const cells = file.cellsOf(row);
-    const cell = (name: RiskColumn) => cells[results.riskAt + columns.indexOf(name)] ?? '';
-    const found = parsedJson(cell('points'));
-    if (!columns.includes('points') || typeof found !== 'object' || found === null) return undefined;
-    const points = found as Readonly<Record<string, number>>;
+    const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
+    const points = parsedJson(cell('points'));
+    if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
+    usedBy ??= await evaluator(file, rules);
+    const counted = points as Readonly<Record<string, number>>;
+    const used = usedBy(row, cells);
+    const held = rules.flatMap((rule, at) => {
+      const isUsed = used[at] !== undefined;
+      // Of rules with one reason, those that are known to hold gave the points.
+      const isKnown = rules.some(({reason}, other) => reason === rule.reason && used[other] !== undefined);
+      const isHeld =
+        rule.shadow === true ? isUsed : Object.hasOwn(counted, rule.reason) && (isUsed || !isKnown);
+      return isHeld ? [{rule, used: used[at] ?? new Map<string, unknown>()}] : [];
+    });
     const [score, level] = [cell('score'), cell('level')];
-    return {
+    const explanation = {
       row: number,
       score: score === '' ? null : Number(score),
       level,
-      points,
+      points: counted,
       missing: (parsedJson(cell('missing')) ?? []) as string[],
-      rules: rules.filter(({reason, shadow}) => shadow !== true && Object.hasOwn(points, reason)),
-      next: nextLevels(level, points, rules, levels),
+      rules: held.map(({rule, used}) => ({...rule, reads: [...used.keys()]})),
+      next: nextLevels(level, counted, rules, levels),
     };
+    return {explanation, used: held.map(one => one.used)};
   };
 }
 
@@ -41,6 +65,37 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   const taken = new Set(own.map(({reason}) => reason));
   const hasDefaults = risk?.default_rules !== false;
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
+}
+
+/**
+ * Makes a function that finds the names that each rule used in a row, with their values. It gives undefined
+ * for a rule that does not hold, and for a rule with lists or constants: the summary lacks them.
+ */
+async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
+  const targets = readTargets(file);
+  const read = createEnrichedReader(file);
+  const background = makeBackground(undefined, readStart(file) || 0);
+  const compile = conditionCompiler(findSubjects(targets), file.own, background);
+  const ready = rules.map(({when}) => {
+    try {
+      return compile(when, '');
+    } catch {
+      return undefined;
+    }
+  });
+  const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
+  const conditions = ready.filter(condition => condition !== undefined);
+  const reads = conditions.flatMap(({references}) => references);
+  const readFacts = factsReader(conditions, targets, file.own.columns, background);
+  // If the summary says that nothing is shared, no rule held by it.
+  const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
+  const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
+  return (row: TextRow, cells: readonly string[]) => {
+    const facts = readFacts({...read(row, cells), shared: list?.of(row)});
+    return ready.map((rule): Used | undefined =>
+      rule?.alternatives.find(({condition}) => condition.decide(facts) === true)?.condition.valuesIn(facts),
+    );
+  };
 }
 
 /** The next higher and lower level, each with the rules that lead there: any one of them is enough. */

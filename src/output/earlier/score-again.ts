@@ -2,11 +2,12 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import {jsonMembers} from '../../input/records/json-members.ts';
 import type {TextRow} from '../../input/row.ts';
-import type {Changes} from '../../report/changes.ts';
+import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
+import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {Reference} from '../../score/language/expression.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import type {Risk} from '../../score/risk.ts';
-import {makeBackground} from '../../score/rule-inputs.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
+import {type Background, makeBackground} from '../../score/rule-inputs.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
@@ -24,15 +25,18 @@ export interface ScoreAgain {
   /** The rules' `now`, in milliseconds since the epoch; the start of the output's run by default. */
   readonly now?: number | undefined;
   readonly to?: string | undefined;
+  /** A condition that holds for rows that turned out bad; counts which rules and levels they have. */
+  readonly bad?: string | undefined;
 }
 
 /**
  * Scores an output's rows by other rules, without calls to the service, and returns the difference. With `to`,
  * writes the same rows with the new scores.
  *
- * @throws {UsageError} if rules read a field or time that the output lacks, {@link InputError}; {@link OutputError}.
+ * @throws {UsageError} if rules read a field or time that the output lacks, or `bad` holds for no row; {@link
+ * InputError}; {@link OutputError}.
  */
-export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
+export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promise<ScoreChanges> {
   const file = await openEnriched(path);
   let facts: ListFacts | undefined;
   try {
@@ -44,6 +48,7 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     const startedAt = now ?? readStart(file);
     const background = makeBackground(rules, startedAt || 0);
     const scorer = createScorer(rules, readTargets(file), file.own, background, risk);
+    const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     facts = await readListFacts(file, scorer.reads, rules.sameBy);
     const unseen = new UnseenFields(file, scorer.reads);
@@ -54,7 +59,8 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
       const cells = file.cellsOf(row);
       const view = {...read(row, cells), shared: facts?.of(row)};
       unseen.remove(view);
-      const {risk: judged} = scorer.score(view);
+      const {risk: judged, outcomes} = scorer.score(view);
+      badRows?.add(row, judged, outcomes);
       const rest = cells.slice(answers + results.risk.length);
       const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
       const after = riskCells(judged, risk);
@@ -81,6 +87,7 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     return {
       ...{key: [], rows: {old: rows, new: rows}, without_key: none, repeated: none},
       ...{...counts.rows, ...counts.counts},
+      ...(badRows !== undefined && {bad_rows: badRows.result}),
     };
   } finally {
     facts?.close();
@@ -182,3 +189,47 @@ function withRisk(
   const members = columns.map(name => `"risk_${name}":${JSON.stringify(judged[name])}`).join(',');
   return `${kept},${isNested ? `"risk":${JSON.stringify(judged)}` : members}${rest}${end}`;
 }
+
+/** Fewer rows than this with a reason or level, or of either kind, are too few to compare. */
+const FEW = 10;
+
+interface BadCount {
+  readonly name: string;
+  bad: number;
+  others: number;
+}
+
+/** Counts how often bad rows, and all others, have each rule's reason and each level. */
+class BadRowCounts {
+  readonly #isBad: RowFilter;
+  readonly #rows = {bad: 0, others: 0};
+  readonly #levels = LEVELS.map((name): BadCount => ({name, bad: 0, others: 0}));
+  readonly #rules: readonly BadCount[];
+
+  /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
+  constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: Background) {
+    this.#isBad = createRowFilter(bad, own, background, () => '--bad');
+    this.#rules = rules.map(({reason}) => ({name: reason, bad: 0, others: 0}));
+  }
+
+  add(row: TextRow, {level}: Risk, {held}: RuleOutcomes): void {
+    const kind = this.#isBad(row) ? 'bad' : 'others';
+    const rules = held.map(index => this.#rules[index]);
+    for (const one of [this.#rows, this.#levels[LEVELS.indexOf(level)], ...rules])
+      if (one !== undefined) one[kind] += 1;
+  }
+
+  /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
+  get result(): BadRows {
+    const {bad: allBad, others: allOthers} = this.#rows;
+    if (allBad === 0)
+      throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
+    const shareOf = ({name, bad, others}: BadCount): BadShare => {
+      const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
+      return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
+    };
+    return {rows: this.#rows, levels: this.#levels.map(shareOf), reasons: this.#rules.map(shareOf)};
+  }
+}
+
+const LEVELS: readonly RiskLevel[] = ['high', 'medium', 'low', 'unknown'];

@@ -19,6 +19,8 @@ export type Decision = boolean | undefined;
 export interface Condition extends Part {
   /** All paths that the condition reads. */
   readonly references: readonly Reference[];
+  /** The values that the condition reads, by their names; without those that the facts lack. */
+  valuesIn(facts: Facts): ReadonlyMap<string, unknown>;
 }
 
 interface Part {
@@ -51,7 +53,11 @@ export function compileCondition(expression: Expression, locate = locateAsWritte
   };
   const {decide, missing} = partOf(parsed.ast);
   engine.prepare(parsed, locate);
-  return {references, decide, missing};
+  const valuesIn = (facts: Facts) => {
+    const values = references.map(({name, path}) => [name, reader(locate(path))(facts)] as const);
+    return new Map(values.filter(([, value]) => value !== undefined));
+  };
+  return {references, decide, missing, valuesIn};
 }
 
 /** The terms of a sum of && or ||. */

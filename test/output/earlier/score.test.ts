@@ -206,3 +206,43 @@ test.each([['csv'], ['ndjson', '--flatten']])(
     expect(box.read(`again.${kind}`)).not.toContain('risk_points');
   },
 );
+
+test('--bad shows which rules and levels bad rows have more often than others', async () => {
+  // 12 bad rows with a throwaway address, 3 without; 40 others, 4 of them with one.
+  const row = (n: number, mail: string, banned: number) => `${n},${mail}${n}@${mail}.com,${banned}\n`;
+  const rows = Array.from({length: 55}, (_, n) => {
+    const isBad = n < 15;
+    const isThrowaway = n < 12 || (n >= 15 && n < 19);
+    return row(n, isThrowaway ? 'mailinator' : 'example', isBad ? 1 : 0);
+  });
+  box.write('list.csv', `id,mail,banned\n${rows.join('')}`);
+  box.write(
+    'bad.yaml',
+    `levels: {medium: 5, high: 50}
+rules:
+  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}
+  - {when: row.id == "7", add: 1, reason: seven, shadow: true}
+  - {when: row.banned == "1", add: 0, reason: cheating}
+`,
+  );
+  await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--email', 'mail', '-o', 'out.csv']);
+  const score = (...more: string[]) =>
+    runHere(box, ['score', 'out.csv', '--rules', 'bad.yaml', '--bad', 'row.banned == "1"', ...more]);
+  const {bad_rows: found} = JSON.parse((await score('--json')).stdout);
+  expect(found.rows).toEqual({bad: 15, others: 40});
+  expect(found.reasons).toEqual([
+    {name: 'throwaway', bad: 12, others: 4, times: 8},
+    {name: 'seven', bad: 1, others: 0, times: null},
+    {name: 'cheating', bad: 15, others: 0, times: null},
+  ]);
+  expect(found.levels.find(({name}: {name: string}) => name === 'medium')).toMatchObject({
+    bad: 12,
+    others: 4,
+  });
+  const {stdout} = await score();
+  expect(stdout).toMatch(/^15 bad rows, 40 others:$/m);
+  expect(stdout).toMatch(/^throwaway +12 +4 +80% +10% +8\.0 ×$/m);
+  expect(stdout).toMatch(/^seven +1 +0 +6\.7% +0% +too few$/m);
+  const wrong = await score('--bad', 'row.banned == "yes"');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--bad holds for no row')]);
+});
