@@ -7,11 +7,8 @@ export interface RunOutcome<Message = string> {
   readonly summary: Summary;
   /** Set if the run ended before its input did. */
   readonly stop: Stop<Message> | undefined;
-  /**
-   * Set if an earlier run had written all rows, and this run sent nothing. `complete`: nothing was left to do.
-   * `unpublished`: this run put the output in place.
-   */
-  readonly found?: 'complete' | 'unpublished';
+  /** Set if an earlier run had written all rows, and this run sent nothing. */
+  readonly found?: 'complete';
   /** One sentence for the user. */
   readonly message: Message;
   /** True if answers that were paid for could not be written, so that the next run may pay for them again. */

@@ -22,7 +22,7 @@ import {limitRows} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import {keepStored, openSession, readAgain, type Session, sampleTimeline} from './session.ts';
 import {completeBefore} from './state/completed-run.ts';
-import {closeState, hasCalls, openState, type RunDirectory} from './state/run-directory.ts';
+import {closeState, openState, peekState, type RunDirectory} from './state/run-directory.ts';
 import {limitStop, refusedStop, Stopper, stopForError, stoppedBefore} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
@@ -113,7 +113,7 @@ async function runOnce(
     const error = stoppedBefore(stopper, thrown) ?? withFullDisk(toOutputError(thrown), state);
     await reportFailure(job, io, state, error);
     // Keeps the state if its ledger has calls, since no other file may have a record of them.
-    if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);
+    if (state !== undefined) closeState(state, peekState(state).hasCalls ? 'nothing' : 'made', io.warn);
     throw error;
   }
 }

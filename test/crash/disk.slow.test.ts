@@ -149,7 +149,6 @@ const refusedFiles = [
   {name: 'ledger.db', error: 'ENOSPC', said: '(ENOSPC, no space left)', calls: 0},
   // SQLite says it with a code that the driver has no name for.
   {name: 'ledger.db-wal', isOfSqlite: true, error: 'EACCES', said: '(SQLITE_READONLY, read-only)', calls: 0},
-  {name: 'publish.json.new', error: 'ENOSPC', said: '(ENOSPC, no space left)', calls: ROWS},
 ];
 
 test.skipIf(lacks('strace')).each(refusedFiles)(

@@ -1,14 +1,11 @@
 import {mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {digestFiles} from '../../src/disk/digest.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
-import type {PublishRecord} from '../../src/run/destination/publish.ts';
 import {answersKey} from '../../src/run/identity.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {dataVersion} from '../../src/service/data/data-version.ts';
-import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
@@ -124,20 +121,6 @@ test('answers of another account, and of the embedded service, are not used', as
   expect(await stage.run({...settings, endpoint: 'embedded', maxCredits: PART})).toMatchObject({code: 7});
   expect(await stage.run({...settings, account: 'other'})).toMatchObject(spent(ROWS));
   expect(stage.api.ledger.credits).toBe(PART + ROWS);
-});
-
-test('a completed run that was not cleaned up after leaves the next one nothing: no answer, no credit', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage);
-  const [from, to] = [stage.path('out.csv.run/output.partial'), stage.path('out.csv')];
-  renameSync(from, to);
-  const record: PublishRecord = {
-    ...{output_path: to, obsolete: false},
-    summary: fullSummary({output: {...fullSummary().output, ...(await digestFiles([to]))}, rejects: null}),
-  };
-  writeFileSync(stage.path('out.csv.run/publish.json'), JSON.stringify(record));
-  expect(await stage.run({...limited, force: true})).toMatchObject(spent(ROWS));
 });
 
 test('answers of the embedded service are those of its data: another version looks values up again', () => {

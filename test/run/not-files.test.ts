@@ -54,12 +54,6 @@ test('a named pipe as ledger of the state is damage, and not waited for', async 
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test('a named pipe as record of a publishing is none, and not waited for', async () => {
-  mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
-  pipe('out.csv.run/publish.json');
-  expect((await stage.run({...settings, rejects: undefined})).summary?.rows.written).toBeGreaterThan(0);
-});
-
 /** A run from a pipe, once it waits for the pipe's writer. */
 async function waiting() {
   const stopper = new Stopper();

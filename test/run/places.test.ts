@@ -106,7 +106,7 @@ test('links under the names of files on their way are not followed', async () =>
   for (const name of ['out.csv.partial', 'out.summary.json.new'])
     symlinkSync(stage.path('precious'), stage.path(name));
   mkdirSync(stage.path('st'), {mode: 0o700});
-  for (const name of ['holder.json', 'publish.json.new', 'output.partial'])
+  for (const name of ['holder.json', 'output.partial'])
     symlinkSync(stage.path('precious'), stage.path(`st/${name}`));
   expect((await stage.run({...settings, state: stage.path('st')})).code).toBe(0);
   expect(stage.read('precious')).toBe('mine');
@@ -140,30 +140,10 @@ test.each([
   stage.write('list.csv', ips(3));
   stage.write('keys', 'mine');
   mkdirSync(stage.path('st'), {mode: 0o700});
-  const planted = [{from: stage.path('keys'), to: stage.path('taken'), bytes: 4, sha256: ''}];
-  stage.write('st/publish.json', JSON.stringify({files: planted, obsolete: stage.path('keys')}));
   harm(stage.path('st'));
   const ended = await stage.run({...settings, state: stage.path('st')});
   expect([ended.code, ended.message]).toEqual([9, expect.stringContaining(sentence)]);
-  expect([stage.read('keys'), existsSync(stage.path('taken')), stage.api.ledger.requests]).toEqual([
-    'mine',
-    false,
-    0,
-  ]);
-});
-
-test('a record of a publishing can’t name files', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  stage.write('keys', 'mine');
-  mkdirSync(stage.path('st'), {mode: 0o700});
-  const planted = [{from: stage.path('keys'), to: stage.path('taken'), bytes: 4, sha256: ''}];
-  stage.write(
-    'st/publish.json',
-    JSON.stringify({files: planted, obsolete: stage.path('keys'), rowsWritten: 1}),
-  );
-  expect(await stage.run({...settings, state: stage.path('st')})).toMatchObject({code: 0});
-  expect([stage.read('keys'), existsSync(stage.path('taken'))]).toEqual(['mine', false]);
+  expect([stage.read('keys'), stage.api.ledger.requests]).toEqual(['mine', 0]);
 });
 
 test('a forged summary does not count as a complete run', async () => {

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -6,49 +7,42 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  unlinkSync,
-  writeFileSync,
 } from 'node:fs';
+import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
-import {
-  completePublishing,
-  forgetPublishing,
-  type PublishRecord,
-  publish,
-} from '../../src/run/destination/publish.ts';
 import type {Phase, Reached} from '../../src/run/io.ts';
-import {Stopper} from '../../src/run/stop.ts';
-import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {startPingServer} from '../support/ping-server.ts';
-import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
 import {withFs} from '../support/with-fs.ts';
 
 const settings = {ip: 'ip'};
 const list = `${ips(20)}1.2.3.4,one too many\n`;
 
-/** A run that was killed while it published, after so many of its renames. */
-async function cutShort(stage: Stage, renames: number, limit?: number): Promise<string> {
-  stage.write('list.csv', limit === undefined ? list : ips(30_000));
-  const {summary} = await stage.run(limit === undefined ? settings : {...settings, limit});
+/** A run that is killed before or after a file gets its name. Returns the output that it would have left. */
+async function killedAt(
+  stage: Stage,
+  when: 'before' | 'after',
+  name: string,
+  ...given: Parameters<Stage['run']>
+): Promise<string> {
+  const root = dirname(stage.directory);
+  const copy = () => cpSync(root, `${root}.killed`, {recursive: true});
+  await withFs(
+    real => ({
+      renameSync(from, to) {
+        const isThere = to === stage.path(name);
+        if (isThere && when === 'before') copy();
+        real.renameSync(from, to);
+        if (isThere && when === 'after') copy();
+      },
+    }),
+    () => stage.run(...given),
+  );
   const output = stage.read('out.csv');
-  const state = stage.path('out.csv.run');
-  mkdirSync(state, {mode: 0o700});
-  const record: PublishRecord = {
-    output_path: stage.path('out.csv'),
-    rejects_path: stage.path('out.rejects.ndjson'),
-    obsolete: false,
-    summary: summary ?? expect.fail(),
-  };
-  writeFileSync(`${state}/publish.json`, JSON.stringify(record));
-  unlinkSync(stage.path('out.summary.json'));
-  const moved = [
-    ['out.rejects.ndjson', 'rejects.partial'],
-    ['out.csv', 'output.partial'],
-  ] as const;
-  const written = moved.slice(limit === undefined ? 0 : 1);
-  for (const [name, partial] of written.slice(renames)) renameSync(stage.path(name), `${state}/${partial}`);
+  rmSync(root, {recursive: true});
+  renameSync(`${root}.killed`, root);
   return output;
 }
 
@@ -66,15 +60,20 @@ async function heldUp(stage: Stage, ...given: Parameters<Stage['run']>): Promise
   expect(ended).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
 }
 
-test.each([0, 1, 2])(
-  'killed after %i renames: the same command completes it without a call',
-  async renames => {
+test.each([
+  ['before', 'out.summary.json', undefined],
+  ['before', 'out.rejects.ndjson', undefined],
+  ['before', 'out.csv', undefined],
+  ['after', 'out.csv', 'complete'],
+] as const)(
+  'killed %s %s is put in place: the same command ends it without a call',
+  async (when, name, found) => {
     await using stage = await openStage();
-    const output = await cutShort(stage, renames);
-    const {calls} = stage.api.ledger;
+    stage.write('list.csv', list);
+    const output = await killedAt(stage, when, name, settings);
     const ended = await stage.run(settings);
-    expect(ended).toMatchObject({code: 3, summary: {rows: {written: 20, rejected: 1}, exit_code: 3}});
-    expect(stage.api.ledger.calls).toBe(calls);
+    expect(ended).toMatchObject({code: 3, found, summary: {rows: {written: 20, rejected: 1}, exit_code: 3}});
+    expect(stage.api.ledger.calls).toBe(20);
     expect(stage.read('out.csv')).toBe(output);
     expect(readdirSync(stage.directory).sort()).toEqual([
       'list.csv',
@@ -82,54 +81,44 @@ test.each([0, 1, 2])(
       'out.rejects.ndjson',
       'out.summary.json',
     ]);
+    expect(stage.history()).toMatchObject([{exit_code: 3}]);
   },
 );
 
-test.each(['lost', 'damaged'])('what of it is %s is made again, without a call', async how => {
+test('a publishing that was cut short is ended under other names too', async () => {
   await using stage = await openStage();
-  const output = await cutShort(stage, 1);
-  if (how === 'lost') rmSync(stage.path('out.csv.run/output.partial'));
-  else stage.write('out.csv.run/publish.json', '{"files": [{');
-  const {calls} = stage.api.ledger;
-  expect((await stage.run(settings)).code).toBe(3);
-  expect(stage.read('out.csv')).toBe(output);
-  expect(stage.api.ledger.calls).toBe(calls);
-});
-
-test('a publishing that was cut short is not completed under other names', async () => {
-  await using stage = await openStage();
-  const output = await cutShort(stage, 1);
+  stage.write('list.csv', list);
+  const output = await killedAt(stage, 'before', 'out.csv', settings);
   symlinkSync('out.csv', stage.path('link.csv'));
-  const {calls} = stage.api.ledger;
   const others = {rejects: stage.path('others.ndjson')};
   expect((await stage.run({...settings, ...others})).code).toBe(3);
   expect(stage.read('out.csv')).toBe(output);
   expect(existsSync(stage.path('others.ndjson'))).toBe(true);
-  expect(stage.api.ledger.calls).toBe(calls);
+  expect(stage.api.ledger.calls).toBe(20);
 });
 
 test('the steps after publishing are done by the next start if a kill hit them, and it makes no new run', async () => {
   await using stage = await openStage();
-  const output = await cutShort(stage, 2);
-  const {calls} = stage.api.ledger;
+  stage.write('list.csv', list);
   await using health = await startPingServer();
   const reported = {...settings, report: stage.path('report.html'), metrics: stage.path('m.prom')};
+  const output = await killedAt(stage, 'after', 'out.csv', reported);
   const ended = await stage.run({...reported, pingUrl: health.url});
-  expect(ended).toMatchObject({code: 3, found: 'unpublished'});
+  expect(ended).toMatchObject({code: 3, found: 'complete'});
   const {pathname} = new URL(health.url);
   expect(health.pings).toEqual(['/start', ''].map(told => `GET ${pathname}${told}`));
   expect([existsSync(stage.path('report.html')), existsSync(stage.path('m.prom'))]).toEqual([true, true]);
-  expect([stage.read('out.csv'), stage.api.ledger.calls]).toEqual([output, calls]);
+  expect([stage.read('out.csv'), stage.api.ledger.calls]).toEqual([output, 20]);
 });
 
-test('the record of the publishing is there until the report is written', async () => {
+test('the state is there until the report is written', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list);
   const seen: boolean[] = [];
   await withFs(
     real => ({
       renameSync(from, to) {
-        if (to === stage.path('report.html')) seen.push(existsSync(stage.path('out.csv.run/publish.json')));
+        if (to === stage.path('report.html')) seen.push(existsSync(stage.path('out.csv.run/ledger.db')));
         real.renameSync(from, to);
       },
     }),
@@ -139,16 +128,26 @@ test('the record of the publishing is there until the report is written', async 
   expect(existsSync(stage.path('out.csv.run'))).toBe(false);
 });
 
-test("last night's publishing is completed, and does not stand for this night's input", async () => {
-  await using stage = await openStage();
-  await cutShort(stage, 1);
-  stage.write('list.csv', ips(25));
-  const ended = await stage.run({...settings, force: true}, {fromFile: true});
-  expect(ended).toMatchObject({code: 0, summary: {rows: {written: 25}}});
-  expect(stage.api.ledger.calls).toBe(25);
-  // This night had no rejects: last night's are not left beside its output.
-  expect(existsSync(stage.path('out.rejects.ndjson'))).toBe(false);
-});
+test.each([
+  ['job', 'before'],
+  ['job', 'after'],
+  ['command', 'after'],
+] as const)(
+  "a last run of a %s, killed %s its output was in place, leaves tonight's list no credit and no reject",
+  async (kind, when) => {
+    const fromFile = kind === 'job';
+    await using stage = await openStage();
+    stage.write('list.csv', list);
+    const limited = {...settings, store: false, force: true, maxCredits: 25};
+    await killedAt(stage, when, 'out.csv', limited, {fromFile});
+    stage.write('list.csv', ips(25));
+    const ended = await stage.run(limited, {fromFile});
+    expect(ended).toMatchObject({code: 0, summary: {rows: {written: 25}}});
+    expect(existsSync(stage.path('out.rejects.ndjson'))).toBe(false);
+    expect(stage.history()).toMatchObject([{}, {rows: 25}]);
+    expect(stage.api.ledger.calls).toBe(when === 'after' ? 45 : 25);
+  },
+);
 
 test.each([
   [
@@ -168,7 +167,7 @@ test.each([
     'lookups failed',
   ],
 ])(
-  'who completes a publishing does all that the run would have done, and says why: exit %i, its report and history',
+  'the run after a publishing that failed does all that the first would have done, and says why: exit %i, its report and history',
   async (code, reason, more, script, why, reported) => {
     await using stage = await openStage();
     stage.write('list.csv', ips(5));
@@ -179,8 +178,8 @@ test.each([
     stage.api.setScript(undefined);
     const {calls} = stage.api.ledger;
     const failed = {exit_code: code, reason};
-    const message = expect.stringContaining(`They are done now: ${stage.path('out.csv')}. ${why}`);
-    expect(await stage.run(judged)).toMatchObject({code, found: 'unpublished', summary: failed, message});
+    const message = expect.stringContaining(why);
+    expect(await stage.run(judged)).toMatchObject({code, summary: failed, message});
     expect(stage.read('r.md')).toContain(reported);
     expect(stage.history()).toMatchObject([failed]);
     expect(stage.api.ledger.calls).toBe(calls);
@@ -206,81 +205,31 @@ test('a publishing that another run of the output, with its own state, has repla
   expect(stage.read('out.csv')).toBe(output);
 });
 
-test('a publishing of the first rows is completed with --force too, where the job and those rows are the same', async () => {
+test('a publishing of the first rows is known with --force too, if the job and those rows are the same', async () => {
   await using stage = await openStage();
-  await cutShort(stage, 0, 5);
-  const {calls} = stage.api.ledger;
-  const ended = await stage.run({...settings, limit: 5, force: true});
-  expect(ended).toMatchObject({found: 'unpublished'});
-  expect(stage.api.ledger.calls).toBe(calls);
-});
-
-test('a restart that is cut off before it begins leaves no run that another command would resume', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', `1.2.3.4,one too many\n${ips(20)}`.replace(/^(.*\n)(ip\n)/, '$2$1'));
-  const stopper = new Stopper();
-  stage.api.setScript(call => {
-    if (call.call === 15) interrupt(stopper);
-    return undefined;
-  });
-  expect((await stage.run({...settings, concurrency: 1}, {stopper})).code).toBe(130);
-  stage.api.setScript(undefined);
-  const state = stage.path('out.csv.run');
-  // As its publishing would leave it: the rejects are in place, and the output is not.
-  renameSync(`${state}/rejects.partial`, stage.path('out.rejects.ndjson'));
-  writeFileSync(`${state}/publish.json`, 'as it was');
-  const cutOff = withFs(
-    real => ({
-      rmSync(path, options) {
-        real.rmSync(path, options);
-        if (path === `${state}/publish.json`) throw new Error('cut off');
-      },
-    }),
-    () => stage.run({...settings, restart: true}),
-  );
-  await expect(cutOff).rejects.toThrow('cut off');
-  const {calls} = stage.api.ledger;
-  expect(await stage.run(settings)).toMatchObject({code: 3, summary: {rows: {written: 20, rejected: 1}}});
-  expect(stage.api.ledger.calls).toBe(calls + 20 - 15);
+  stage.write('list.csv', ips(30_000));
+  const first = {...settings, limit: 5, force: true};
+  await killedAt(stage, 'after', 'out.csv', first);
+  expect(await stage.run(first)).toMatchObject({found: 'complete'});
+  expect(stage.api.ledger.calls).toBe(5);
 });
 
 test('an interrupted publishing of other settings does not replace a run with --force', async () => {
   await using stage = await openStage();
-  await cutShort(stage, 0);
+  stage.write('list.csv', list);
+  await killedAt(stage, 'after', 'out.csv', settings);
   const others = await stage.run({...settings, fields: 'ip.is_vpn', force: true});
   expect(others).toMatchObject({code: 3, summary: {rows: {written: 20}}});
   expect(stage.read('out.csv')).not.toContain('ip_city');
   expect(stage.api.ledger.calls).toBe(20);
 });
 
-test('publishing may be completed as often as one likes', async () => {
+test('a file that another program put in the place of the output is not replaced without --force', async () => {
   await using stage = await openStage();
-  const directory = stage.path('state');
-  mkdirSync(directory);
-  for (const name of ['rejects', 'output']) stage.write(`state/${name}.partial`, name);
-  const digest = (name: string) => digestFiles([stage.path(`state/${name}.partial`)]);
-  const output = stage.path('b');
-  const written = {rejects: stage.path('a'), summary: undefined};
-  const files = {written, directory, partials: directory};
-  const made = fullSummary();
-  const summary = fullSummary({
-    output: {...made.output, ...(await digest('output'))},
-    rejects: {path: 'a', ...(await digest('rejects'))},
-  });
-  const facts = {obsolete: false, summary};
-  publish(files, output, facts, 'output');
-  expect(await completePublishing(files, output, 'output')).toMatchObject({
-    summary: {run_id: summary.run_id},
-  });
-  await completePublishing(files, output, 'output');
-  expect(readdirSync(stage.directory).sort()).toEqual(['a', 'b', 'state']);
-  expect([stage.read('a'), stage.read('b')]).toEqual(['rejects', 'output']);
-  // A record that was removed may be back after a power cut: what waits is another run's by then.
-  stage.write('state/output.partial', 'of another run');
-  await completePublishing(files, output, 'output');
-  expect([stage.read('b'), stage.read('state/output.partial')]).toEqual(['output', 'of another run']);
-  stage.write('b', 'changed');
-  expect(await completePublishing(files, output, 'output')).toBeUndefined();
+  stage.write('list.csv', list);
+  await killedAt(stage, 'after', 'out.csv', settings);
+  rmSync(stage.path('out.summary.json'));
+  await expect(stage.run(settings)).resolves.toMatchObject({code: 2, errorCode: 'output_exists'});
 });
 
 test('files beside a stream are published too: the rejects that its summary names', async () => {
@@ -327,17 +276,6 @@ async function lastingSteps(work: () => unknown): Promise<string[]> {
   return steps;
 }
 
-test('files in place by a dropped publishing survive a power cut, and its record is gone', async () => {
-  await using stage = await openStage();
-  await cutShort(stage, 2);
-  const steps = await lastingSteps(() => forgetPublishing(stage.path('out.csv.run'), stage.path('out.csv')));
-  expect(steps).toEqual([
-    `sync ${stage.directory}`,
-    `remove ${stage.path('out.csv.run/publish.json')}`,
-    `sync ${stage.path('out.csv.run')}`,
-  ]);
-});
-
 test('an output that is said to be there lasts: who put it in place may have been killed before that was sure', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list);
@@ -351,33 +289,6 @@ test('an output that is said to be there lasts: who put it in place may have bee
   const since = steps.slice(steps.indexOf(`sync ${stage.path('elsewhere')}`));
   expect(since).toContain(`sync ${stage.directory}`);
 });
-
-test.each(['out.csv', 'out.csv.gz'])(
-  'what the record of a publishing to %s tells of has a name that outlives a power cut before the record has its own',
-  async output => {
-    await using stage = await openStage();
-    stage.write('list.csv', list);
-    const state = stage.path(`${output}.run`);
-    const partials = () => readdirSync(state).filter(name => name.endsWith('.partial'));
-    let lasting: string[] = [];
-    const unsure: string[][] = [];
-    const {code} = await withFs(
-      real => ({
-        fsyncSync(fd) {
-          real.fsyncSync(fd);
-          if (readlinkSync(`/proc/self/fd/${fd}`) === state) lasting = partials();
-        },
-        renameSync(from, to) {
-          if (to === `${state}/publish.json`) unsure.push(partials().filter(name => !lasting.includes(name)));
-          real.renameSync(from, to);
-        },
-      }),
-      () => stage.run({...settings, output}),
-    );
-    expect(code).toBe(3);
-    expect(unsure).toEqual([[]]);
-  },
-);
 
 test('what a complete run removed of a state directory that stays is gone after a power cut too', async () => {
   await using stage = await openStage();

@@ -198,7 +198,6 @@ test("a nightly job does not wedge on yesterday's damaged ledger or lost partial
     (state: string) =>
       writeFileSync(join(state, 'ledger.db'), 'no database at all, but a text of some length'),
     (state: string) => rmSync(join(state, 'output.partial')),
-    (state: string) => writeFileSync(join(state, 'publish.json'), '{"files": [{'),
   ]) {
     await using stage = await openStage();
     stage.write('list.csv', ips(ROWS));

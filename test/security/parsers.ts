@@ -16,7 +16,6 @@ import {newEntry} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import {noAttempts} from '../../src/ledger/run/value-history.ts';
 import {operationNames} from '../../src/operations/table.ts';
-import {unfinishedPublishing} from '../../src/run/destination/publish.ts';
 import {readBytes} from '../input/reading.ts';
 import {condition} from '../score/score-helpers.ts';
 
@@ -82,17 +81,6 @@ export async function openParsers(): Promise<Parsers> {
       read: bytes => checkSettings(readJobFile(file('job.yaml', bytes)), {}),
     },
     {name: 'CEL', corpus: 'cel', read: bytes => condition(bytes.toString()).decide(facts)},
-    {
-      name: 'publish records',
-      corpus: 'publish',
-      read: bytes => {
-        file('publish.json', bytes);
-        return unfinishedPublishing(
-          {directory, partials: directory, written: {rejects: undefined, summary: undefined}},
-          'out.csv',
-        );
-      },
-    },
     {name: 'ledgers', corpus: [sound], read: bytes => openLedgerOf(directory, bytes), slow: true},
     {
       name: 'pages of ledgers',

@@ -5,26 +5,15 @@ import {pipeline} from 'node:stream/promises';
 import zlib from 'node:zlib';
 import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {openStream} from '../../disk/pipe.ts';
-import {moveAtomically, orThrowUnwritable, syncPath, writeAtomically} from '../../disk/replace.ts';
+import {orThrowUnwritable, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
-import {summaryText} from '../../report/safe-text.ts';
 import {say, set} from '../../sentence.ts';
-import {
-  completePublishing,
-  type PublishFacts,
-  type PublishRecord,
-  partialPath,
-  publish,
-  type RunFiles,
-  removeObsolete,
-  unfinishedPublishing,
-  writablePath,
-} from './publish.ts';
+import {type PublishFacts, partialPath, publish, type RunFiles, writablePath} from './publish.ts';
 
 /**
  * The place that a run's rows go to. It is checked before anything is paid for, then written, then published. A file is
@@ -105,26 +94,7 @@ export class Destination {
 
   /** Puts the run's files in place, the output last. @throws {OutputError} */
   publish(files: RunFiles, facts: PublishFacts): void {
-    if (this.#target !== undefined) {
-      publish(files, this.#target, facts, this.#part);
-      return;
-    }
-    const {rejects, summary} = files.written;
-    if (facts.obsolete) removeObsolete(files.written);
-    if (facts.summary.rejects !== null && rejects !== undefined)
-      moveAtomically(partialPath(files, 'rejects'), rejects);
-    if (summary !== undefined) writeAtomically(summary, summaryText(facts.summary));
-  }
-
-  /**
-   * Completes a publishing that a crash interrupted, and returns its record; undefined if there was none.
-   *
-   * @throws {StateError | OutputError}
-   */
-  async complete(files: RunFiles): Promise<PublishRecord | undefined> {
-    if (this.#target !== undefined) return completePublishing(files, this.#target, this.#part);
-    // A run without a file records no publishing. If there is a record, it is another job's, and this throws.
-    return unfinishedPublishing(files, this.#job.output.name);
+    publish(files, this.#target === undefined ? undefined : {name: this.#part, to: this.#target}, facts);
   }
 }
 
@@ -194,9 +164,6 @@ async function pack(
     const source = createReadStream(from);
     watched(() => source.bytesRead / Math.max(1, size));
     await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
-    // After a power cut, the record of the publishing may still exist, and it needs this file. So the file's
-    // name must be durable.
-    syncPath(dirname(to));
   } catch (error) {
     throw new OutputError(
       'output_unwritable',

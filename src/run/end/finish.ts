@@ -72,7 +72,7 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = rememberRun(summary, io);
-  // After a kill before this point, the next session finds the record of the publishing, and does these steps again.
+  // After a kill before this point, the next session finds the output complete, and does these steps again.
   deliverReports(job, summary, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await keepUpStore(job, io);

@@ -9,7 +9,6 @@ import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
-import {forgetPublishing} from '../destination/publish.ts';
 import {checkReportPaths, deliverReports} from '../end/deliver.ts';
 import {completeHistory, rememberRun} from '../end/history.ts';
 import {failureSentence, isComplete} from '../exit.ts';
@@ -19,11 +18,10 @@ import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
 import {listOtherRuns} from './begin-session.ts';
 import {removeLeft} from './job-files.ts';
-import {closeState, forgetLedger, hasOtherRun, type RunDirectory, withLedger} from './run-directory.ts';
+import {closeState, forgetLedger, peekState, type RunDirectory, withLedger} from './run-directory.ts';
 
 /**
- * The outcome of a run that has nothing to look up: its output is complete, or had only to be put in place, which this
- * does. Undefined if rows are to be looked up.
+ * The outcome of a run that has nothing to look up, since its output is complete. Undefined if rows are to be looked up.
  *
  * @throws {UsageError} if the run would replace an output, or a report has no directory.
  */
@@ -35,31 +33,35 @@ export async function completeBefore(
 ): Promise<RunOutcome<Said> | undefined> {
   checkReportPaths(job);
   const {destination, directory} = state;
-  removeLeft(job, destination);
   const {force, restart} = job.settings;
-  const pipes = pipeSettings(io, stopper);
-  const completed = restart ? undefined : (await destination.complete(state))?.summary;
-  if (completed !== undefined) {
-    if (!force || (await isMadeOf(completed, job, pipes)))
-      return end(job, io, state, completedNow(job, completed));
-    await tellEnd(job, io, state, completed);
-    forgetLedger(directory);
-  } else if (destination.file !== undefined && existsSync(destination.file) && !force) {
-    const compare = () => finishedBefore(job, state, pipes);
-    const summary = await withPhase(io.phase, 'comparing with what is there', () => ({}), compare);
-    const isDone = summary !== undefined && isComplete(summary);
-    if (summary === undefined || (isDone && restart))
-      throw new UsageError(
-        'output_exists',
-        say`${job.output.name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
-      );
-    const isCutOff = hasOtherRun(directory, summary.run_id);
-    if (isDone) return end(job, io, state, doneBefore(job, summary, isCutOff), isCutOff);
-    state.replaced = summary;
+  removeLeft(job, destination);
+  if (destination.file === undefined || !existsSync(destination.file)) return undefined;
+  const last = earlierSummary(job);
+  const {run, hasCalls} = peekState(state);
+  // The ledger of a run whose summary says that it ended: a kill hit the run's publishing, or what follows.
+  const isLeft = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId);
+  if (force && (restart || !isLeft)) return undefined;
+  const compare = () => compareFiles(job, last, state, pipeSettings(io, stopper));
+  const found = await withPhase(io.phase, 'comparing with what is there', () => ({}), compare);
+  if (isLeft && !restart && found === 'not in place') return undefined;
+  if (last !== undefined && found === 'same') {
+    const isCutOff = hasCalls && !isLeft;
+    if (force || (isComplete(last) && !restart))
+      return end(job, io, state, doneBefore(job, last, isCutOff), isCutOff);
+    if (!isComplete(last)) {
+      state.replaced = last;
+      return undefined;
+    }
   }
-  // An interrupted publishing that was not completed: this run makes its files again.
-  forgetPublishing(directory, job.output.name);
-  return undefined;
+  if (last !== undefined && force) {
+    await tellEnd(job, io, state, last);
+    forgetLedger(directory);
+    return undefined;
+  }
+  throw new UsageError(
+    'output_exists',
+    say`${job.output.name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
+  );
 }
 
 /** Does the steps after the publishing, which the last session may not have reached. `keeps`: true keeps the state. */
@@ -68,7 +70,7 @@ async function end(
   io: RunIo,
   state: RunDirectory,
   outcome: RunOutcome<Said>,
-  keeps = false,
+  keeps: boolean,
 ): Promise<RunOutcome<Said>> {
   const isTold = await tellEnd(job, io, state, outcome.summary);
   closeState(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
@@ -89,56 +91,32 @@ async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summar
 }
 
 /**
- * The summary of the run that made the output, or of a stopped one that would have replaced it; undefined if the job's
- * settings or files differ from that run's.
+ * Compares the files in place, and the list, with those of the job's last summary. For a run that stopped, `same` means
+ * the output that it would have replaced.
  */
-async function finishedBefore(
-  job: Job,
+async function compareFiles(
+  {inputs, paths, settings}: Job,
+  summary: Summary | undefined,
   {destination}: RunDirectory,
   pipes: Pipes,
-): Promise<Summary | undefined> {
-  const {paths, inputs} = job;
-  const summary = earlierSummary(job);
-  if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
-  const {output, rejects, status} = summary;
+): Promise<'not in place' | 'of another list' | 'same'> {
+  if (summary === undefined) return 'not in place';
+  const {input, output, rejects} = summary;
   const {bytes, sha256} = output;
-  if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
+  if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return 'not in place';
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
-    return undefined;
-  // To compare a list that can be read only once would use it up, and its values are still to be looked up.
-  if (!isComplete(summary) && inputs.some(isReadOnce)) return undefined;
-  if (status !== 'completed' && status !== 'partial') return summary;
-  return (await digestInputs(summary, job, pipes)) === summary.input.sha256 ? summary : undefined;
-}
-
-/** SHA-256 of the job's inputs as they are now, as far as the run of this summary read them. */
-async function digestInputs({input}: Summary, {inputs, settings}: Job, pipes: Pipes): Promise<string> {
+    return 'not in place';
+  // To compare a list that can be read only once would use it up, and its values may still be to be looked up.
+  if ((settings.force || !isComplete(summary)) && inputs.some(isReadOnce)) return 'of another list';
+  if (!isWritten(summary)) return 'same';
   const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
-  return (await digestFiles(sources, settings.limit === undefined ? undefined : (input.bytes ?? 0))).sha256;
+  const asFar = settings.limit === undefined ? undefined : (input.bytes ?? 0);
+  return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'of another list';
 }
 
-/**
- * True if the job as it is now, with its inputs as they are now, makes this result. Another result, such as last
- * night's, must not pass for this job's.
- */
-async function isMadeOf(summary: Summary, job: Job, pipes: Pipes): Promise<boolean> {
-  // An input that can be read only once counts as another: to compare it would use it up.
-  if (summary.settings_sha256 !== settingsDigest(job) || job.inputs.some(isReadOnce)) return false;
-  // If an input can't be read, the run reports that when it reads the input itself.
-  return (await digestInputs(summary, job, pipes).catch(() => undefined)) === summary.input.sha256;
-}
-
-function completedNow({output}: Job, summary: Summary): RunOutcome<Said> {
-  const message = say`The last run wrote its ${pluralize(summary.rows.written, 'row')}, but could not take all steps after that. They are done now: ${output.name}.${failureSentence(summary)}`;
-  return foundOutcome('unpublished', summary, message);
-}
-
-function foundOutcome(
-  found: RunOutcome['found'] & string,
-  summary: Summary,
-  message: Said,
-): RunOutcome<Said> {
-  return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found};
+/** True for the summary of a run that wrote all its rows. */
+function isWritten(summary: Summary | undefined): summary is Summary {
+  return summary?.status === 'completed' || summary?.status === 'partial';
 }
 
 /** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
@@ -149,7 +127,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
     ? say`A later run of it was interrupted. To resume that one: ${set('force', true)}.`
     : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${set('force', true)}.`;
   const message = say`${output.name} is complete (${pluralize(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
-  return foundOutcome('complete', summary, message);
+  return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found: 'complete'};
 }
 
 /**
@@ -160,7 +138,7 @@ export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
   if (path === undefined || found?.isFile() !== true || !isOwnFile('rejects', path)) return false;
-  const {rejects} = earlierSummary(job) ?? {};
+  const {rejects} = savedSummary(job) ?? {};
   return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
 }
 
@@ -168,6 +146,7 @@ const digest = z.object({bytes: z.number().nullable(), sha256: z.string().nullab
 
 /** The fields that are read from a summary. They are checked, since another program may have changed the file. */
 const readable = z.object({
+  run_id: z.string(),
   settings_sha256: z.string(),
   status: z.string(),
   input: digest,
@@ -175,7 +154,13 @@ const readable = z.object({
   rejects: digest.extend({path: z.string().nullable()}).nullable(),
 });
 
-function earlierSummary({paths: {summary}}: Job): Summary | undefined {
+/** The job's last summary; undefined if its settings were others. */
+function earlierSummary(job: Job): Summary | undefined {
+  const summary = savedSummary(job);
+  return summary?.settings_sha256 === settingsDigest(job) ? summary : undefined;
+}
+
+function savedSummary({paths: {summary}}: Job): Summary | undefined {
   try {
     const text = summary === undefined ? undefined : readIfFile(summary);
     const found: unknown = text === undefined ? undefined : JSON.parse(text);

@@ -11,7 +11,7 @@ import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
-import {partialFiles, RECORD, stateToken, type WrittenPaths, writablePath} from '../destination/publish.ts';
+import {partialFiles, stateToken, type WrittenPaths, writablePath} from '../destination/publish.ts';
 import {accountFiles} from '../open/account.ts';
 
 export const LEDGER = 'ledger.db';
@@ -19,8 +19,8 @@ export const LEDGER = 'ledger.db';
 export const UNREADABLE = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE, SPARE].map(suffix => LEDGER + suffix);
 
-/** All files that a run may leave in its directories. The record of a publishing and the locks are removed last. */
-export const stateFiles = [...ledgerFiles, ...partialFiles, `${RECORD}.new`, RECORD, ...lockFiles];
+/** All files that a run may leave in its directories. The locks are removed last. */
+export const stateFiles = [...ledgerFiles, ...partialFiles, ...lockFiles];
 
 /** A file that a job reads or writes, and the setting that names it. */
 interface NamedFile {

@@ -14,7 +14,7 @@ import {peekLedger} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
-import {partialFiles, RECORD, type RunFiles} from '../destination/publish.ts';
+import {partialFiles, type RunFiles} from '../destination/publish.ts';
 import {answersKey} from '../identity.ts';
 import type {RunIdentity} from './begin-session.ts';
 import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
@@ -61,7 +61,8 @@ export function openState(job: Job, env: Env): RunDirectory {
   const isApart = !isSameFile(fileIdOf(own), fileIdOf(directory));
   const locked: LockedDirectory[] = [];
   try {
-    if (isApart) locked.push(hold(own, true, filesBeside(own)));
+    // Another run of this output may have its state beside it, from which it can resume.
+    if (isApart) locked.push(hold(own, true, [...partialFiles, ...lockFiles]));
     locked.push(hold(directory, job.settings.state === undefined, stateFiles));
     return {destination, written, directory, partials: own, locked, temporary: undefined};
   } catch (error) {
@@ -73,15 +74,6 @@ export function openState(job: Job, env: Env): RunDirectory {
       {cause: error},
     );
   }
-}
-
-/**
- * Names of the files in `own`, a directory beside the output, that this run may remove. Another run of this
- * output may have its state there, from which it can resume. This run keeps that state, unless the other
- * run's publishing was interrupted.
- */
-function filesBeside(own: string): readonly string[] {
-  return existsSync(join(own, RECORD)) ? stateFiles : [...partialFiles, ...lockFiles];
 }
 
 function hold(path: string, ours: boolean, files: readonly string[]): LockedDirectory {
@@ -160,21 +152,17 @@ function hasLostState(directory: string): boolean {
   return existsSync(ledgerPath(directory) + UNREADABLE);
 }
 
-/** True if the ledger has, or may have, calls of an unfinished run other than `runId`. */
-export function hasOtherRun(directory: string, runId: string): boolean {
+/** The ledger's run, and if it has calls. One that can't be read may have some. */
+export function peekState({directory}: RunFiles): {
+  readonly run?: RunIdentity | undefined;
+  readonly hasCalls: boolean;
+} {
   const path = ledgerPath(directory);
-  if (!existsSync(path)) return false;
   try {
-    const {run, hasCalls} = peekLedger<RunIdentity>(path);
-    return hasCalls && (run === undefined || !runId.startsWith(run.runId));
+    return existsSync(path) ? peekLedger<RunIdentity>(path) : {hasCalls: false};
   } catch {
-    return true;
+    return {hasCalls: true};
   }
-}
-
-/** True if the ledger has calls, or can't be read and so may have some. */
-export function hasCalls(state: RunDirectory): boolean {
-  return hasOtherRun(state.directory, '');
 }
 
 function ledgerPath(directory: string): string {

@@ -20,7 +20,7 @@ const silent: Check = {
 };
 
 /** True for a run that says that its output is in place. */
-const isInPlace = ({end}: Ended) => end === 'wrote' || end === 'complete' || end === 'unpublished';
+const isInPlace = ({end}: Ended) => end === 'wrote' || end === 'complete';
 
 const whole: Check = {
   promise: 'The final path has a whole output, row for row and in order, or what was there before.',
@@ -133,8 +133,6 @@ const OWN_CODES: readonly string[] = [REFUSED, INVALID_TOKEN];
 /** True for a rejection with such a code, if a call that was sent later was answered. */
 function isKept({operation, value, error}: LookedUp, {run, calls}: Scene): boolean {
   if (!OWN_CODES.includes(error)) return false;
-  // The rows of a run that another completes may be those of other settings.
-  if (run.end === 'unpublished') return true;
   if (!run.spec.store) return false;
   const own = calls.filter(({spec}) => spec.account === run.spec.account);
   const answered = Math.max(...own.map(({told, sentOrder}) => (told === 'answered' ? sentOrder : 0)));
@@ -147,9 +145,6 @@ function isKept({operation, value, error}: LookedUp, {run, calls}: Scene): boole
   );
 }
 
-/** True for a run whose exit code tells of the rows that it wrote, or that it put in place for the last one. */
-const endsByItsRows = ({end}: Ended) => end === 'wrote' || end === 'unpublished';
-
 const judged: Check = {
   promise:
     'Exit code 0 means that nothing is missing, 3 that something is, 5 or 7 that all is; a run that stopped has another.',
@@ -159,15 +154,14 @@ const judged: Check = {
     if (code === undefined || !run.isAlone) return UNTRIED;
     if (run.end === 'refused' || run.end === 'stopped')
       return code === 0 || code === 3 ? `it stopped for ${reason}, with ${code}` : undefined;
-    if (!endsByItsRows(run)) return UNTRIED;
+    if (run.end !== 'wrote') return UNTRIED;
     const output = run.after.get(outputPath(run.spec))?.toString();
     const lines = run.spec.way === 'rows' ? givenBack(run.rows) : (readRows(output ?? '') ?? []);
     const results = lines.flatMap(allLookedUp);
     const gap = results.find(result => isGap(result, scene));
     if (code === 0) {
       const {broken} = recordsOf(run.input);
-      const rejected = run.end === 'wrote' ? broken.length : run.said?.summary?.rows.rejected;
-      const isWhole = gap === undefined && rejected === 0;
+      const isWhole = gap === undefined && broken.length === 0;
       return isWhole ? undefined : `0, and there is ${JSON.stringify(gap ?? 'a reject')}`;
     }
     // A rejection that no answer confirms is no answer: it is a gap, as for code 0.
@@ -204,6 +198,6 @@ export function faultOfHealed(run: Ended): string | undefined {
   const {said} = run;
   if (said === undefined) return 'it was killed';
   const {code, reason, message} = said;
-  const isRight = code === 0 || code === 3 || endsByItsRows(run) || reason === 'refused';
+  const isRight = code === 0 || code === 3 || run.end === 'wrote' || reason === 'refused';
   return isRight ? undefined : `${code} ${reason}: ${message}`;
 }

@@ -13,8 +13,8 @@ import {environmentOf, GRACE_MS, HEADER, settingsOf, summaryPath} from './places
 export interface Said {
   readonly code: number;
   readonly message: string;
-  /** `refused`: it could not start. `wrote`: it wrote its rows. The others: an earlier session had written them. */
-  readonly end: 'refused' | 'stopped' | 'wrote' | 'complete' | 'unpublished';
+  /** `refused`: it could not start. `wrote`: it wrote its rows. `complete`: an earlier session had written them. */
+  readonly end: 'refused' | 'stopped' | 'wrote' | 'complete';
   /** The code of the error or stop. */
   readonly reason: string | undefined;
   readonly summary: Summary | undefined;

@@ -195,7 +195,7 @@ export class Simulation {
         rows: report.rows,
         calls: this.service.calls.filter(call => call.process === process),
         // One that found an earlier run complete has only read that run's ledger.
-        ledger: said?.end === 'complete' || said?.end === 'unpublished' ? undefined : process.ledger,
+        ledger: said?.end === 'complete' ? undefined : process.ledger,
         isAlone: works.length === 1,
       };
     });
