@@ -1,7 +1,9 @@
-// `node bench/fleet.mjs`: calls a second by 1, 2 and 4 workers against a server that takes 50 ms, with the CPU of
-// each process and Redis' own count of commands, per call. WORKERS=1,2,4 CONCURRENCY=16 ROWS=5000 LATENCY=50.
+// `node bench/fleet.mjs`: calls a second by 1, 2, 4, 8 and 16 workers against a server that takes 20 ms, with the CPU
+// of each process and Redis' own count of commands, per call. Each fleet is followed by one process without a fleet
+// that has as many calls in flight: "of one" is the fleet's figure divided by that process's.
+// WORKERS=1,2,4,8,16 CONCURRENCY=16 ROWS=6000 LATENCY=20.
 // WORKER_CPU=0.3 gives each worker that part of a core (cgroup v1, as root), so that workers' CPU is the limit on a
-// machine that also runs all the rest.
+// machine that also runs all the rest. PROFILE=DIR keeps V8's profiles of the runs.
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
@@ -15,11 +17,11 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const bin = join(here, '../dist/cli/bin.js');
 const number = (name, fallback) => Number(process.env[name] ?? fallback);
 const [rows, concurrency, latency] = [
-  number('ROWS', 5_000),
+  number('ROWS', 6_000),
   number('CONCURRENCY', 16),
-  number('LATENCY', 50),
+  number('LATENCY', 20),
 ];
-const fleets = (process.env.WORKERS ?? '1,2,4').split(',').map(Number);
+const fleets = (process.env.WORKERS ?? '1,2,4,8,16').split(',').map(Number);
 const port = number('REDIS_PORT', 6_399);
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-bench-'));
 const input = join(directory, 'input.csv');
@@ -41,9 +43,9 @@ const env = {
   ...process.env,
   BULK_ENRICH_BASE_URL: url,
   BULK_ENRICH_API_KEY: 'a key of the bench',
-  BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${port}`,
   XDG_CACHE_HOME: directory,
 };
+const fleet = {...env, BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${port}`};
 
 const workerCpu = number('WORKER_CPU', 0);
 const PERIOD_US = 10_000;
@@ -73,32 +75,18 @@ async function commands() {
 /** Calls of the measurements before. */
 let asked = 0;
 
-async function measure(count) {
-  const workers = Array.from({length: count}, () =>
-    spawn(process.execPath, [bin, 'worker', '--concurrency', String(concurrency)], {
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    }),
-  );
-  await Promise.all(workers.map(worker => once(worker.stderr, 'data')));
-  const unlimit = workers.map(({pid}) => limitCpu(pid));
+const profile = process.env.PROFILE ? ['--cpu-prof', '--cpu-prof-dir', process.env.PROFILE] : [];
+
+/** Starts the run; returns what lasts of it, per call: processes start slowly and end unevenly. */
+async function measureRun(runEnv, workers, flags) {
+  const args = ['run', input, '-o', join(directory, 'out.csv'), '--ip', 'ip', '--rate', 'unlimited'];
   const run = spawn(
     process.execPath,
-    [
-      bin,
-      'run',
-      input,
-      '-o',
-      join(directory, 'out.csv'),
-      '--ip',
-      'ip',
-      '--rate',
-      'unlimited',
-      '--no-store',
-      '--force',
-      '--quiet',
-    ],
-    {env, stdio: ['ignore', 'inherit', 'inherit']},
+    [...profile, bin, ...args, '--no-store', '--force', '--quiet', ...flags],
+    {
+      env: runEnv,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
   );
   const over = once(run, 'exit');
   const reach = async share => {
@@ -109,33 +97,48 @@ async function measure(count) {
           calls,
           at: performance.now(),
           worker: workers.reduce((sum, {pid}) => sum + cpuOf(pid), 0),
-          coordinator: cpuOf(run.pid),
+          run: cpuOf(run.pid),
           redis: cpuOf(redisServer.pid),
           commands: await commands(),
         };
       await new Promise(resolve => setTimeout(resolve, 20));
     }
   };
-  // Processes start slowly and end unevenly: what they do in between is what lasts.
   const from = await reach(0.3);
   const to = await reach(0.9);
   const [code] = await over;
   if (code !== 0) throw new Error(`the run ended with ${code}`);
   asked += rows;
-  const each = name => (to[name] - from[name]) / (to.calls - from.calls);
-  const figures = {
-    workers: count,
-    'calls/s': Math.round(1_000 / each('at')),
-    'worker µs/call': Math.round(each('worker') * 1e6),
-    'coordinator µs/call': Math.round(each('coordinator') * 1e6),
-    'redis µs/call': Math.round(each('redis') * 1e6),
-    'redis commands/call': Number(each('commands').toFixed(2)),
-    'p50 ms': JSON.parse(readFileSync(join(directory, 'out.summary.json'), 'utf8')).calls.latency_ms.p50,
-  };
+  return name => (to[name] - from[name]) / (to.calls - from.calls);
+}
+
+async function measure(count) {
+  const workers = Array.from({length: count}, () =>
+    spawn(process.execPath, [bin, 'worker', '--concurrency', String(concurrency)], {
+      env: fleet,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  );
+  await Promise.all(workers.map(worker => once(worker.stderr, 'data')));
+  const unlimit = workers.map(({pid}) => limitCpu(pid));
+  const each = await measureRun(fleet, workers, []);
+  const {p50} = JSON.parse(readFileSync(join(directory, 'out.summary.json'), 'utf8')).calls.latency_ms;
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map(worker => once(worker, 'exit')));
   for (const undo of unlimit) undo();
-  return figures;
+  const one = await measureRun(env, [], ['--concurrency', String(count * concurrency)]);
+  const micros = (of, name) => Math.round(of(name) * 1e6);
+  return {
+    workers: count,
+    'calls/s': Math.round(1_000 / each('at')),
+    'of one': Number((one('at') / each('at')).toFixed(2)),
+    'run µs/call': micros(each, 'run'),
+    'of one ': Number((each('run') / one('run')).toFixed(2)),
+    'worker µs/call': micros(each, 'worker'),
+    'redis µs/call': micros(each, 'redis'),
+    'redis commands/call': Number(each('commands').toFixed(2)),
+    'p50 ms': p50,
+  };
 }
 
 try {

@@ -7,6 +7,8 @@ import {clockAheadMs, type FleetPackages, isRefusal, replyReason, waitForClosing
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
+/** Milliseconds until the stream of events gets its expiry again: a Redis that restarts empty makes a new stream. */
+const EVENTS_AGAIN_MS = 10_000;
 
 /**
  * Script that returns 1 if Redis has the chunk. Otherwise it occupies the chunk's key and returns 0, so that an add
@@ -34,6 +36,8 @@ export class ChunkAdds {
    * workers can detect chunks that a snapshot restored.
    */
   #aheadMs = Promise.resolve(0);
+  /** When the stream of events gets its expiry again. */
+  #eventsAt = 0;
   #trouble: string | undefined;
   #stopped = false;
 
@@ -115,11 +119,12 @@ export class ChunkAdds {
   }
 
   #expire(id: string): void {
-    const expiring = this.#redis.pipeline().pexpire(this.#queue.toKey(id), KEEP_MS);
+    const keys = [id];
+    if (this.#now() > this.#eventsAt) {
+      this.#eventsAt = this.#now() + EVENTS_AGAIN_MS;
+      keys.push('events');
+    }
     // A failure is ignored: the worker that takes the chunk also sets the chunk's expiry.
-    expiring
-      .pexpire(this.#queue.toKey('events'), KEEP_MS)
-      .exec()
-      .catch(() => {});
+    for (const key of keys) this.#redis.pexpire(this.#queue.toKey(key), KEEP_MS).catch(() => {});
   }
 }

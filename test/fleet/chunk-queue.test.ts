@@ -244,7 +244,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
       return isThere() ? await getJobState.call(this, id) : 'unknown';
     });
     const asked = ask(1);
-    await expect.poll(() => looks).toBeGreaterThan(6);
+    await expect.poll(() => looks, {timeout: 5_000}).toBeGreaterThan(6);
     expect(await settled(asked)).toBe('still waiting');
     isThere = () => false;
     expect(await settled(asked)).toMatchObject([lost]);
