@@ -1,4 +1,4 @@
-/** A night, as plain data. */
+/** A night: in nights.txt, what is between its name and its result. */
 export interface Night {
   /** Values by their letters, in the order of rows; `-` is an empty cell, a longer word stands for itself. */
   readonly list: string;
@@ -26,7 +26,3 @@ export interface Session {
   /** Killed when its n-th call leaves: `before` (it is reserved only), or `after` (it is in flight). */
   readonly kill?: readonly ['before' | 'after', number];
 }
-
-/** The same reply this many times. */
-export const again = (word: string, times: number): string =>
-  Array.from({length: times}, () => word).join(' ');
