@@ -1,28 +1,21 @@
 import {parse} from 'csv-parse/sync';
 import {expect} from 'vitest';
 import {operationNames} from '../../src/operations/table.ts';
-import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {header, repeatedList} from './repeated-list.ts';
-
-const KEY = 'pay-once-key-0123456789';
+import {FAST, startService} from './service.ts';
 
 /** The main promise, with so many rows: every value is paid for once, every row comes back, the books balance. */
 export async function expectPaidOnce(rows: number): Promise<void> {
   const list = repeatedList(rows);
   expect(list.distinct.size).toBe(0.6 * rows);
-  await using server = await startApiServer({key: KEY});
+  await using service = await startService();
   using sandbox = createSandbox();
   sandbox.write('list.csv', list.csv);
-  const outcome = await sandbox.run(
-    ['run', 'list.csv', '--rate', 'unlimited', '--concurrency', '64', '--score', 'none'],
-    {
-      env: {BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: KEY},
-    },
-  );
+  const outcome = await sandbox.run(['run', 'list.csv', '--concurrency', '64', ...FAST], {env: service.env});
   expect(outcome).toMatchObject({code: 0, stdout: ''});
 
-  const {ledger} = server;
+  const {ledger} = service;
   const asked = operationNames.flatMap(name =>
     [...ledger.values[name].keys()].map(value => `${name} ${value}`),
   );

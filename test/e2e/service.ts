@@ -10,11 +10,8 @@ export interface Service extends ApiServer {
 
 export async function startService(options: Partial<ApiServerOptions> = {}): Promise<Service> {
   const server = await startApiServer({key: KEY, ...options});
-  return Object.assign(server, {env: envOf(server.url)});
-}
-
-function envOf(url: string): Readonly<Record<string, string>> {
-  return {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: KEY};
+  const env = {BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: options.key ?? KEY};
+  return Object.assign(server, {env});
 }
 
 /** As fast as it goes. */

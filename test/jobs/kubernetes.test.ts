@@ -8,46 +8,27 @@ import {findAccount} from '../../src/run/open/account.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-interface Selector {
-  readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: 'In';
-    readonly values: readonly string[];
-  }[];
-}
-
-interface Container {
+interface Named {
   readonly name: string;
-  readonly args: readonly string[];
-  readonly env?: readonly {readonly name: string; readonly value?: string}[];
-  readonly ports?: readonly {readonly name: string; readonly containerPort: number}[];
-  readonly livenessProbe?: {readonly httpGet?: {readonly path: string; readonly port: string}};
-  readonly readinessProbe?: Container['livenessProbe'];
-  readonly securityContext: object;
-  readonly volumeMounts: readonly {readonly name: string; readonly mountPath: string}[];
+  readonly [more: string]: unknown;
 }
 
 interface Pod {
   readonly labels: Labels;
   readonly spec: {
-    readonly automountServiceAccountToken?: boolean;
     readonly securityContext: object;
-    readonly containers: readonly Container[];
-    readonly volumes: readonly ({readonly name: string} & Readonly<Record<string, unknown>>)[];
+    readonly automountServiceAccountToken?: boolean;
+    readonly containers: readonly {
+      readonly args: readonly string[];
+      readonly env?: readonly {readonly name: string; readonly value?: string}[];
+      readonly ports?: readonly {readonly name: string; readonly containerPort: number}[];
+      readonly livenessProbe?: {readonly httpGet?: object};
+      readonly readinessProbe?: {readonly httpGet?: object};
+      readonly securityContext: object;
+      readonly volumeMounts: readonly Named[];
+    }[];
+    readonly volumes: readonly Named[];
   };
-}
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: {readonly name: string};
-  readonly data?: Readonly<Record<string, string>>;
-  readonly spec?: Spec;
-}
-
-interface Template {
-  readonly metadata?: {readonly labels?: Labels};
-  readonly spec: Pod['spec'];
 }
 
 interface PolicyRule {
@@ -55,65 +36,44 @@ interface PolicyRule {
   readonly ports: readonly {readonly port: string | number}[];
 }
 
-/** Each kind has some of these. */
-interface Spec {
-  readonly template?: Template;
-  readonly jobTemplate?: {readonly spec: {readonly template: Template}};
-  readonly podSelector?: Selector;
-  readonly policyTypes?: readonly string[];
-  readonly ingress?: readonly PolicyRule[];
-  readonly egress?: readonly PolicyRule[];
-  readonly maxUnavailable?: number;
-  readonly selector?: Selector;
-  readonly scaleTargetRef?: {readonly name: string};
-  readonly triggers?: readonly {
-    readonly metadata: Labels;
-    readonly authenticationRef: {readonly name: string};
-  }[];
-}
-
-const manifestsOf = (name: string): Manifest[] =>
+const manifestsOf = (name: string) =>
   parseAllDocuments(readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8')).map(document => {
     expect(document.errors).toEqual([]);
-    return document.toJS() as Manifest;
+    return document.toJS();
   });
+type Manifests = ReturnType<typeof manifestsOf>;
 
 const fleet = manifestsOf('fleet/kubernetes.yaml');
 const scaling = manifestsOf('fleet/scaling.yaml');
 const alone = manifestsOf('schedule/kubernetes-cronjob.yaml');
 
-function podsOf(manifests: readonly Manifest[]): Pod[] {
-  return manifests.flatMap(({spec}) => {
+const podsOf = (manifests: Manifests): Pod[] =>
+  manifests.flatMap(({spec}) => {
     const template = spec?.jobTemplate?.spec.template ?? spec?.template;
     return template === undefined ? [] : [{labels: template.metadata?.labels ?? {}, spec: template.spec}];
   });
-}
 
-const named = (manifests: readonly Manifest[], kind: string, name: string) => {
+const named = (manifests: Manifests, kind: string, name: string) => {
   const found = manifests.find(one => one.kind === kind && one.metadata.name === name);
   expect(found, `${kind} ${name}`).toBeDefined();
-  return found as Manifest;
+  return found;
 };
+
+interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {readonly key: string; readonly values: readonly string[]}[];
+}
 
 /** A selector that is missing selects nothing here, so that a test that needs one fails. */
 const selects = (selector: Selector | undefined, labels: Labels) =>
-  selector !== undefined && isSelected(selector, labels);
-
-const isSelected = ({matchLabels = {}, matchExpressions = []}: Selector, labels: Labels) =>
-  Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
-  matchExpressions.every(({key, values}) => values.includes(labels[key] ?? ''));
+  selector !== undefined &&
+  Object.entries(selector.matchLabels ?? {}).every(([name, value]) => labels[name] === value) &&
+  (selector.matchExpressions ?? []).every(({key, values}) => values.includes(labels[key] ?? ''));
 
 /** Kinds of volumes that the restricted profile allows. */
-const VOLUMES = [
-  'configMap',
-  'csi',
-  'downwardAPI',
-  'emptyDir',
-  'ephemeral',
-  'persistentVolumeClaim',
-  'projected',
-  'secret',
-];
+const VOLUMES = 'configMap csi downwardAPI emptyDir ephemeral persistentVolumeClaim projected secret'.split(
+  ' ',
+);
 
 describe.each([
   ['fleet/kubernetes.yaml', fleet],
@@ -173,10 +133,10 @@ describe('a fleet on Kubernetes', () => {
     }
     const ports = pods.flatMap(({spec}) => spec.containers.flatMap(({ports: own = []}) => own));
     for (const {spec} of policies)
-      for (const {port} of (spec?.ingress ?? []).flatMap(rule => rule.ports))
+      for (const {port} of ((spec?.ingress ?? []) as PolicyRule[]).flatMap(rule => rule.ports))
         expect(ports.map(({name}) => name)).toContain(port);
-    const calls = named(fleet, 'NetworkPolicy', 'bulk-enrich-calls').spec?.egress;
-    const redis = calls?.find(({to}) => to?.[0]?.podSelector !== undefined);
+    const calls = named(fleet, 'NetworkPolicy', 'bulk-enrich-calls').spec.egress as PolicyRule[];
+    const redis = calls.find(({to}) => to?.[0]?.podSelector !== undefined);
     expect(selects(redis?.to?.[0]?.podSelector, called('redis').labels)).toBe(true);
     expect(redis?.ports[0]?.port).toBe(ports.find(({name}) => name === 'redis')?.containerPort);
   });
@@ -190,7 +150,7 @@ describe('a fleet on Kubernetes', () => {
   });
 
   test("gives its run the account's file where the run looks for it, as a ConfigMap comes", () => {
-    const {data = {}} = named(fleet, 'ConfigMap', 'bulk-enrich-accounts');
+    const {data} = named(fleet, 'ConfigMap', 'bulk-enrich-accounts') as {data: Labels};
     const {spec} = called('run');
     const [container] = spec.containers;
     const config = container?.env?.find(({name}) => name === 'XDG_CONFIG_HOME')?.value ?? '';

@@ -17,7 +17,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-test.each(lists.map((situation, index) => ({...situation, index})))(
+/** The lists that a run refuses: run/lists.test.ts holds that the others have a plan. */
+const refused = lists.filter(({becomes}) => !becomes.includes('→'));
+
+test.each(refused.map((situation, index) => ({...situation, index})))(
   '$name',
   async ({index, ...situation}) => {
     await demandGoodAdvice(join(directory, String(index)), situation, COUNTRIES[situation.name] ?? 'DE');
@@ -25,5 +28,5 @@ test.each(lists.map((situation, index) => ({...situation, index})))(
 );
 
 test('advice on lists of known values: some of them here, all in the soak', async () => {
-  expect(await followKnown(directory, index => index % 11 === 4)).toBeGreaterThan(20);
+  expect(await followKnown(directory, index => index % 44 === 4)).toBeGreaterThan(8);
 });

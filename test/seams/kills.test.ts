@@ -11,7 +11,7 @@ interface Killed {
 
 const play = fileURLToPath(new URL('night/play.mjs', import.meta.url));
 
-test('a list of twelve rows, killed at any step and run again, has the same bytes, pays again for two values at most, and never shows an output without its summary and rejects', async () => {
+test('a list of seven rows, killed at any step and run again, has the same bytes, pays again for two values at most, and never shows an output without its summary and rejects', async () => {
   const {directory, file} = await compile(`kills-${process.pid}`, 'test/seams/night/kills.ts');
   const {stdout, stderr} = spawnSync(process.execPath, [play, file], {encoding: 'utf8'});
   rmSync(directory, {recursive: true, force: true});
