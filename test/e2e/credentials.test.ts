@@ -118,7 +118,7 @@ test('the key is nowhere but in the requests, whatever goes wrong', async () => 
   expect(summary.calls.total).toBe(service.ledger.calls);
 });
 
-test('a redirect that has the key in its address ends the run, and the key is nowhere', async () => {
+test('the key is nowhere after a redirect that has it in its address', async () => {
   await using service = await startService({script: () => reply.redirect(`http://127.0.0.1:9/?key=${KEY}`)});
   using sandbox = createSandbox();
   sandbox.write('list.csv', listOf(3));
