@@ -38,6 +38,8 @@ export interface Remedy {
    * A command whose output is piped into the run. `input`: the file that this command reads in place of the run.
    */
   readonly pipe?: {readonly command: string; readonly input: string};
+  /** True if the settings may buy answers that the user does not want: they are offered with `plan`, which sends nothing. */
+  readonly isDoubtful?: boolean;
 }
 
 export type RemedyOptions = ErrorOptions & Remedy;
@@ -66,8 +68,8 @@ export abstract class CodedError<Code extends string = string> extends Error {
   constructor(code: Code, exitCode: ExitCode, message: Said, options?: RemedyOptions) {
     super(oneLine(String(message)), options);
     this.#said = message;
-    const {flags, pipe} = options ?? {};
-    this.remedy = {...(flags && {flags}), ...(pipe && {pipe})};
+    const {flags, pipe, isDoubtful} = options ?? {};
+    this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(isDoubtful && {isDoubtful})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;

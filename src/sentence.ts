@@ -108,11 +108,20 @@ export function inCode(said: Said): string {
   return typeof said === 'string' ? said : said.inCode();
 }
 
+/** Characters that a message can't hold: a break of the line, one that steers a terminal, a command to a CI runner. */
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|(?<=#)#(?=\[|vso\[)/gu;
+
 /**
  * A word for a shell, quoted if needed. All words of others in a command or flag that is shown go through here, as
  * users paste it: a column may be named `$(…)`. A dot at the end is quoted too, since a sentence may end there.
+ * {@link UNPRINTABLE} characters become escapes in `$'…'`, as bash, zsh and ksh read them.
  */
 export function shellWord(text: string): string {
+  if (text.search(UNPRINTABLE) >= 0) {
+    const bytes = (part: string) =>
+      [...Buffer.from(part)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`);
+    return `$'${text.replace(/[\\']/g, '\\$&').replace(UNPRINTABLE, part => bytes(part).join(''))}'`;
+  }
   const isPlain = /^(?!=)[\w@%+=:,./-]*[\w@%+=:,/-]$/.test(text);
   return isPlain ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

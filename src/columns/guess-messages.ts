@@ -28,7 +28,7 @@ export function columnFlags(guesses: readonly Guess[]): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [
     `--${operation}`,
-    formatColumnChoice(operation, column),
+    formatColumnChoice(operation, column, named.filter(one => one.operation === operation).length > 1),
   ]);
   const national = named.filter(lacksCountry);
   const isKnown = named.some(({operation}) => operation === 'country');
@@ -48,11 +48,15 @@ function countryFlags(phones: readonly Guess[]): [string, string] {
 
 /**
  * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
+ * `isOneOfSeveral`: if the operation has further columns, each has its own name as prefix.
  */
-export function formatColumnChoice(operation: Guess['operation'], column: string): string {
-  return operation !== 'country' && column.includes('=')
-    ? `${column}=${operations[operation].prefix}`
-    : column;
+export function formatColumnChoice(
+  operation: Guess['operation'],
+  column: string,
+  isOneOfSeveral = false,
+): string {
+  if (operation === 'country' || !column.includes('=')) return column;
+  return `${column}=${isOneOfSeveral ? `${column.replaceAll('=', '_')}_` : operations[operation].prefix}`;
 }
 
 /** The first rows of a list, with its columns, and its header if it has one. */
@@ -104,10 +108,13 @@ export function refuseUnsureColumns(
     );
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;
-    throw unsureColumn(
-      lookups.reduce((said, guess) => say`${said} ${describePassedOver(guess)}`, none),
-      columnFlags([...lookups.filter(isOffered), ...countries]),
-    );
+    const said = lookups.reduce((all, guess) => say`${all} ${describePassedOver(guess)}`, none);
+    const offered = lookups.filter(isOffered);
+    if (offered.length > 0) throw unsureColumn(said, columnFlags([...offered, ...countries]));
+    const flags = columnFlags([...lookups.filter(isAddable), ...countries]);
+    const next =
+      flags.length > 0 ? '' : say` If another column has such values, name it with ${anyLookup()}.`;
+    throw new UsageError('column_unsure', say`${said}${next}`, {flags, isDoubtful: true});
   }
   throw new UsageError(
     'no_columns',
@@ -144,6 +151,12 @@ function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
   return reason === undefined ? '' : ` (${reason})`;
 }
 
+/** True if a flag makes the run look this column up, with answers for some values. */
+function isAddable(guess: LookupGuess): boolean {
+  const {aside} = guess;
+  return aside !== 'parted' && aside !== 'nothing' && aside !== 'unknowable' && !holdsSeveral(guess);
+}
+
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
 export function describePassedOver(guess: LookupGuess): Said {
   const {operation, column, ofKind, national, aside} = guess;
@@ -156,7 +169,7 @@ export function describePassedOver(guess: LookupGuess): Said {
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = setBy(isOpen ? flags.slice(0, -2) : flags);
   const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
-  const add = aside === 'unknowable' ? '' : say`; add ${named}${country}`;
+  const add = !isAddable(guess) ? '' : say`; add ${named}${country}`;
   return say`Not looked up, though ${percent(ofKind)} of its values are ${plural}: "${column}"${reasonOf(guess)}${add}.`;
 }
 
@@ -240,7 +253,7 @@ const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short
 
 function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
   return unsureColumn(
-    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', column)} ${set('defaultCountry', 'DE')}.`,
+    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', formatColumnChoice('phone', column))} ${set('defaultCountry', 'DE')}.`,
     [...others, '--phone', formatColumnChoice('phone', column), '--default-country', 'COUNTRY'],
   );
 }
@@ -277,9 +290,9 @@ export function adviseOnCommonText(text: string): Said {
 }
 
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
-  const {column, ofKind, fault: {text} = {}} = guess;
+  const {operation, column, ofKind, fault: {text} = {}} = guess;
   const said = say`Column "${column}" ${faultIn(guess)}.`;
-  const isOwn = flags.includes(column);
+  const isOwn = flags.includes(formatColumnChoice(operation, column));
   if (text !== undefined && ofKind > 0 && !isOwn)
     return unsureColumn(
       say`${said} ${adviseOnCommonText(text)} Else name the columns to look up with ${anyLookup()}.`,

@@ -4,6 +4,7 @@ import {didYouMean} from '../job/did-you-mean.ts';
 import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';
+import {shellWord} from '../sentence.ts';
 
 /** Reads a column's cell in a row as text; undefined if the row has no such cell. */
 export type CellReader = (row: Row) => string | undefined;
@@ -118,9 +119,15 @@ export function requireColumn(
   setting: string,
 ): void {
   if (kind === 'ndjson' || columns.includes(name)) return;
+  // `a=b` means column `a`, prefix `b`.
+  const own = columns.find(column => column.startsWith(`${name}=`));
+  const hint =
+    own === undefined
+      ? didYouMean(name, columns)
+      : ` If you mean "${own}", add a prefix: ${shellWord(`${own}=PREFIX_`)}.`;
   throw new UsageError(
     'unknown_column',
-    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${didYouMean(name, columns)}`,
+    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${hint}`,
   );
 }
 

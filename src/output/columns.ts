@@ -214,7 +214,10 @@ export function refuseClashes(
 }
 
 /** The flag that names a column, and gives its results another prefix if `prefix` is defined. */
-function choiceOf({operation, column}: Target, prefix: string | undefined): [string, string] {
+function choiceOf(
+  {operation, column, prefix: own}: Target,
+  prefix = column.includes('=') ? own.replaceAll('=', '_') : undefined,
+): [string, string] {
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 

@@ -54,6 +54,18 @@ it.each([
   expect(await limit()).toBe('8');
 });
 
+it('the name of a column can not add a line to the job file', async () => {
+  using sandbox = createSandbox();
+  const rows = [1, 2, 3, 4, 5, 6].map(n => `jo${n}@example.com,030 23125 001,DE\n`).join('');
+  sandbox.write('list.csv', `email,"tel\nfail_if: a","land\nmax_rejects: 100%"\n${rows}`);
+  expect((await runHere(sandbox, ['init', 'list.csv'])).code).toBe(0);
+  const job = sandbox.read('list.yaml');
+  expect(job).toMatch(/^# phone: .*left out: .*with country: land max_rejects: 100%$/m);
+  expect(Object.keys(parse(job))).toEqual([
+    ...['name', 'input', 'output', 'force', 'endpoint', 'email', 'max_credits', 'report'],
+  ]);
+});
+
 it('init reads a list as it is told to, and the job does too', async () => {
   using sandbox = createSandbox();
   const list = Buffer.from('Straße;9;Herr Müller;192.0.2.1\n'.repeat(9), 'latin1');

@@ -104,6 +104,33 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     args: ['run', 'LIST'],
     says: /9 rows written/,
   },
+  'names with =': {
+    text: `agent=ip,agent ip\n${'192.0.2.1,192.0.2.2\n'.repeat(9)}`,
+    args: ['plan', 'LIST'],
+    says: /ip +"agent=ip" +named\n +ip +"agent ip" +named/,
+  },
+  'a name with = beside one that clashes': {
+    text: `ip,ip_is_vpn,login=ip\n${[1, 2, 3, 4, 5, 6, 7, 8, 9].map(n => `192.0.2.${n},no,192.0.3.${n}\n`).join('')}`,
+    args: ['run', 'LIST'],
+    says: /up ip and "login=ip" \(IP\).*9 rows written/s,
+  },
+  ...Object.fromEntries(
+    [
+      ['a line break', 'ip\nagent\n'],
+      ['an escape sequence', '\u001b[31mip\u001b[0m agent\u202e'],
+      ['a quote, a backslash and a bell', "agent's \\ ip\u0007"],
+      ['a command to a CI runner', 'agent ##[error] ip'],
+    ].map(([what, name]): [string, Suggestion] => [
+      `a name with ${what}`,
+      {text: `"${name}"\n${'192.0.2.1\n'.repeat(9)}`, args: ['plan', 'LIST'], says: / ip +".*" +named\n/},
+    ]),
+  ),
+  'versions, which only a plan may look up': {
+    text: `user,build\n${'jo,4.12.0.1\nal,4.12.0.2\n'.repeat(4)}`,
+    args: ['run', 'LIST', '--yes'],
+    where: /^Try: (bulk-enrich plan .*)$/m,
+    says: /ip +"build" +named/,
+  },
   'no header': {
     text: '0171 3920000\n0171 3920001\n',
     args: ['run', 'LIST', '--default-country', 'DE'],
@@ -142,7 +169,11 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
 function follow(command: string, env: Readonly<Record<string, string>>): Promise<CommandOutcome> {
   // The user's own knowledge of a list.
   const filled = command.replace('COUNTRY', 'DE');
-  const words = [...filled.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const words = filled.includes("$'")
+    ? execFileSync('bash', ['-c', `printf '%s\\0' ${filled}`], {encoding: 'utf8'})
+        .split('\0')
+        .slice(0, -1)
+    : [...filled.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   expect(words[0], command).toBe('bulk-enrich');
   return runHere(sandbox, words.slice(1), {env});
 }

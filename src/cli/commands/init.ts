@@ -2,7 +2,7 @@ import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {readHeaders} from '../../columns/recognize/column.ts';
 import {isRowOfValues} from '../../columns/values-as-header.ts';
-import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {OutputError, oneLine, systemReason, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
@@ -160,13 +160,14 @@ function line(name: string, value: unknown, comment: string): string {
   const text = loadYaml()
     .stringify({[spellName(name, '_')]: value}, {lineWidth: 0})
     .trimEnd();
-  return text.includes('\n') ? `# ${comment}\n${text}\n` : `${text.padEnd(40)} # ${comment}\n`;
+  const said = oneLine(comment);
+  return text.includes('\n') ? `# ${said}\n${text}\n` : `${text.padEnd(40)} # ${said}\n`;
 }
 
 /** The line of a setting that the user may want, as a comment. */
 function perhaps(name: string, value: unknown, comment: string): string {
   const text = loadYaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
-  return `# ${`${spellName(name, '_')}: ${text}`.padEnd(38)} # ${comment}\n`;
+  return `# ${`${spellName(name, '_')}: ${oneLine(text)}`.padEnd(38)} # ${oneLine(comment)}\n`;
 }
 
 /** The comment at the top: uses of the job file. cron has a short PATH, so its command has the full paths of Node and the program. */

@@ -25,7 +25,7 @@ function lineOf({command, inputs, flags}: CommandLine): string {
 }
 
 /** The command with the settings that fix its fault; undefined if none are known. */
-export function applyRemedy(line: CommandLine, {flags = [], pipe}: Remedy): string | undefined {
+export function applyRemedy(line: CommandLine, {flags = [], pipe, isDoubtful}: Remedy): string | undefined {
   if (flags.length === 0 && pipe === undefined) return undefined;
   const added: Record<string, (string | boolean | undefined)[]> = {};
   for (const {name, value} of settingsBy(flags)) added[name] = [...(added[name] ?? []), value];
@@ -37,7 +37,10 @@ export function applyRemedy(line: CommandLine, {flags = [], pipe}: Remedy): stri
     all[name] = Array.isArray(before) ? [...(before as unknown[]), ...values] : values;
   }
   const inputs = line.inputs.map(input => (input === pipe?.input ? '-' : input));
-  const again = lineOf({...line, inputs, flags: all});
+  const {yes: _, ...planned} = all;
+  const again = lineOf(
+    isDoubtful ? {command: 'plan', inputs, flags: planned} : {...line, inputs, flags: all},
+  );
   return pipe === undefined ? again : `${pipe.command} ${shellWord(pipe.input)} | ${again}`;
 }
 

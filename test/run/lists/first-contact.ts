@@ -1,7 +1,7 @@
 /** Lists by people who had not seen the tool before: what was bought wrongly, or turned away. */
 export const firstContact = `
 versions of a program are no addresses ▸ user,app_version,email ⏎ 6× u{n},8.8.4.{n},p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 ▸ Not looked up, though 100% of its values are IP addresses: "app_version" (they may be versions, or masks); add --ip app_version.
-versions alone ▸ user,build ⏎ 6× u{n},4.12.0.{n} ▸ column_unsure ▸ No column is looked up for sure.
+versions alone ▸ user,build ⏎ 6× u{n},4.12.0.{n} ▸ column_unsure --ip build ▸ No column is looked up for sure.
 a mask and an object's number ▸ oid,netmask,source ⏎ 6× 1.3.6.1,255.255.255.0,198.51.100.{n} ▸ ip=source → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "oid" (they may be versions, or masks)
 small addresses under their own name ▸ ip ⏎ 6× 8.8.4.{n} ▸ ip=ip → 8.8.4.0 8.8.4.1 8.8.4.2 … 6
 a column that says yes or no stops nothing ▸ has_email,e_mail ⏎ 6× {n},p{n}@example.com ▸ email=e_mail → p0@example.com p1@example.com p2@example.com … 6

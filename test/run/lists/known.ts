@@ -22,6 +22,7 @@ Name <address>, mailto:, a trailing semicolon ▸ email ⏎ Jo Doe <jo@example.c
 what exports write for nothing ▸ email,ip ⏎ n/a,- ⏎ k.A.,NULL ⏎ \\N,unknown ⏎ 3× p{n}@example.com,192.0.2.{n} ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 most of a column is something else ▸ [--ip ip] ip ⏎ 20× host{n} ▸ column_invalid ▸ 20 of the first 20 values in column "ip" can't be IP addresses (most often: ip_malformed). Nothing was sent.
 nothing to look up ▸ a,b ⏎ 3× x{n},y{n} ▸ no_columns ▸ No column looks like IP addresses, phone numbers or e-mail addresses. Name them with --ip, --phone or --email (columns: a, b).
+a column whose name has =, without a prefix ▸ [--ip user=login] user=login ⏎ 3× 192.0.2.{n} ▸ unknown_column ▸ If you mean "user=login", add a prefix: user=login=PREFIX_.
 a column that does not exist ▸ [--email e-mail] email ⏎ 3× p{n}@example.com ▸ unknown_column ▸ --email: there is no column "e-mail" (columns: email). Did you mean "email"?
 the usual fault of a column is named, and not its rarest ▸ [--ip ip] ip ⏎ 3× 10.0.0.{n} ⏎ 17× host{n} ▸ column_invalid ▸ 20 of the first 20 values in column "ip" can't be IP addresses (most often: ip_malformed).
 a few odd values in a column that is mostly empty stop no run ▸ [--ip ip] id,ip ⏎ 20× {n}, ⏎ 5× {n},host{n} ▸ ip=ip → | 5×ip_malformed ▸

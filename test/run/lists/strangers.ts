@@ -12,20 +12,20 @@ the only one, under a word that is not known ▸ name,Fan e-mail ⏎ 6× Ada,p{n
 the only one, its word behind it ▸ Name,Courriel fan ⏎ 6× Ada,p{n}@example.com ▸ email=Courriel fan → p0@example.com p1@example.com p2@example.com … 6
 two such, and none that is plain ▸ Bride e-mail,Groom e-mail ⏎ 6× p{n}@example.com,q{n}@example.org ▸ column_unsure --email Bride e-mail --email Groom e-mail ▸ "Bride e-mail" (its name may mean another party than the person); add --email 'Bride e-mail'. … "Groom e-mail"
 two such beside another kind ▸ ip,Bride e-mail,Groom e-mail ⏎ 6× 198.51.100.{n},p{n}@example.com,q{n}@example.org ▸ ip=ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "Bride e-mail" (its name may
-the only one, with few values ▸ name,Till IP ⏎ 10× Ada,203.0.113.7 ⏎ 10× Bo,203.0.113.8 ▸ column_unsure ▸ "Till IP" (only 2 values in 20 rows
+the only one, with few values ▸ name,Till IP ⏎ 10× Ada,203.0.113.7 ⏎ 10× Bo,203.0.113.8 ▸ column_unsure --ip Till IP ▸ "Till IP" (only 2 values in 20 rows
 the pupil beside the parents ▸ Courriel élève;Courriel père;Courriel mère ⏎ 6× p{n}@example.com;q{n}@example.org;r{n}@example.org ▸ email=Courriel élève → p0@example.com p1@example.com p2@example.com … 6 ▸ "Courriel père" … "Courriel mère"
 a user name that is an address, beside an actor's ▸ [@log.ndjson] 6× {"ip":"198.51.100.{n}","user_name":"p{n}@example.com","details":{"actor_email":"ops@example.org"}} ▸ ip=ip email=user_name → 198.51.100.0 p0@example.com 198.51.100.1 … 12 ▸ "details.actor_email"
 numbers of messages ▸ Message-ID,From e-mail ⏎ 6× <20260307{n}.70973@mx.example.com>,p{n}@example.com ▸ email=From e-mail → p0@example.com p1@example.com p2@example.com … 6 ▸ "Message-ID" (they may be identifiers, or accounts of machines)
-numbers of meetings alone ▸ UID,Summary ⏎ 6× 867867160455698{n}@calendar.example.com,Meeting ▸ column_unsure ▸ "UID" (they may be identifiers, or accounts of machines)
-one account on many machines ▸ host,remote ⏎ 6× h{n},git@git{n}.example.com ▸ column_unsure ▸ "remote" (they may be identifiers
-pictures ▸ name,Avatar ⏎ 6× Ada,avatar_{n}@2x.png ▸ column_unsure ▸ "Avatar" (they may be identifiers
+numbers of meetings alone ▸ UID,Summary ⏎ 6× 867867160455698{n}@calendar.example.com,Meeting ▸ column_unsure --email UID ▸ "UID" (they may be identifiers, or accounts of machines)
+one account on many machines ▸ host,remote ⏎ 6× h{n},git@git{n}.example.com ▸ column_unsure --email remote ▸ "remote" (they may be identifiers
+pictures ▸ name,Avatar ⏎ 6× Ada,avatar_{n}@2x.png ▸ column_unsure --email Avatar ▸ "Avatar" (they may be identifiers
 addresses under a name that says nothing, beside a header that does ▸ e-mail,XMPP ⏎ 6× p{n}@example.com,q{n}@example.org ▸ email=e-mail → p0@example.com p1@example.com p2@example.com … 6 ▸ "XMPP"; add --email XMPP.
 the same in a list without such a header ▸ name,XMPP ⏎ 6× Ada,p{n}@example.com ▸ email=XMPP → p0@example.com p1@example.com p2@example.com … 6
 two of them without a header ▸ [--no-header] 6× p{n}@example.com,q{n}@example.org ▸ column_unsure --email column_1 --email column_2
 numbers with their plus beside a header that says so ▸ Phone,Response 1 ⏎ 6× +1202555010{n},+1202555011{n} ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 6 ▸ "Response 1"; add --phone 'Response 1'.
-versions with large parts ▸ commit,release ⏎ 6× c{n},120.0.6{n}.129 ▸ column_unsure ▸ "release" (they may be versions, or masks)
+versions with large parts ▸ commit,release ⏎ 6× c{n},120.0.6{n}.129 ▸ column_unsure --ip release ▸ "release" (they may be versions, or masks)
 versions under their name beside addresses ▸ src_ip,rule_version ⏎ 6× 198.51.100.{n},5.1.12.10{n} ▸ ip=src_ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6
-a firmware whose parts are large ▸ Device,Firmware ⏎ 6× cam{n},151.62.70.13{n} ▸ column_unsure ▸ "Firmware" (they may be versions
+a firmware whose parts are large ▸ Device,Firmware ⏎ 6× cam{n},151.62.70.13{n} ▸ column_unsure --ip Firmware ▸ "Firmware" (they may be versions
 masked addresses ▸ email,signup_ip ⏎ 6× f****{n}@example.com,198.51.100.{n} ▸ column_unsure --ip signup_ip ▸ none of its values is one (row 1: email_masked
 anonymized by its name ▸ email,ip_anonymized ⏎ 6× p{n}@example.com,198.51.10{n}.7 ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 ▸ "ip_anonymized" (masked or anonymized)
 anonymized by its values ▸ email,ip ⏎ 6× p{n}@example.com,198.51.10{n}.0 ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 ▸ "ip" (masked or anonymized)
