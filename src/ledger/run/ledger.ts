@@ -82,7 +82,7 @@ export class Ledger {
   /** Number of answers that the run had bought when this session began. */
   readonly #boughtBefore: number;
   readonly #reservations: Reservations;
-  #used: UsedValues;
+  readonly #used: UsedValues;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -172,15 +172,6 @@ export class Ledger {
   /** Counts a value whose rows get the outcome in the ledger. */
   use(entry: LedgerEntry): void {
     this.#used.addKnown(entry);
-  }
-
-  /** Begins to count values anew, since the run reads its input again. */
-  readAgain(): void {
-    this.#writer.drain();
-    const {last} = orThrowLedgerError(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
-    this.#used = new UsedValues(this.tally, Number(last ?? 0));
-    for (const counts of Object.values(this.tally.operations))
-      Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
   }
 
   /**

@@ -9,12 +9,12 @@ interface BooksReading {
   readonly inFlightMs: number;
 }
 
-/** A session's counts at a moment. `read`: its rows since it last began to read its input. */
+/** A session's counts at a moment. */
 type Mark = ReturnType<typeof markOf>;
 
-function markOf(at: number, {tally, rows: read, inFlightMs}: BooksReading, rows: number) {
+function markOf(at: number, {tally, rows, inFlightMs}: BooksReading) {
   const copy = {...tally, latency: {...tally.latency}};
-  return {at, calls: totalOf(tally, 'calls'), rows, read, inFlightMs, tally: copy};
+  return {at, calls: totalOf(tally, 'calls'), rows, inFlightMs, tally: copy};
 }
 
 /** Milliseconds between two marks at first, before any are dropped. */
@@ -30,15 +30,14 @@ export class Timeline {
   #everyMs = FIRST_MS;
 
   constructor(now: number, reading: BooksReading) {
-    this.#marks = [markOf(now, reading, reading.rows)];
+    this.#marks = [markOf(now, reading)];
   }
 
   /** Ends a stretch if enough time has passed. The last one of a session may be shorter. */
   sample(now: number, reading: BooksReading, isLast = false): void {
     const last = this.#marks.at(-1) as Mark;
     if (Math.round(now - last.at) < (isLast ? SHORTEST_MS : this.#everyMs)) return;
-    // A run that reads its input again begins to count rows anew.
-    this.#marks.push(markOf(now, reading, last.rows + Math.max(0, reading.rows - last.read)));
+    this.#marks.push(markOf(now, reading));
     const end = this.#marks.length - 1;
     if (end <= MOST_STRETCHES) return;
     this.#marks = this.#marks.filter((_, index) => index % 2 === 0 || index === end);

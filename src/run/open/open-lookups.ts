@@ -17,8 +17,7 @@ export interface LookupNeeds extends Calling {
 
 export interface OpenedLookups {
   readonly gate: Gate;
-  /** Makes the lookups of one reading of the list. */
-  readonly lookups: () => Lookups;
+  readonly lookups: Lookups;
   readonly closeOutlet: () => Promise<void>;
 }
 
@@ -91,5 +90,5 @@ function openGate(
     now: clock,
     random: io.random,
   });
-  return {gate, lookups: () => new Lookups(gate)};
+  return {gate, lookups: new Lookups(gate)};
 }
