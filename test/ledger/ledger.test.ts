@@ -492,7 +492,7 @@ test.each([
   ['a saved name', "UPDATE meta SET value = CAST(x'22ff22' AS TEXT) WHERE name = 'run'"],
   ['a saved name with another digit', "UPDATE meta SET value = replace(value, '1', '9') WHERE name = 'run'"],
   ['a saved name without its checksum', "UPDATE meta SET value = substr(value, 1, 11) WHERE name = 'run'"],
-  ['a cost', "UPDATE value SET spent = 'x'"],
+  ['a cost', "UPDATE scope SET counts = replace(counts, '1', '9')"],
   ['a lease', "UPDATE lease SET calls = replace(calls, '7', '8')"],
   ['an operation', "UPDATE value SET operation = 'none'"],
   ['a number of doubts', "UPDATE value SET doubts = 'x'"],

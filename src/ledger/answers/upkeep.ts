@@ -1,9 +1,9 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Sqlite} from '../../disk/sqlite.ts';
+import {isBusy, type Sqlite} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {openStoreFile, STORE_FILE} from './store-file.ts';
+import {IS_REJECTION, openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** Requirements of a run for the store. */
 interface StoreNeeds {
@@ -23,10 +23,77 @@ const REMOVED_AT_ONCE = 2_000;
 const PAGES_AT_ONCE = 500;
 /** Maximum milliseconds for the upkeep at the end of a run. The next run continues. */
 const LONGEST_MS = 2_000;
+/** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Maintains the answer store: `store stats`, `prune` and `purge`. Works in short steps, so that runs can write in between. */
+export class StoreAdmin {
+  readonly #db: Sqlite;
+
+  private constructor(db: Sqlite) {
+    this.#db = db;
+  }
+
+  /** Undefined if the directory has no store. Throws if the store can't be opened. */
+  static open(directory: string): StoreAdmin | undefined {
+    return existsSync(join(directory, STORE_FILE))
+      ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
+      : undefined;
+  }
+
+  /** `oldest`, `newest`: milliseconds since the epoch. */
+  stats() {
+    const times = ['min(bought_at) AS oldest', 'max(bought_at) AS newest'];
+    const rows = this.#db.query(
+      ['operation', 'count(*) AS answers', ...times],
+      'FROM answer GROUP BY operation',
+    );
+    return rows.all().map(({operation, answers, oldest, newest}) => ({
+      ...{operation: String(operation), answers: Number(answers)},
+      ...{oldest: Number(oldest), newest: Number(newest)},
+    }));
+  }
+
+  /**
+   * Removes an operation's answers and rejections that are older than these ages (milliseconds) on the date `today`
+   * (milliseconds since the epoch). Returns their number.
+   */
+  async prune(
+    operation: Operation,
+    {answers, rejections}: {readonly answers: number; readonly rejections: number},
+    today: number,
+  ): Promise<number> {
+    const [answered, rejected] = [answers, rejections].map(age => Math.max(0, Math.floor(today - age)));
+    const past = `operation = '${operation}' AND bought_at < CASE WHEN ${IS_REJECTION} THEN ${rejected} ELSE ${answered} END`;
+    return removeAnswers(this.#db, past);
+  }
+
+  /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
+  purge(keys: readonly string[]): number {
+    const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
+    return keys.reduce((sum, key) => sum + remove.run(key), 0);
+  }
+
+  /**
+   * Returns freed space to the file system. Stops early if a run locks the file. Then the file only stays
+   * larger: removed answers are already overwritten.
+   */
+  async giveBack(): Promise<void> {
+    try {
+      await returnFreePages(this.#db);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
 
 /**
- * Keeps the store from growing forever. Removes answers that are too old for every job. Works in short transactions
- * and for a short time; the next run continues.
+ * Keeps the store from growing forever. Removes answers that are too old for every job. Works for a short time; the next
+ * run continues.
  *
  * @throws SQLite's errors, such as that another run is writing.
  */
@@ -79,7 +146,7 @@ function behindSentence(now: number, newest: number): string {
  * Removes answers that fulfil an SQL condition, the oldest first, in short transactions; stops at `until` (by
  * `performance.now`). Returns their number.
  */
-export async function removeAnswers(
+async function removeAnswers(
   db: Sqlite,
   condition: string,
   until = Number.POSITIVE_INFINITY,
@@ -96,16 +163,15 @@ export async function removeAnswers(
 }
 
 /**
- * Returns free pages to the file system, in short steps, so that runs can write in between. A full VACUUM would lock
- * out every run meanwhile.
+ * Returns free pages to the file system, in short steps. A full VACUUM would lock out every run meanwhile. Between the
+ * steps, others may free more pages.
  */
-export async function returnFreePages(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
-  const free = () => db.pragma('freelist_count');
-  let before = Number.POSITIVE_INFINITY;
-  // A file whose pages can't be returned would be tried for ever.
-  for (let left = free(); left > 0 && left < before && performance.now() < until; left = free()) {
-    before = left;
+async function returnFreePages(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
+  while (db.pragma('freelist_count') > 0 && performance.now() < until) {
+    const before = db.pragma('page_count');
     db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+    // Only a file that was made without this program returns none. It would be tried for ever.
+    if (db.pragma('page_count') === before) return;
     await sleep(0);
   }
 }

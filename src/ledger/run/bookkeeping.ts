@@ -1,34 +1,125 @@
-import type {Operation} from '../../operations/table.ts';
 import {isKept} from '../lookup.ts';
-import type {BookedAttempt, LedgerEntry, Reservation} from './entry.ts';
+import {Budget, type Limits} from './budget.ts';
+import {
+  type BookedAttempt,
+  dispatchNumber,
+  type LedgerEntry,
+  leaseOfDispatch,
+  type Reservation,
+} from './entry.ts';
 import {loseCall} from './ledger-rows.ts';
-import {addSpending, type Spending, zeroSpending} from './spending.ts';
-import {countBooked, countLost, noRefusalsYet, type Tally} from './tally.ts';
+import type {Counts} from './spending.ts';
+import {countBooked, countLost, emptyTally, type Tally} from './tally.ts';
 import {noAttempts} from './value-history.ts';
 
-/** Books calls in their values' entries, and in the session's counts, which begin with the sums over the file's rows. */
+interface BookkeepingStart {
+  readonly counts: Counts;
+  /** Number of calls that were in flight when the last session ended. */
+  readonly interrupted: number;
+  readonly bought: number;
+  readonly lastLease: number;
+}
+
+/** The calls in flight, whose credits are reserved, and the counts of those that have ended. */
 export class Bookkeeping {
   readonly tally: Tally;
-  /** Spending since the count began, by operation. */
-  readonly spending: Record<Operation, Spending>;
+  readonly counts: Counts;
+  readonly budget: Budget;
   /** Number of answers that the run has bought. */
   bought: number;
+  #lastLease: number;
+  /** By key of the value, in the order of sending. */
+  readonly #inFlight = new Map<string, Reservation>();
 
-  constructor(tally: Tally, spending: Record<Operation, Spending>, bought: number) {
-    this.tally = tally;
-    this.spending = spending;
+  constructor(limits: Limits, {counts, interrupted, bought, lastLease}: BookkeepingStart) {
+    this.tally = emptyTally(counts.refusals);
+    countLost(this.tally, interrupted);
+    this.counts = counts;
+    this.budget = new Budget(limits, counts);
     this.bought = bought;
+    this.#lastLease = lastLease;
   }
 
-  /** Books an attempt, and its outcome. */
-  book(entry: LedgerEntry, booked: BookedAttempt): void {
+  /** Number of calls in flight. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** All calls of the leases before this one are booked. */
+  get oldestLease(): number {
+    const [oldest] = this.#inFlight.values();
+    return oldest === undefined ? this.#lastLease + 1 : leaseOfDispatch(oldest.entry.sent);
+  }
+
+  /** Adds up `measure` over the calls in flight. */
+  sumInFlight(measure: (call: Reservation) => number): number {
+    let sum = 0;
+    for (const call of this.#inFlight.values()) sum += measure(call);
+    return sum;
+  }
+
+  /** Reserves credits for the calls, in order, as far as the budgets allow. `write` makes that durable. */
+  reserve(
+    batch: readonly Reservation[],
+    write: (lease: number, calls: readonly Reservation[]) => void,
+  ): readonly Reservation[] {
+    const granted: Reservation[] = [];
+    const lease = this.#lastLease + 1;
+    try {
+      for (const call of batch) {
+        const limits = this.budget.take(call);
+        if (limits === undefined) break;
+        granted.push(Object.assign(call, {limits}));
+      }
+      write(lease, granted);
+    } catch (error) {
+      for (const call of granted) this.budget.release(call, 'free');
+      throw error;
+    }
+    if (granted.length > 0) this.#lastLease = lease;
+    for (const [nth, call] of granted.entries()) {
+      call.entry.sent = dispatchNumber(lease, nth);
+      this.#inFlight.set(call.key, call);
+    }
+    return granted;
+  }
+
+  /** Books the end of a call. Returns the value's entry; undefined if the call is not in flight. */
+  end(booked: BookedAttempt): LedgerEntry | undefined {
+    const call = this.#inFlight.get(booked.key);
+    if (call === undefined) return undefined;
+    this.#inFlight.delete(call.key);
+    this.budget.release(call, booked.charge);
+    if (call.renews === true && booked.charge !== 'free') this.counts.renewed += call.cost;
+    this.#book(call.entry, booked);
+    return call.entry;
+  }
+
+  /** Books the calls in flight as maybe charged: the session ends before their outcomes are known. */
+  loseAll(): LedgerEntry[] {
+    const lost = [...this.#inFlight.values()];
+    this.#inFlight.clear();
+    for (const call of lost) {
+      this.budget.release(call, 'maybe');
+      loseCall(call, this.counts);
+    }
+    countLost(this.tally, lost.length);
+    return lost.map(({entry}) => entry);
+  }
+
+  /** Books a lost call anew: its outcome has arrived. */
+  found(entry: LedgerEntry, booked: BookedAttempt): void {
+    this.counts.spending[entry.operation].maybeSpent -= booked.cost;
+    countLost(this.tally, -1);
+    this.#book(entry, booked);
+  }
+
+  #book(entry: LedgerEntry, booked: BookedAttempt): void {
     const {operation, charge, cost, outcome, history, isConfirmed = false} = booked;
-    const spent = {
-      calls: countBooked(this.tally, booked) ? 1 : 0,
-      spent: charge === 'spent' ? cost : 0,
-      maybeSpent: charge === 'maybe' ? cost : 0,
-    };
-    addSpending(spent, entry.spending, this.spending[operation]);
+    const spending = this.counts.spending[operation];
+    if (countBooked(this.tally, booked)) spending.calls += 1;
+    if (charge === 'spent') spending.spent += cost;
+    if (charge === 'maybe') spending.maybeSpent += cost;
     Object.assign(entry, {history, interrupted: undefined});
     // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
     if (outcome === undefined) return;
@@ -36,31 +127,5 @@ export class Bookkeeping {
     if (!isKept(outcome) || (outcome.status === 'failed' && !isConfirmed)) return;
     this.bought += 1;
     Object.assign(entry, {nth: this.bought, history: noAttempts});
-  }
-
-  /** Books a call as maybe charged: the session ends before its outcome is known. */
-  lose(call: Reservation): void {
-    loseCall(call.entry, call);
-    this.#countLost(call.operation, 1, call.cost);
-  }
-
-  /** Takes a lost call back out of the books: its outcome has arrived. */
-  unlose({operation, spending}: LedgerEntry, cost: number): void {
-    addSpending({maybeSpent: -cost}, spending);
-    this.#countLost(operation, -1, cost);
-  }
-
-  beginCount(): void {
-    Object.assign(this.spending, zeroSpending());
-    this.forgetRefusals();
-  }
-
-  forgetRefusals(): void {
-    Object.assign(this.tally.refusals, noRefusalsYet());
-  }
-
-  #countLost(operation: Operation, count: 1 | -1, cost: number): void {
-    countLost(this.tally, count);
-    addSpending({maybeSpent: count * cost}, this.spending[operation]);
   }
 }

@@ -3,7 +3,7 @@ import type {Charge} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
 import type {Reservation} from './entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {type SpendingBy, totalSpending, zeroSpending} from './spending.ts';
+import {type Counts, totalSpending, zeroSpending} from './spending.ts';
 
 export interface Limits {
   /**
@@ -25,19 +25,18 @@ interface CreditLimit {
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly shared: readonly PeriodBudget[];
-  readonly #spending: SpendingBy;
+  readonly #counts: Counts;
   /** The run's credits plus those left, by a limit's name, when the limit was last read. */
   readonly #shares = new Map<string, number>();
-  /** The run's credits that renewed known answers, also those of calls in flight. */
-  #renewed: number;
+  /** Credits of the calls in flight, and the part of them that renews known answers. */
   #reserved = 0;
+  #renewing = 0;
   /** The shared budget that refused the last reservation; undefined if none did. */
   exhausted: PeriodBudget | undefined;
 
-  /** `spending`: what the run has spent, as it is now. `renewed`: the part of it that renewed known answers. */
-  constructor({maxCredits, shared = []}: Limits, spending: SpendingBy, renewed: number) {
-    this.#spending = spending;
-    this.#renewed = renewed;
+  /** `counts`: what the run has spent, as it is now. */
+  constructor({maxCredits, shared = []}: Limits, counts: Counts) {
+    this.#counts = counts;
     this.shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
@@ -49,7 +48,7 @@ export class Budget {
 
   /** Spent, maybe spent and reserved credits since the count began. */
   get committed(): number {
-    const {spent, maybeSpent} = totalSpending(this.#spending);
+    const {spent, maybeSpent} = totalSpending(this.#counts.spending);
     return spent + maybeSpent + this.#reserved;
   }
 
@@ -68,7 +67,7 @@ export class Budget {
     if (this.#run !== undefined && cost > this.#run.left()) return undefined;
     if (!this.#takeShared(cost)) return undefined;
     this.#reserved += cost;
-    if (renews) this.#renewed += cost;
+    if (renews) this.#renewing += cost;
     return this.shared.map(({name}) => name);
   }
 
@@ -91,14 +90,9 @@ export class Budget {
   /** Ends the reservation of a call. A free call gives its credits back. */
   release({cost, renews = false, limits = []}: Reservation, charge: Charge): void {
     this.#reserved -= cost;
+    if (renews) this.#renewing -= cost;
     if (charge !== 'free') return;
-    if (renews) this.#renewed -= cost;
     for (const budget of this.shared) for (const name of limits) budget.refund(name, cost);
-  }
-
-  /** Begins a new count. */
-  beginCount(): void {
-    this.#renewed = 0;
   }
 
   /** Closes all shared budgets, then throws the first error of theirs. */
@@ -118,7 +112,8 @@ export class Budget {
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;
-    const isWithin = (share: number) => this.#renewed + cost <= share / 2;
+    const renewed = this.#counts.renewed + this.#renewing + cost;
+    const isWithin = (share: number) => renewed <= share / 2;
     if (!isWithin(this.#shares.get(name) ?? Number.POSITIVE_INFINITY)) return false;
     const left = limit.left();
     this.#shares.set(name, this.committed + left);
@@ -150,16 +145,16 @@ interface Holding {
 /** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
 export type GiveBack = (holder: string, spent: number) => void;
 
-/** Gives back the unspent credits of a killed session. `spending`: the run's, by endpoint and account. */
+/** Gives back the unspent credits of a killed session. `counts`: the run's, by endpoint and account. */
 export function refundHolding(
   db: Sqlite,
-  spending: ReadonlyMap<number, SpendingBy>,
-  giveBack: GiveBack,
+  counts: ReadonlyMap<number, Counts>,
+  giveBack: GiveBack | undefined,
 ): void {
   const last = readMeta<Holding>(db, 'holding');
   if (last === undefined) return;
-  const {spent, maybeSpent} = totalSpending(spending.get(last.scope) ?? zeroSpending());
-  giveBack(last.holder, spent + maybeSpent - last.before);
+  const {spent, maybeSpent} = totalSpending(counts.get(last.scope)?.spending ?? zeroSpending());
+  giveBack?.(last.holder, spent + maybeSpent - last.before);
 }
 
 /** Saves by which the next session sees, after a kill, how much of its blocks this one spent. */

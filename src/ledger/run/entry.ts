@@ -1,7 +1,6 @@
 import type {TimedAttempt} from '../../client/attempt.ts';
 import type {Charge} from '../../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup.ts';
-import type {Spending} from './spending.ts';
 import {noAttempts, type ValueHistory} from './value-history.ts';
 
 /**
@@ -22,10 +21,6 @@ export interface LedgerEntry extends LookupKey {
    * for an outcome without a call.
    */
   nth: number | null;
-  /** Calls of the value since the count began, and their cost. */
-  readonly spending: Spending;
-  /** The part of its credits, spent or maybe spent, that renewed an answer. */
-  renewed: number;
   /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
   isUsed: boolean;
   /** Number of the value's row in the ledger's file; 0 if the entry was not read from there. */
@@ -34,9 +29,8 @@ export interface LedgerEntry extends LookupKey {
 
 /** The entry of a value that the ledger does not know. */
 export function newEntry({operation, key}: LookupKey, history = noAttempts): LedgerEntry {
-  const spending = {spent: 0, maybeSpent: 0, calls: 0};
   const unsettled = {outcome: undefined, interrupted: undefined, sent: 0, nth: null};
-  return {operation, key, history, ...unsettled, spending, renewed: 0, isUsed: false, id: 0};
+  return {operation, key, history, ...unsettled, isUsed: false, id: 0};
 }
 
 /** Maximum number of calls in a lease. */

@@ -6,11 +6,11 @@ import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
 
 /**
- * `scope`: the endpoints and accounts, by number. `value`: a row for each distinct value at one of them (a
- * `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
+ * `scope`: the endpoints and accounts, by number, each with its `Counts`. `value`: a row for each distinct value at one
+ * of them (a `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
  */
 const SCHEMA = `
-  CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
+  CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, counts TEXT NOT NULL);
   CREATE TABLE value (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
@@ -26,10 +26,6 @@ const SCHEMA = `
     data TEXT,
     bought_at INTEGER,
     nth INTEGER,
-    calls INTEGER NOT NULL,
-    spent INTEGER NOT NULL,
-    maybe_spent INTEGER NOT NULL,
-    renewed INTEGER NOT NULL,
     UNIQUE (key, scope)
   );
   CREATE TABLE lease (id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, calls TEXT NOT NULL);
@@ -158,9 +154,7 @@ export function peekLedger<Run>(path: string): {readonly run: Run | undefined; r
 /** SQL condition that is true for every row of `value` that this program wrote. */
 const IS_SOUND = [
   `operation IN (${operationNames.map(name => `'${name}'`).join(', ')})`,
-  ...['scope', 'state', 'sent', 'doubts', 'calls', 'spent', 'maybe_spent', 'renewed'].map(
-    column => `typeof(${column}) = 'integer'`,
-  ),
+  ...['scope', 'state', 'sent', 'doubts'].map(column => `typeof(${column}) = 'integer'`),
 ].join(' AND ');
 
 /**

@@ -9,8 +9,8 @@ import {
   newEntry,
   type Reservation,
 } from './entry.ts';
-import {fromChecksummedJson, ROWS_AT_ONCE} from './ledger-file.ts';
-import {addSpending, type Spending, zeroSpending} from './spending.ts';
+import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
+import {type Counts, zeroCounts} from './spending.ts';
 import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
@@ -23,12 +23,8 @@ const IS_UNJUDGED = `state = ${stateOf.rejected} AND nth = 0`;
 const FIND_AT_ONCE = 64;
 
 /** Columns of a value's row that change, in the order of {@link columnsOf}. */
-const WRITTEN =
-  'state sent interrupted carried_out doubts error data bought_at nth calls spent maybe_spent renewed'.split(
-    ' ',
-  );
+const WRITTEN = 'state sent interrupted carried_out doubts error data bought_at nth'.split(' ');
 const READ = ['id', 'key', 'operation', ...WRITTEN];
-const SPENDING = ['calls', 'spent', 'maybe_spent'];
 
 /** Answers of one endpoint and account (`scope`, as a key). */
 export interface ScopedAnswers {
@@ -36,14 +32,20 @@ export interface ScopedAnswers {
   readonly answers: readonly KeptAnswer[];
 }
 
-/** A call of a lease, as it is saved. */
-export type LeasedCall = readonly [
-  key: string,
-  operation: Operation,
-  cost: number,
-  dispatch: number,
-  renews: boolean,
-];
+/** The calls of a lease as they are saved: each with its key, operation, cost, dispatch, and if it renews an answer. */
+export function leaseText(calls: readonly Reservation[]): string {
+  return toChecksummedJson(
+    calls.map(({key, operation, cost, dispatch, renews}) => [key, operation, cost, dispatch, renews]),
+  );
+}
+
+function leasedCalls(text: unknown): readonly Omit<Reservation, 'entry'>[] {
+  const saved = fromChecksummedJson<readonly [string, Operation, number, number, boolean | null][]>(text);
+  return saved.map(([key, operation, cost, dispatch, renews]) => ({
+    ...{key, operation, cost, dispatch},
+    renews: renews === true,
+  }));
+}
 
 export function readEntry(row: SqlRow): LedgerEntry {
   return {
@@ -58,15 +60,9 @@ export function readEntry(row: SqlRow): LedgerEntry {
     interrupted: row.interrupted === null ? undefined : Number(row.interrupted),
     sent: Number(row.sent),
     nth: row.nth === null ? null : Number(row.nth),
-    spending: spendingIn(row),
-    renewed: Number(row.renewed),
     isUsed: false,
     id: Number(row.id),
   };
-}
-
-function spendingIn({calls, spent, maybe_spent: maybeSpent}: SqlRow): Spending {
-  return {calls: Number(calls), spent: Number(spent), maybeSpent: Number(maybeSpent)};
 }
 
 function outcomeOf(row: SqlRow): Outcome | undefined {
@@ -88,18 +84,17 @@ function outcomeOf(row: SqlRow): Outcome | undefined {
 }
 
 /** The columns {@link WRITTEN} of an entry. A waiting value has its last error code in `error`. */
-function columnsOf({history, outcome, interrupted, sent, nth, spending, renewed}: LedgerEntry): SqlValue[] {
+function columnsOf({history, outcome, interrupted, sent, nth}: LedgerEntry): SqlValue[] {
   const {mayBeCarriedOut, doubts, lastCode} = history;
   const attempts = [sent, interrupted ?? null, mayBeCarriedOut ? 1 : 0, doubts];
-  const counts = [nth, spending.calls, spending.spent, spending.maybeSpent, renewed];
-  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, ...counts];
+  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, nth];
   return [
     'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status],
     ...attempts,
     'error' in outcome ? outcome.error : null,
     'data' in outcome ? (outcome.data ?? null) : null,
     outcome.boughtAt ?? null,
-    ...counts,
+    nth,
   ];
 }
 
@@ -116,13 +111,14 @@ export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 /** Statements for the values of one endpoint and account. `scope`: its number. */
 export function ledgerStatements(db: Sqlite, scope: number) {
   // Binding parameters takes time, so columns that all answers from the store share are part of the statement.
-  const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL, 0, 0, 0, 0)`;
+  const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
   return {
     find: db.query(READ, `FROM value WHERE key ${IN_LIST} AND scope = ${scope}`),
     put: db.prepare(put(`(?, ${scope}, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
     putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
     lease: db.prepare(`INSERT INTO lease (id, scope, calls) VALUES (?, ${scope}, ?)`),
     endLeases: db.prepare('DELETE FROM lease WHERE id < ?'),
+    count: db.prepare(`UPDATE scope SET counts = ? WHERE id = ${scope}`),
     rejectedCalls: db.query(
       ['id', 'sent'],
       `FROM value WHERE scope = ${scope} AND ${IS_UNJUDGED} ORDER BY sent`,
@@ -144,53 +140,37 @@ export function ledgerStatements(db: Sqlite, scope: number) {
 }
 
 /**
- * Begins a session at an endpoint and account (`key`). Returns what the file's rows tell, and the number of calls that
- * were in flight when the last session ended.
+ * Begins a session at an endpoint and account (`key`). Returns what the file tells, and the number of calls that were in
+ * flight when the last session ended.
  */
 export function beginRows(db: Sqlite, key: string) {
   return db.transaction(() => {
     const interrupted = recoverLeases(db);
     const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
-    if (number() === undefined) db.prepare('INSERT INTO scope SELECT count(*), ? FROM scope').run(key);
+    if (number() === undefined)
+      db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(
+        key,
+        toChecksummedJson(zeroCounts()),
+      );
+    const last =
+      db.query(['max(id) AS id', 'max(nth) AS nth', 'max(sent) AS sent'], 'FROM value').get() ?? {};
     const scope = Number(number());
-    const rows = readTotals(db);
-    const most = (column: string) => Math.max(0, ...rows.map(row => Number(row[column])));
-    const renewed = rows.map(row => (row.scope === scope ? Number(row.renewed) : 0));
     return {
       interrupted,
       scope,
-      lastId: Number(db.query(['max(id) AS last'], 'FROM value').get()?.last ?? 0),
-      bought: most('nth'),
-      lastLease: leaseOfDispatch(most('sent')),
-      spending: spendingOf(rows),
-      renewed: renewed.reduce((sum, some) => sum + some, 0),
+      sql: ledgerStatements(db, scope),
+      lastId: Number(last.id),
+      bought: Number(last.nth),
+      lastLease: leaseOfDispatch(Number(last.sent)),
+      counts: readCounts(db),
     };
   });
 }
 
-/** For each operation of each endpoint and account: the sums of what its calls cost, and the last numbers. */
-function readTotals(db: Sqlite): SqlRow[] {
-  const sums = [...SPENDING, 'renewed'].map(column => `sum(${column}) AS ${column}`);
-  const last = ['nth', 'sent'].map(column => `max(${column}) AS ${column}`);
-  const rows = 'FROM value WHERE sent > 0 GROUP BY scope, operation';
-  return db.query(['scope', 'operation', ...sums, ...last], rows).all();
-}
-
-function spendingOf(totals: readonly SqlRow[]): Map<number, Record<Operation, Spending>> {
-  const all: ReturnType<typeof spendingOf> = new Map();
-  for (const row of totals) {
-    const spending = spendingIn(row);
-    if (Object.values(spending).every(count => count === 0)) continue;
-    const by = all.get(Number(row.scope)) ?? zeroSpending();
-    all.set(Number(row.scope), by);
-    by[row.operation as Operation] = spending;
-  }
-  return all;
-}
-
-/** Spending of each endpoint and account with calls, by its number. */
-export function readSpending(db: Sqlite): Map<number, Record<Operation, Spending>> {
-  return spendingOf(readTotals(db));
+/** The counts of each endpoint and account, by its number. */
+export function readCounts(db: Sqlite): Map<number, Counts> {
+  const rows = db.query(['id', 'counts'], 'FROM scope ORDER BY id').all();
+  return new Map(rows.map(({id, counts}) => [Number(id), fromChecksummedJson<Counts>(counts)]));
 }
 
 /**
@@ -198,27 +178,24 @@ export function readSpending(db: Sqlite): Map<number, Record<Operation, Spending
  * under it. Returns their number.
  */
 function recoverLeases(db: Sqlite): number {
-  const next = db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id LIMIT 1');
-  const statements = new Map<number, LedgerStatements>();
+  const all = readCounts(db);
   let count = 0;
-  for (let row = next.get(); row !== undefined; row = next.get()) {
+  for (const row of db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id').all()) {
     const [lease, scope] = [Number(row.id), Number(row.scope)];
-    const sql = statements.get(scope) ?? ledgerStatements(db, scope);
-    statements.set(scope, sql);
-    const calls = fromChecksummedJson<readonly LeasedCall[]>(row.calls);
-    const found = findEntries(
-      sql,
-      calls.map(([key]) => key),
-    );
-    const known = new Map(found.map(entry => [entry.key, entry]));
-    const lost = calls.flatMap(([key, operation, cost, dispatch, renews], nth) => {
-      const entry = known.get(key) ?? newEntry({operation, key});
+    const sql = ledgerStatements(db, scope);
+    const counts = all.get(scope) ?? zeroCounts();
+    const calls = leasedCalls(row.calls);
+    const keys = calls.map(({key}) => key);
+    const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
+    const lost = calls.flatMap((call, nth) => {
+      const entry = known.get(call.key) ?? newEntry(call);
       if (leaseOfDispatch(entry.sent) >= lease) return [];
       entry.sent = dispatchNumber(lease, nth);
-      loseCall(entry, {cost, dispatch, renews});
+      loseCall({...call, entry}, counts);
       return [entry];
     });
     writeEntries(sql, lost);
+    sql.count.run(toChecksummedJson(counts));
     sql.endLeases.run(lease + 1);
     count += lost.length;
   }
@@ -226,20 +203,16 @@ function recoverLeases(db: Sqlite): number {
 }
 
 /** Books a call as maybe charged: its session ends before its outcome is known. */
-export function loseCall(
-  entry: LedgerEntry,
-  {cost, dispatch, renews = false}: Pick<Reservation, 'cost' | 'dispatch' | 'renews'>,
-): void {
-  addSpending({maybeSpent: cost}, entry.spending);
-  if (renews) entry.renewed += cost;
+export function loseCall({entry, operation, cost, dispatch, renews}: Reservation, counts: Counts): void {
+  counts.spending[operation].maybeSpent += cost;
+  if (renews === true) counts.renewed += cost;
   Object.assign(entry, {interrupted: dispatch, history: withDoubt(entry.history, interruptedCall)});
 }
 
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */
 export function forgetSpending(db: Sqlite): void {
-  db.exec(
-    'UPDATE value SET calls = 0, spent = 0, maybe_spent = 0, renewed = 0, doubts = min(doubts, 1) WHERE sent > 0',
-  );
+  db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
+  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(zeroCounts()));
 }
 
 /**

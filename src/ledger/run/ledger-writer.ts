@@ -1,12 +1,11 @@
 import type {Spare} from '../../disk/reserved-space.ts';
 import {isFull, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
-import type {Operation} from '../../operations/table.ts';
 import {Bits} from '../bits.ts';
+import type {Bookkeeping} from './bookkeeping.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
-import {orThrowLedgerError, toChecksummedJson, unwritable, writeMeta} from './ledger-file.ts';
-import {findEntries, type LeasedCall, type LedgerStatements, writeEntries} from './ledger-rows.ts';
-import type {RefusalTally} from './tally.ts';
+import {orThrowLedgerError, toChecksummedJson, unwritable} from './ledger-file.ts';
+import {findEntries, type LedgerStatements, leaseText, writeEntries} from './ledger-rows.ts';
 
 /**
  * Number of outcomes without a call that are written together. Keys are random: smaller groups would write
@@ -17,12 +16,9 @@ const ADOPT_AT_ONCE = 4_096;
 interface LedgerWriterOptions {
   readonly db: Sqlite;
   readonly sql: LedgerStatements;
+  readonly books: Bookkeeping;
   /** True if the file has values. */
   readonly isResumed: boolean;
-  /** Refusals in a row. The file has them under the name `refusals`: a kill divides no streak. */
-  readonly refusals: Readonly<Record<Operation, RefusalTally>>;
-  /** All calls of the leases before this one are booked. */
-  readonly oldestLease: () => number;
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
   readonly spare: Spare | undefined;
 }
@@ -43,8 +39,8 @@ export class LedgerWriter {
   readonly #bits: Bits | undefined;
   /** Entries that wait to be written, by key. */
   #waiting = new Map<string, LedgerEntry>();
-  /** The refusals as they are in the file. */
-  #refusals: string;
+  /** The counts as they are in the file. */
+  #counts: string;
   #failure: unknown;
   /** Set once the disk is full: every further reservation throws this error. */
   #full: unknown;
@@ -53,7 +49,7 @@ export class LedgerWriter {
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#bits = options.isResumed ? undefined : new Bits();
-    this.#refusals = toChecksummedJson(options.refusals);
+    this.#counts = toChecksummedJson(options.books.counts);
   }
 
   /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
@@ -97,19 +93,14 @@ export class LedgerWriter {
     this.#isOpen = false;
   }
 
-  /** Writes the calls that leave together, with the waiting entries. */
+  /** Writes the calls that leave together, if any, with the waiting entries. */
   reserve(lease: number, calls: readonly Reservation[]): void {
-    const leased = calls.map(
-      ({key, operation, cost, dispatch, renews = false}): LeasedCall => [
-        key,
-        operation,
-        cost,
-        dispatch,
-        renews,
-      ],
-    );
+    if (calls.length === 0) {
+      this.drain();
+      return;
+    }
     if (this.refusal === undefined) this.#demandSpace();
-    this.write(() => this.#options.sql.lease.run(lease, toChecksummedJson(leased)), true);
+    this.write(() => this.#options.sql.lease.run(lease, leaseText(calls)), true);
     for (const {key} of calls) this.#bits?.add(bitOf(key));
   }
 
@@ -145,18 +136,18 @@ export class LedgerWriter {
   }
 
   #commit(more: () => void): void {
-    const {db, sql, refusals, oldestLease} = this.#options;
-    const text = toChecksummedJson(refusals);
+    const {db, sql, books} = this.#options;
+    const counts = toChecksummedJson(books.counts);
     orThrowLedgerError(() =>
       db.transaction(() => {
         writeEntries(sql, this.#waiting.values());
-        sql.endLeases.run(oldestLease());
-        if (text !== this.#refusals) writeMeta(db, 'refusals', text);
+        sql.endLeases.run(books.oldestLease);
+        if (counts !== this.#counts) sql.count.run(counts);
         more();
       }),
     );
     this.#waiting = new Map();
-    this.#refusals = text;
+    this.#counts = counts;
   }
 }
 

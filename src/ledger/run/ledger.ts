@@ -4,7 +4,7 @@ import type {Operation} from '../../operations/table.ts';
 import {isKept, type LookupKey, type Outcome} from '../lookup.ts';
 import {Bookkeeping} from './bookkeeping.ts';
 import {
-  Budget,
+  type Budget,
   type GiveBack,
   type Limits,
   refundHolding,
@@ -28,14 +28,12 @@ import {
   forgetFailures,
   forgetSpending,
   type LedgerStatements,
-  ledgerStatements,
-  readSpending,
+  readCounts,
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {Reservations} from './reservations.ts';
-import {type SpendingBy, zeroSpending} from './spending.ts';
-import {countLost, emptyTally, noRefusalsYet, type Tally} from './tally.ts';
+import {type SpendingBy, totalSpending, zeroCounts} from './spending.ts';
+import {noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
 
@@ -52,8 +50,7 @@ export interface LedgerOptions extends Limits {
 /**
  * The run's ledger: all that a run remembers. For each distinct value at an endpoint and account, its file has a
  * durable reservation before the call, and the final outcome with its cost after the call. So no value is bought twice,
- * and no limit is exceeded, however often the run is killed, and whatever list or settings it has next. What the run
- * has spent is the sum over its values.
+ * and no limit is exceeded, however often the run is killed, and whatever list or settings it has next.
  *
  * A transaction writes reservations together with the outcomes that arrived since the last transaction. On a full
  * disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After
@@ -81,12 +78,11 @@ export class Ledger {
   readonly #spare: Spare | undefined;
   /** Number of answers that the run had bought when this session began. */
   readonly #boughtBefore: number;
-  readonly #reservations: Reservations;
   readonly #used: UsedValues;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    const {scope: key, temporary = false, maxCredits, shared = []} = options;
+    const {scope: key, temporary = false, maxCredits, shared = [], giveBack} = options;
     const full = !temporary && (maxCredits !== undefined || shared.length > 0);
     const db = orThrowLedgerError(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
@@ -95,31 +91,23 @@ export class Ledger {
     this.#spare = temporary ? undefined : new Spare(path + SPARE);
     try {
       const found = orThrowLedgerError(() => beginRows(db, key));
-      const {scope, lastId, bought, spending} = found;
-      const refusals =
-        orThrowLedgerError(() => readMeta<Tally['refusals']>(db, 'refusals')) ?? noRefusalsYet();
+      const {scope, lastId, interrupted, bought, counts, sql} = found;
+      const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroCounts()});
+      this.tally = books.tally;
+      this.spending = books.counts.spending;
+      this.budget = books.budget;
       this.scope = scope;
-      this.interrupted = found.interrupted;
+      this.interrupted = interrupted;
       this.isResumed = lastId > 0;
-      this.tally = emptyTally(refusals);
-      countLost(this.tally, found.interrupted);
-      this.#books = new Bookkeeping(this.tally, spending.get(scope) ?? zeroSpending(), bought);
-      this.spending = this.#books.spending;
+      this.#books = books;
       this.#boughtBefore = bought;
       this.#used = new UsedValues(this.tally, lastId);
-      this.#sql = orThrowLedgerError(() => ledgerStatements(db, scope));
-      this.#writer = new LedgerWriter({
-        db,
-        sql: this.#sql,
-        isResumed: this.isResumed,
-        refusals,
-        oldestLease: () => this.#reservations.oldestLease,
-        spare: this.#spare,
+      this.#sql = sql;
+      this.#writer = new LedgerWriter({db, sql, books, isResumed: lastId > 0, spare: this.#spare});
+      orThrowLedgerError(() => {
+        refundHolding(db, counts, giveBack);
+        this.#saveHolding();
       });
-      this.budget = new Budget(options, this.spending, found.renewed);
-      this.#reservations = new Reservations(this.budget, found.lastLease);
-      orThrowLedgerError(() => refundHolding(db, spending, options.giveBack ?? (() => {})));
-      orThrowLedgerError(() => this.#saveHolding());
     } catch (error) {
       db.close();
       throw error;
@@ -133,17 +121,19 @@ export class Ledger {
 
   /** Spending since the count began, of each endpoint and account by its number, as the file has it. */
   get spendingByScope(): readonly (readonly [scope: number, SpendingBy])[] {
-    return [...orThrowLedgerError(() => readSpending(this.#db))];
+    return [...orThrowLedgerError(() => readCounts(this.#db))]
+      .map(([scope, {spending}]) => [scope, spending] as const)
+      .filter(([, spending]) => Object.values(totalSpending(spending)).some(count => count > 0));
   }
 
   /** Calls in flight: those that were reserved and are not booked yet. */
   get inFlight(): number {
-    return this.#reservations.count;
+    return this.#books.inFlight;
   }
 
   /** Adds up `measure` over the calls in flight. */
   sumInFlight(measure: (call: Reservation) => number): number {
-    return this.#reservations.sum(measure);
+    return this.#books.sumInFlight(measure);
   }
 
   /** Number of answers that the run has bought. */
@@ -179,25 +169,22 @@ export class Ledger {
    * Writes all that was booked before in the same transaction, also if no call is reserved.
    */
   reserve(batch: readonly Reservation[]): number {
-    const granted = this.#reservations.reserve(batch, this.#writer);
+    const granted = this.#books.reserve(batch, (lease, calls) => this.#writer.reserve(lease, calls));
     for (const {entry} of granted) this.#used.add(entry);
     return granted.length;
   }
 
   /** Books an attempt. The next {@link reserve} writes it. A call that was booked at {@link end} stays as it is. */
   record(booked: BookedAttempt): void {
-    const call = this.#state === 'open' ? this.#reservations.end(booked.key, booked.charge) : undefined;
-    if (call === undefined) return;
-    const {entry, renews = false, cost} = call;
-    if (renews && booked.charge !== 'free') entry.renewed += cost;
-    this.#book(entry, booked);
+    const entry = this.#books.end(booked);
+    if (entry !== undefined) this.#writer.add(entry);
   }
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. Durable on return. */
   found(entry: LedgerEntry, booked: BookedAttempt): void {
     if (this.#state !== 'open') throw this.#writer.refusal;
-    this.#books.unlose(entry, booked.cost);
-    this.#book(entry, booked);
+    this.#books.found(entry, booked);
+    this.#writer.add(entry);
     this.#writer.drain();
   }
 
@@ -234,8 +221,11 @@ export class Ledger {
    * and all doubts of a value count as one. Answers stay.
    */
   beginCount(run: unknown): void {
-    this.#books.beginCount();
-    this.budget.beginCount();
+    const {counts} = this.#books;
+    const {spending, refusals} = zeroCounts();
+    Object.assign(counts.spending, spending);
+    Object.assign(counts.refusals, refusals);
+    counts.renewed = 0;
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);
       forgetSpending(this.#db);
@@ -246,7 +236,7 @@ export class Ledger {
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
-    this.#books.forgetRefusals();
+    Object.assign(this.tally.refusals, noRefusalsYet());
     this.#writer.write(() => forgetFailures(this.#db, 0));
   }
 
@@ -289,16 +279,8 @@ export class Ledger {
     if (holder !== undefined) saveHolding(this.#db, {holder, scope: this.scope, before});
   }
 
-  #book(entry: LedgerEntry, booked: BookedAttempt): void {
-    this.#books.book(entry, booked);
-    this.#writer.add(entry);
-  }
-
   /** Books this session's calls in flight as maybe charged. */
   #loseInFlight(): void {
-    for (const call of this.#reservations.endAll()) {
-      this.#books.lose(call);
-      this.#writer.add(call.entry);
-    }
+    for (const entry of this.#books.loseAll()) this.#writer.add(entry);
   }
 }

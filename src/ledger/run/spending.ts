@@ -1,4 +1,5 @@
 import {type Operation, perOperation} from '../../operations/table.ts';
+import {noRefusalsYet, type RefusalTally} from './tally.ts';
 
 /** Calls and credits since the count began. */
 export interface Spending {
@@ -11,24 +12,28 @@ export interface Spending {
 
 export type SpendingBy = Readonly<Record<Operation, Readonly<Spending>>>;
 
-const NOTHING: Spending = {spent: 0, maybeSpent: 0, calls: 0};
-
 export function zeroSpending(): Record<Operation, Spending> {
-  return perOperation(() => ({...NOTHING}));
+  return perOperation(() => ({spent: 0, maybeSpent: 0, calls: 0}));
 }
 
 export function totalSpending(by: SpendingBy): Spending {
-  const total = {...NOTHING};
-  for (const one of Object.values(by)) addSpending(one, total);
+  const total = {spent: 0, maybeSpent: 0, calls: 0};
+  for (const {spent, maybeSpent, calls} of Object.values(by)) {
+    total.spent += spent;
+    total.maybeSpent += maybeSpent;
+    total.calls += calls;
+  }
   return total;
 }
 
-/** Adds `more` to each of these. */
-export function addSpending(more: Partial<Spending>, ...all: readonly Spending[]): void {
-  const {spent = 0, maybeSpent = 0, calls = 0} = more;
-  for (const one of all) {
-    one.spent += spent;
-    one.maybeSpent += maybeSpent;
-    one.calls += calls;
-  }
+/** The counts of one endpoint and account, over all sessions since the count began. */
+export interface Counts {
+  readonly spending: Record<Operation, Spending>;
+  /** The part of the credits, spent or maybe spent, that renewed known answers. */
+  renewed: number;
+  readonly refusals: Record<Operation, RefusalTally>;
+}
+
+export function zeroCounts(): Counts {
+  return {spending: zeroSpending(), renewed: 0, refusals: noRefusalsYet()};
 }

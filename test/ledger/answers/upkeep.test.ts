@@ -1,8 +1,7 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import {expect, test, vi} from 'vitest';
-import {StoreAdmin} from '../../../src/ledger/answers/store-admin.ts';
 import {openStoreFile, STORE_FILE} from '../../../src/ledger/answers/store-file.ts';
-import {keepUp} from '../../../src/ledger/answers/upkeep.ts';
+import {keepUp, StoreAdmin} from '../../../src/ledger/answers/upkeep.ts';
 import {type Operation, perOperation} from '../../../src/operations/table.ts';
 import {newDirectory} from '../../support/new-directory.ts';
 
@@ -185,4 +184,15 @@ test('store prune lets runs write in between, gives space back, and leaves nothi
   expect(statSync(path).size).toBeLessThan(before / 5);
   expect(readFileSync(path).includes('ip10-0')).toBe(false);
   expect(readFileSync(path).includes('x'.repeat(100))).toBe(false);
+});
+
+test('store prune gives all free pages back, though others free more of them meanwhile', async () => {
+  fill('ip', Array(4_000).fill(1), 2_000);
+  const [admin, other] = [StoreAdmin.open(within()), openStoreFile(within(), 0)];
+  other.exec('DELETE FROM answer WHERE id <= 1000');
+  const giving = admin?.giveBack();
+  other.exec('DELETE FROM answer WHERE id <= 3900');
+  await giving;
+  expect(other.pragma('freelist_count')).toBe(0);
+  for (const db of [admin, other]) db?.close();
 });
