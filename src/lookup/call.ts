@@ -92,12 +92,15 @@ export interface LookupEvents {
   /** Called once per streak, when so many values of an operation were refused in a row that they are not to blame. */
   refused(operation: Operation, streak: Streak): void;
   /** Called when the run stops. It then sends nothing new. */
-  stopped(reason: GateStop): void;
+  stopped(reason: StopReason): void;
   /** Called when the run sends nothing new, but continues to its end. */
-  closed(reason: GateStop): void;
+  closed(reason: StopReason): void;
 }
 
+/** Why no call can succeed for now, or none may be made. */
 export type StopReason =
+  | {readonly kind: 'budget'}
+  | {readonly kind: 'error'; readonly error: unknown}
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {readonly kind: 'fatal'}>}
   | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}
   | {
@@ -120,24 +123,15 @@ export interface Pause {
   readonly untilMs: number;
 }
 
-export type GateStop =
-  | StopReason
-  | {readonly kind: 'budget'}
-  | {readonly kind: 'error'; readonly error: unknown};
-
-/** The answer that another run has bought since the call's value was searched in the store; undefined without one. */
-export function boughtMeanwhile(call: Call, store: AnswerStore): Answer | undefined {
-  const version = store.version();
+/**
+ * The answer that another run has bought since the call's value was searched in the store, which has this version now;
+ * undefined without one.
+ */
+export function boughtMeanwhile(call: Call, store: AnswerStore, version: number): Answer | undefined {
   if (call.version === version) return undefined;
   const stored = store.find([call.key], call.operation);
   if (stored === undefined) return undefined;
   call.version = version;
   const {outcome, validity} = stored.get(call.key) ?? {};
   return validity === 'fresh' ? outcome : undefined;
-}
-
-/** True if the service rejects the value with the same code as before. This says nothing new about the service. */
-export function isKnownRejection({before}: Pick<Call, 'before'>, attempt: Attempt): boolean {
-  const known = before?.outcome;
-  return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }

@@ -3,8 +3,8 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Attempt} from '../client/attempt.ts';
 import type {UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import {boughtMeanwhile, type Call, type GateStop, type LookupOptions} from './call.ts';
-import {Lane, Lanes} from './lane.ts';
+import {boughtMeanwhile, type Call, type LookupOptions, type StopReason} from './call.ts';
+import {Lane, sumOfRates} from './lane.ts';
 import {perSecond} from './pace/rate-controller.ts';
 import {ServiceHealth} from './pace/service-health.ts';
 import {type Blame, type Refusal, retryMs} from './policy.ts';
@@ -21,7 +21,7 @@ import {type Blame, type Refusal, retryMs} from './policy.ts';
 export class Gate {
   readonly options: LookupOptions;
   readonly #health: ServiceHealth;
-  readonly #lanes: Lanes;
+  readonly #lanes: readonly Lane[];
   /** The values that need calls and are not settled yet. */
   readonly #open = new Set<Call>();
   /** Number of callers with more values, which wait until a queue has room. */
@@ -37,25 +37,23 @@ export class Gate {
   #written: (() => void)[] | undefined;
   /** Milliseconds that the service had the calls that ended, summed over them. */
   #servedMs = 0;
-  /** When this turn read its first answer. The others had arrived by then, so their calls count until this time. */
-  #readFrom: number | undefined;
 
   /** Plans leases for the calls that wait, except while none may leave: then they would expire. */
-  readonly #wake = () => {
-    if (this.#health.opensAt <= this.options.now()) this.#lanes.wake();
+  readonly #wake = (isOpen = this.#health.opensAt <= this.options.now()) => {
+    if (isOpen) for (const lane of this.#lanes) lane.wake();
   };
 
   constructor(options: LookupOptions) {
     const {lanes, dispatcher, now} = options;
     this.options = options;
     this.#slots = options.concurrency ?? lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
-    const isPaced = dispatcher.keepsPace !== true;
-    this.#lanes = new Lanes(lanes.map(one => new Lane(one, isPaced, now, () => void this.#admitSoon())));
+    const admitSoon = () => void this.#admitSoon();
+    this.#lanes = lanes.map(one => new Lane(one, dispatcher.keepsPace !== true, now, admitSoon));
     this.#health = new ServiceHealth(
       options,
       () => (this.#blocked > 0 ? undefined : [...this.#open]),
-      () => this.#lanes.wake(),
-      reason => this.#giveUp(reason),
+      () => this.#wake(true),
+      reason => this.stop(reason),
     );
   }
 
@@ -64,13 +62,12 @@ export class Gate {
     this.#open.delete(call);
     this.#health.breaker.settled(call.key);
     this.#rest();
-    const written = this.#admitSoon();
-    return new Promise(resolve => void written.push(resolve));
+    return new Promise(resolve => void this.#admitSoon().push(resolve));
   }
 
   /** Resolves when another value of the operation may come; undefined if it may come now. */
   room(operation: Operation): Promise<void> | undefined {
-    const ready = this.refusal === undefined ? this.#lanes.of(operation).room() : undefined;
+    const ready = this.refusal === undefined ? this.#lane(operation).room() : undefined;
     if (ready === undefined) return undefined;
     this.#blocked += 1;
     return ready.then(() => {
@@ -81,7 +78,7 @@ export class Gate {
 
   /** Runs `send` in a slot once the call may leave, its credits reserved. Resolves with what it returns, or why not. */
   pass<Step>(call: Call, send: (perSecond: number) => Promise<Step>): Promise<Step | Refusal> {
-    const lane = this.#lanes.of(call.operation);
+    const lane = this.#lane(call.operation);
     this.#open.add(call);
     return lane.slots.add(async () => {
       const refusal = this.#refused(call) ?? (await lane.mayLeave(call, this.#wake));
@@ -93,13 +90,12 @@ export class Gate {
   }
 
   /** Learns from a call that has ended, before it is booked. Returns who is to blame if it failed. */
-  learn(call: Call, attempt: Attempt): Blame {
+  learn(call: Call, attempt: Attempt, isKnown: boolean): Blame {
     const now = this.options.now();
-    this.#readFrom ??= now;
-    this.#servedMs += Math.max(0, this.#readFrom - call.sentAt);
-    const blame = this.#health.ended(call, attempt, now, this.options.ledger.inFlight - 1);
+    this.#servedMs += now - call.sentAt;
+    const blame = this.#health.ended(call, attempt, isKnown, now);
     if (attempt.kind === 'throttled')
-      this.#lanes.of(call.operation).slowDown(call.sentAt, Math.max(now, this.#health.pause?.untilMs ?? 0));
+      this.#lane(call.operation).slowDown(call.sentAt, Math.max(now, this.#health.pause?.untilMs ?? 0));
     if (!this.isOutage) for (const [end, timer] of this.#waits) if (timer === undefined) end();
     this.#wake();
     this.#admitSoon();
@@ -126,12 +122,18 @@ export class Gate {
     await ends;
   }
 
-  /** Sends nothing new, and reports the reason. Values with a call in flight are still settled. All others stay open. */
-  stop(reason?: GateStop): void {
+  /** Sends nothing new. Values with a call in flight are still settled. All others stay open, except in an outage. */
+  stop(reason?: StopReason): void {
     if (this.refusal?.next === 'stop') return;
+    const {publishOn, events} = this.options;
+    if (reason?.kind === 'outage' && publishOn.includes('outage')) {
+      this.close('outage');
+      events.closed(reason);
+      return;
+    }
     this.#refuse({next: 'stop'});
     for (const lane of this.#lanes) lane.stop();
-    if (reason !== undefined) this.options.events.stopped(reason);
+    if (reason !== undefined) events.stopped(reason);
   }
 
   /** Sends nothing new. Values without an outcome end without a call, for this reason. */
@@ -143,7 +145,8 @@ export class Gate {
 
   /** Resolves once no call is in flight, at the latest after `graceMs`. */
   async drained(graceMs: number): Promise<void> {
-    await Promise.race([this.#lanes.idle(), delay(graceMs, undefined, {ref: false})]);
+    const idle = Promise.all(this.#lanes.map(({slots}) => slots.onIdle()));
+    await Promise.race([idle, delay(graceMs, undefined, {ref: false})]);
   }
 
   pace() {
@@ -152,9 +155,9 @@ export class Gate {
     const health = this.#health.report();
     return {
       /** The configured calls per second; undefined without a limit. */
-      limit: this.#lanes.perSecond(({settings}) => perSecond(settings.rate)),
+      limit: sumOfRates(this.#lanes, ({settings}) => perSecond(settings.rate)),
       /** The current calls per second, lowered by throttling. */
-      current: this.#lanes.perSecond(({controller}) => controller.perSecond(now)),
+      current: sumOfRates(this.#lanes, ({controller}) => controller.perSecond(now)),
       inFlight: ledger.inFlight,
       /** Milliseconds that calls were in flight, summed over all calls. */
       inFlightMs: this.#servedMs + ledger.sumInFlight(({sentAt = now}) => now - sentAt),
@@ -165,9 +168,16 @@ export class Gate {
     };
   }
 
-  /** Maximum calls in flight from now on. */
+  /** Maximum calls in flight from now on. Each lane gets an equal share, and at least one. */
   set slots(total: number) {
-    this.#slots = this.#lanes.slots = total;
+    this.#slots = total;
+    for (const {slots} of this.#lanes)
+      slots.concurrency = Math.max(1, Math.floor(total / this.#lanes.length));
+  }
+
+  /** The lane of an operation: each operation of a run has one. */
+  #lane(operation: Operation): Lane {
+    return this.#lanes.find(({settings}) => settings.operations.includes(operation)) as Lane;
   }
 
   /** Without open values, lets the process end. Ends the run if an outage holds all of them: none can test if it is over. */
@@ -219,7 +229,6 @@ export class Gate {
   #admit(): void {
     const written = this.#written ?? [];
     this.#written = undefined;
-    this.#readFrom = undefined;
     try {
       const {ledger, store} = this.options;
       const leaving = this.refusal === undefined ? this.#choose() : [];
@@ -227,7 +236,7 @@ export class Gate {
       for (const call of leaving.slice(0, granted)) {
         this.#health.breaker.sent(call.key);
         store.purchases.begin(call);
-        this.#lanes.leave(call);
+        this.#lane(call.operation).end(call);
       }
       if (granted < leaving.length) this.#overBudget(leaving[granted] as Call);
       else if (granted > 0) this.#wake();
@@ -243,7 +252,9 @@ export class Gate {
     const {ledger, store, now} = this.options;
     const time = now();
     let room = Math.min(this.#slots - ledger.inFlight, this.#health.room(time, ledger.inFlight));
-    const permits = new Map([...this.#lanes].map(lane => [lane, lane.takePermits()]));
+    // The lane that sent last is the last to use free slots.
+    const lanes = this.#lanes.toSorted((a, b) => a.lastSent - b.lastSent);
+    const permits = new Map(lanes.map(lane => [lane, lane.takePermits()]));
     const leaving: Call[] = [];
     if (room <= 0) return leaving;
     const isFree = (call: Call) => !store.purchases.isOfOther(call, this.#wake);
@@ -253,11 +264,12 @@ export class Gate {
     const inFlightOf = (operation: Operation) =>
       ledger.sumInFlight(sent => Number(sent.operation === operation)) +
       leaving.filter(call => call.operation === operation).length;
+    const version = able.length > 0 ? store.version() : 0;
     for (const call of this.#health.breaker.candidates(able)) {
       if (room <= 0) break;
-      const lane = this.#lanes.of(call.operation);
+      const lane = this.#lane(call.operation);
       const left = permits.get(lane) ?? 0;
-      if (left <= 0 || this.#hasEnded(call, lane)) continue;
+      if (left <= 0 || this.#isBought(call, lane, version)) continue;
       if (!this.#health.canaryOf(call.operation).allows(() => inFlightOf(call.operation))) continue;
       permits.set(lane, left - 1);
       room -= 1;
@@ -267,9 +279,9 @@ export class Gate {
   }
 
   /** True if another run has bought the answer since the call began to wait: then the call ends with it. */
-  #hasEnded(call: Call, lane: Lane): boolean {
+  #isBought(call: Call, lane: Lane, version: number): boolean {
     const {store, ledger} = this.options;
-    const outcome = boughtMeanwhile(call, store);
+    const outcome = boughtMeanwhile(call, store, version);
     if (outcome === undefined) return false;
     ledger.adopt(call.entry, outcome);
     lane.end(call, {next: 'settle', outcome});
@@ -282,17 +294,7 @@ export class Gate {
     const {ledger, publishOn} = this.options;
     if (ledger.inFlight > 0 && !call.renews) return;
     if (!publishOn.includes('budget')) this.stop({kind: 'budget'});
-    this.#lanes.of(call.operation).end(call, {next: 'skip', reason: 'budget'});
+    this.#lane(call.operation).end(call, {next: 'skip', reason: 'budget'});
     this.#wake();
-  }
-
-  /** Makes no more calls. Stops the run too, except in an outage if `publishOn` includes `outage`. */
-  #giveUp(reason: GateStop): void {
-    if (this.refusal !== undefined) return;
-    const {publishOn, events} = this.options;
-    if (reason.kind === 'outage' && publishOn.includes('outage')) {
-      this.close('outage');
-      events.closed(reason);
-    } else this.stop(reason);
   }
 }

@@ -1,7 +1,6 @@
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
 import {rateWindowMs} from '../job/values.ts';
-import type {Operation} from '../operations/table.ts';
 import type {Call, LaneSettings} from './call.ts';
 import {earnedInMs, isNearRate, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
 import type {Refusal} from './policy.ts';
@@ -127,6 +126,11 @@ export class Lane {
     return taken;
   }
 
+  /** Time of the last call, in milliseconds since the epoch; 0 without one in the last window. */
+  get lastSent(): number {
+    return this.#sent.at(-1) ?? 0;
+  }
+
   /** Notes that a call was sent. Call this after the sending: an earlier time would let later calls leave too early. */
   sent(): void {
     this.#sent.push(this.#now());
@@ -134,7 +138,7 @@ export class Lane {
 
   /** Lowers the rate: the service throttled a call that was sent at `sentAt`. Sending resumes at `resumes`. */
   slowDown(sentAt: number, resumes: number): void {
-    const since = (this.#sent.at(-1) ?? 0) - 1_000;
+    const since = this.lastSent - 1_000;
     this.controller.throttled(sentAt, resumes, this.#sent.filter(time => time >= since).length);
   }
 
@@ -154,52 +158,10 @@ export class Lane {
   }
 }
 
-/** The lanes of a run, in the order in which they may use free slots: the lane that sent last is at the end. */
-export class Lanes implements Iterable<Lane> {
-  #all: readonly Lane[];
-  readonly #byOperation = new Map<Operation, Lane>();
-
-  constructor(all: readonly Lane[]) {
-    this.#all = all;
-    for (const lane of all)
-      for (const operation of lane.settings.operations) this.#byOperation.set(operation, lane);
-  }
-
-  [Symbol.iterator](): Iterator<Lane> {
-    return this.#all.values();
-  }
-
-  /** The lane of an operation: each operation of a run has one. */
-  of(operation: Operation): Lane {
-    return this.#byOperation.get(operation) as Lane;
-  }
-
-  /** Lets the call leave. */
-  leave(call: Call): void {
-    const lane = this.of(call.operation);
-    if (lane !== this.#all.at(-1)) this.#all = [...this.#all.filter(one => one !== lane), lane];
-    lane.end(call);
-  }
-
-  /** Shares the calls in flight out evenly: at least one each. */
-  set slots(total: number) {
-    for (const {slots} of this.#all) slots.concurrency = Math.max(1, Math.floor(total / this.#all.length));
-  }
-
-  wake(): void {
-    for (const lane of this.#all) lane.wake();
-  }
-
-  /** Resolves once no lane has a call in a slot or in its queue. */
-  idle(): Promise<unknown> {
-    return Promise.all(this.#all.map(({slots}) => slots.onIdle()));
-  }
-
-  /** Calls per second of all lanes together; undefined without a limit. */
-  perSecond(rateOf: (lane: Lane) => number): number | undefined {
-    const sum = this.#all.reduce((soFar, lane) => soFar + rateOf(lane), 0);
-    return Number.isFinite(sum) ? sum : undefined;
-  }
+/** Calls per second of all lanes together; undefined without a limit. */
+export function sumOfRates(lanes: readonly Lane[], rateOf: (lane: Lane) => number): number | undefined {
+  const sum = lanes.reduce((soFar, lane) => soFar + rateOf(lane), 0);
+  return Number.isFinite(sum) ? sum : undefined;
 }
 
 function refuseAllButDropped(error: unknown): void {

@@ -1,3 +1,4 @@
+import type {Attempt} from '../client/attempt.ts';
 import {chooseBestAnswer, type KnownAnswer} from '../ledger/answers/validity.ts';
 import {
   type Answer,
@@ -10,7 +11,7 @@ import {
 import type {LedgerEntry} from '../ledger/run/entry.ts';
 import {Occurrences} from '../ledger/run/repeated-tokens.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {type Call, isKnownRejection, type LookupOptions, type Waiter} from './call.ts';
+import type {Call, LookupOptions, Waiter} from './call.ts';
 import type {Gate} from './gate.ts';
 import {OutcomeCache} from './outcome-cache.ts';
 import {chargeOf, failureWhenUsedUp, historyAfter, nextStep, type Step, sendsLeft} from './policy.ts';
@@ -90,11 +91,11 @@ export class Lookups {
     const charge = chargeOf(attempt, policy.cost);
     const retry = call.attempts > 0 || entry.history.mayBeCarriedOut;
     if (attempt.kind !== 'not_sent') call.attempts += 1;
-    entry.history = historyAfter(entry.history, attempt, charge);
-    const {history} = entry;
-    const step = nextStep(operation, attempt, history, policy, this.#gate.learn(call, attempt));
-    const outcome = step.next === 'settle' ? step.outcome : undefined;
+    const history = historyAfter(entry.history, attempt, charge);
     const isConfirmed = isKnownRejection(call, attempt);
+    const blame = this.#gate.learn(call, attempt, isConfirmed);
+    const step = nextStep(operation, attempt, history, policy, blame);
+    const outcome = step.next === 'settle' ? step.outcome : undefined;
     const booked = {
       ...{operation, key, cost, dispatch, attempt, retry, history, outcome, isConfirmed},
       charge: cost === 0 ? ('free' as const) : charge,
@@ -228,6 +229,12 @@ export class Lookups {
 function withoutCall(before: KnownAnswer | undefined, reason: UnaskedCode): Result {
   if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
   return {...before.outcome, stale: reason};
+}
+
+/** True if the service rejects the value with the same code as before. This says nothing new about the service. */
+function isKnownRejection({before}: Call, attempt: Attempt): boolean {
+  const known = before?.outcome;
+  return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
 function latestFirst(...answers: readonly (Answer | undefined)[]): Answer[] {

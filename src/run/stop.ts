@@ -12,7 +12,7 @@ import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {Refusals, Tally} from '../ledger/run/tally.ts';
-import type {GateStop} from '../lookup/call.ts';
+import type {StopReason} from '../lookup/call.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
@@ -123,7 +123,7 @@ export interface Running {
 }
 
 /** Turns the gate's reason to stop into the run's {@link Stop}. */
-export function stopForGate(reason: GateStop, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
+export function stopForGate(reason: StopReason, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
   switch (reason.kind) {
     case 'fatal': {
       const {attempt} = reason;
@@ -170,7 +170,7 @@ function budgetMessage(ledger: Ledger): Said {
     : reached;
 }
 
-function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<GateStop, {kind: 'outage'}>): Said {
+function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<StopReason, {kind: 'outage'}>): Said {
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
     return say`The service asks to come back at ${at} (${cause}), which exceeds ${set('maxOutage')}.`;

@@ -1,7 +1,7 @@
 import type {Attempt, PaceHeaders} from '../../client/attempt.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
-import {type Call, isKnownRejection, type LookupOptions, type Pause, type StopReason} from '../call.ts';
+import type {Call, LookupOptions, Pause, StopReason} from '../call.ts';
 import {askedMs, type Blame, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
 import {CircuitBreaker, type OpenTasks} from './circuit-breaker.ts';
@@ -76,13 +76,12 @@ export class ServiceHealth {
     return canary;
   }
 
-  /** Notes the end of a call. `inFlight`: number of the others. Returns who is to blame if it failed. */
-  ended(call: Call, attempt: Attempt, now: number, inFlight: number): Blame {
-    const {operation, params} = call;
+  /** Notes the end of a call. `isKnown`: see {@link Canary.ended}. Returns who is to blame if it failed. */
+  ended({operation, key, params}: Call, attempt: Attempt, isKnown: boolean, now: number): Blame {
     const value = params[operations[operation].field] ?? '';
-    const streak = this.canaryOf(operation).ended(attempt, value, isKnownRejection(call, attempt));
+    const streak = this.canaryOf(operation).ended(attempt, value, isKnown);
     this.#isKeyAccepted ||= attempt.kind === 'answered';
-    const blame = this.#judge(call.key, attempt, now, inFlight);
+    const blame = this.#judge(key, attempt, now);
     if (streak !== undefined) this.#refused(operation, streak);
     const outage = this.breaker.overdue(now);
     if (outage !== undefined) this.#giveUpFor(outage.cause, outage.since, 'too long');
@@ -126,7 +125,7 @@ export class ServiceHealth {
     return this.#throttle !== undefined && now < this.#throttle.untilMs ? this.#throttle : undefined;
   }
 
-  #judge(key: string, attempt: Attempt, now: number, inFlight: number): Blame {
+  #judge(key: string, attempt: Attempt, now: number): Blame {
     switch (attempt.kind) {
       case 'answered':
       case 'unreadable':
@@ -134,7 +133,7 @@ export class ServiceHealth {
         this.breaker.succeeded();
         this.#throttles = 0;
         this.#throttledSince = undefined;
-        if (attempt.pace !== undefined) this.#observeQuota(attempt.pace, inFlight, now);
+        if (attempt.pace !== undefined) this.#observeQuota(attempt.pace, now);
         return 'value';
       case 'throttled':
         this.breaker.inconclusive(key);
@@ -188,12 +187,13 @@ export class ServiceHealth {
   }
 
   /** Lets nothing leave if the calls in flight use up the quota that an answer reported. */
-  #observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
+  #observeQuota(pace: PaceHeaders, now: number): void {
     const quota = parseQuota(pace, now);
     if (quota === undefined) return;
     const believed = this.#quotaSeen;
     this.#quotaSeen ||= quota.remaining > 0;
-    if (!believed || quota.remaining > inFlight) return;
+    // The call that ended is not booked yet.
+    if (!believed || quota.remaining >= this.#options.ledger.inFlight) return;
     const untilMs = now + Math.min(quota.resetMs, numbers.quotaPauseMs);
     this.#close('quota', 'no calls left in this window', untilMs);
   }

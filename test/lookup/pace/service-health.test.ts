@@ -23,9 +23,10 @@ const givenBack = (closedMs: number, code: string): Attempt => ({
 function watched(random = 0, maxOutageMs = 1e9) {
   const clock = {now: 0};
   const stops: unknown[] = [];
+  const ledger = {tally: emptyTally(), inFlight: 0};
   const options = {
     ...{maxOutageMs, random: () => random, now: () => clock.now, isAnswered: () => true},
-    ...{policy: {resends: 2}, ledger: {tally: emptyTally()}, events: {refused: () => {}}},
+    ...{policy: {resends: 2}, ledger, events: {refused: () => {}}},
   } as unknown as LookupOptions;
   const health = new ServiceHealth(
     options,
@@ -35,7 +36,9 @@ function watched(random = 0, maxOutageMs = 1e9) {
   );
   const ended = (attempt: Attempt, now: number, inFlight = 0) => {
     clock.now = now;
-    health.ended(call, attempt, now, inFlight);
+    // The call that ends is one of them until it is booked.
+    ledger.inFlight = inFlight + 1;
+    health.ended(call, attempt, false, now);
     return health.pause;
   };
   const at = (now: number) => {
