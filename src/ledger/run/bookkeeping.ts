@@ -8,12 +8,12 @@ import {
   type Reservation,
 } from './entry.ts';
 import {loseCall} from './ledger-rows.ts';
-import type {Counts} from './spending.ts';
+import type {RunCounts} from './spending.ts';
 import {countBooked, countLost, emptyTally, type Tally} from './tally.ts';
 import {noAttempts} from './value-history.ts';
 
 interface BookkeepingStart {
-  readonly counts: Counts;
+  readonly counts: RunCounts;
   /** Number of calls that were in flight when the last session ended. */
   readonly interrupted: number;
   readonly bought: number;
@@ -23,7 +23,7 @@ interface BookkeepingStart {
 /** The calls in flight, whose credits are reserved, and the counts of those that have ended. */
 export class Bookkeeping {
   readonly tally: Tally;
-  readonly counts: Counts;
+  readonly counts: RunCounts;
   readonly budget: Budget;
   /** Number of answers that the run has bought. */
   bought: number;

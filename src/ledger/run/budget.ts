@@ -3,7 +3,7 @@ import type {Charge} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
 import type {Reservation} from './entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {type Counts, totalSpending, zeroSpending} from './spending.ts';
+import {type RunCounts, totalSpending, zeroSpending} from './spending.ts';
 
 export interface Limits {
   /**
@@ -25,7 +25,7 @@ interface CreditLimit {
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly shared: readonly PeriodBudget[];
-  readonly #counts: Counts;
+  readonly #counts: RunCounts;
   /** The run's credits plus those left, by a limit's name, when the limit was last read. */
   readonly #shares = new Map<string, number>();
   /** Credits of the calls in flight, and the part of them that renews known answers. */
@@ -35,7 +35,7 @@ export class Budget {
   exhausted: PeriodBudget | undefined;
 
   /** `counts`: what the run has spent, as it is now. */
-  constructor({maxCredits, shared = []}: Limits, counts: Counts) {
+  constructor({maxCredits, shared = []}: Limits, counts: RunCounts) {
     this.#counts = counts;
     this.shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
@@ -148,7 +148,7 @@ export type GiveBack = (holder: string, spent: number) => void;
 /** Gives back the unspent credits of a killed session. `counts`: the run's, by endpoint and account. */
 export function refundHolding(
   db: Sqlite,
-  counts: ReadonlyMap<number, Counts>,
+  counts: ReadonlyMap<number, RunCounts>,
   giveBack: GiveBack | undefined,
 ): void {
   const last = readMeta<Holding>(db, 'holding');

@@ -6,7 +6,7 @@ import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
 
 /**
- * `scope`: the endpoints and accounts, by number, each with its `Counts`. `value`: a row for each distinct value at one
+ * `scope`: the endpoints and accounts, by number, each with its `RunCounts`. `value`: a row for each distinct value at one
  * of them (a `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
  */
 const SCHEMA = `

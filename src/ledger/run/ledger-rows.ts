@@ -10,7 +10,7 @@ import {
   type Reservation,
 } from './entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
-import {type Counts, zeroCounts} from './spending.ts';
+import {type RunCounts, zeroRunCounts} from './spending.ts';
 import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
@@ -150,7 +150,7 @@ export function beginRows(db: Sqlite, key: string) {
     if (number() === undefined)
       db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(
         key,
-        toChecksummedJson(zeroCounts()),
+        toChecksummedJson(zeroRunCounts()),
       );
     const last =
       db.query(['max(id) AS id', 'max(nth) AS nth', 'max(sent) AS sent'], 'FROM value').get() ?? {};
@@ -168,9 +168,9 @@ export function beginRows(db: Sqlite, key: string) {
 }
 
 /** The counts of each endpoint and account, by its number. */
-export function readCounts(db: Sqlite): Map<number, Counts> {
+export function readCounts(db: Sqlite): Map<number, RunCounts> {
   const rows = db.query(['id', 'counts'], 'FROM scope ORDER BY id').all();
-  return new Map(rows.map(({id, counts}) => [Number(id), fromChecksummedJson<Counts>(counts)]));
+  return new Map(rows.map(({id, counts}) => [Number(id), fromChecksummedJson<RunCounts>(counts)]));
 }
 
 /**
@@ -183,7 +183,7 @@ function recoverLeases(db: Sqlite): number {
   for (const row of db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id').all()) {
     const [lease, scope] = [Number(row.id), Number(row.scope)];
     const sql = ledgerStatements(db, scope);
-    const counts = all.get(scope) ?? zeroCounts();
+    const counts = all.get(scope) ?? zeroRunCounts();
     const calls = leasedCalls(row.calls);
     const keys = calls.map(({key}) => key);
     const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
@@ -203,7 +203,7 @@ function recoverLeases(db: Sqlite): number {
 }
 
 /** Books a call as maybe charged: its session ends before its outcome is known. */
-export function loseCall({entry, operation, cost, dispatch, renews}: Reservation, counts: Counts): void {
+export function loseCall({entry, operation, cost, dispatch, renews}: Reservation, counts: RunCounts): void {
   counts.spending[operation].maybeSpent += cost;
   if (renews === true) counts.renewed += cost;
   Object.assign(entry, {interrupted: dispatch, history: withDoubt(entry.history, interruptedCall)});
@@ -212,7 +212,7 @@ export function loseCall({entry, operation, cost, dispatch, renews}: Reservation
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */
 export function forgetSpending(db: Sqlite): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
-  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(zeroCounts()));
+  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(zeroRunCounts()));
 }
 
 /**

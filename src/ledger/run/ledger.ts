@@ -32,7 +32,7 @@ import {
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {type SpendingBy, totalSpending, zeroCounts} from './spending.ts';
+import {type SpendingBy, totalSpending, zeroRunCounts} from './spending.ts';
 import {noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 import {noAttempts} from './value-history.ts';
@@ -92,7 +92,7 @@ export class Ledger {
     try {
       const found = orThrowLedgerError(() => beginRows(db, key));
       const {scope, lastId, interrupted, bought, counts, sql} = found;
-      const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroCounts()});
+      const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroRunCounts()});
       this.tally = books.tally;
       this.spending = books.counts.spending;
       this.budget = books.budget;
@@ -159,7 +159,7 @@ export class Ledger {
     return nth !== null && nth > this.#boughtBefore;
   }
 
-  /** Counts a value whose rows get the outcome in the ledger. */
+  /** RunCounts a value whose rows get the outcome in the ledger. */
   use(entry: LedgerEntry): void {
     this.#used.addKnown(entry);
   }
@@ -222,7 +222,7 @@ export class Ledger {
    */
   beginCount(run: unknown): void {
     const {counts} = this.#books;
-    const {spending, refusals} = zeroCounts();
+    const {spending, refusals} = zeroRunCounts();
     Object.assign(counts.spending, spending);
     Object.assign(counts.refusals, refusals);
     counts.renewed = 0;

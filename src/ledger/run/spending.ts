@@ -27,13 +27,13 @@ export function totalSpending(by: SpendingBy): Spending {
 }
 
 /** The counts of one endpoint and account, over all sessions since the count began. */
-export interface Counts {
+export interface RunCounts {
   readonly spending: Record<Operation, Spending>;
   /** The part of the credits, spent or maybe spent, that renewed known answers. */
   renewed: number;
   readonly refusals: Record<Operation, RefusalTally>;
 }
 
-export function zeroCounts(): Counts {
+export function zeroRunCounts(): RunCounts {
   return {spending: zeroSpending(), renewed: 0, refusals: noRefusalsYet()};
 }
