@@ -1,6 +1,6 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 
-/** A path that an expression reads, with the node of its last name. */
+/** A path that an expression reads, with the node that stands for its value, or for `has(…)` of it. */
 export interface ReadPath {
   readonly node: ASTNode;
   readonly path: readonly string[];
@@ -24,7 +24,7 @@ export function pathOf(node: ASTNode): readonly string[] | undefined {
 }
 
 /** The path in `has(path)`; undefined for any other expression. */
-export function hasPath(node: ASTNode): readonly string[] | undefined {
+function hasPath(node: ASTNode): readonly string[] | undefined {
   const [name, given] = node.op === 'call' ? node.args : [];
   const inner = name === 'has' ? given?.[0] : undefined;
   return inner === undefined ? undefined : pathOf(inner);
@@ -36,10 +36,11 @@ export function literalText(node: ASTNode | undefined): string | undefined {
 
 /** All paths that a part of an expression reads, without those of its loops' own variables (`bound`). */
 export function findPaths(node: ASTNode, bound = NONE): ReadPath[] {
-  const path = pathOf(node);
-  if (path !== undefined) return bound.has(path[0] ?? '') ? [] : [{node, path, optional: false}];
-  const inner = listChildren(node, bound).flatMap(child => findPaths(child.node, child.bound));
-  return hasPath(node) === undefined ? inner : inner.map(one => ({...one, optional: true}));
+  const tested = hasPath(node);
+  const path = tested ?? pathOf(node);
+  if (path !== undefined)
+    return bound.has(path[0] ?? '') ? [] : [{node, path, optional: tested !== undefined}];
+  return listChildren(node, bound).flatMap(child => findPaths(child.node, child.bound));
 }
 
 /** The parts of a node, each with the variables that loops around it name: `x` in `list.exists(x, x > 1)`. */
@@ -50,17 +51,6 @@ export function listChildren(node: ASTNode, bound = NONE): {node: ASTNode; bound
   const [, receiver, [, ...body]] = node.args;
   const within = new Set([...bound, variable.args]);
   return [{node: receiver, bound}, ...body.map(child => ({node: child, bound: within}))];
-}
-
-/** Puts other names into a path's nodes, as many as it has. */
-export function renamePath(node: ASTNode, names: readonly string[]): void {
-  const name = names.at(-1) as string;
-  if (node.op === 'id') setArgs(node, name);
-  if (node.op !== '.' && node.op !== '[]') return;
-  const [owner, index] = node.args;
-  if (typeof index === 'string') setArgs(node, [owner, name]);
-  else setArgs(index, name);
-  renamePath(owner, names.slice(0, -1));
 }
 
 /** Changes a node before the engine checks it: the engine reads a node's operands then. */

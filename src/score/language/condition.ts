@@ -1,7 +1,6 @@
-import type {ASTNode} from '@marcbachmann/cel-js';
-import {hasPath, pathOf} from './ast.ts';
-import {type Evaluate, locateAsWritten} from './engine.ts';
-import {type Expression, findReferences, type Reference} from './expression.ts';
+import {pathOf, type ReadPath} from './ast.ts';
+import {type Evaluate, type Locate, locateAsWritten} from './engine.ts';
+import {type Expression, type Reference, referenceTo} from './expression.ts';
 
 /**
  * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed:
@@ -16,119 +15,88 @@ export type Decision = boolean | undefined;
  * A condition on a row's fields. A missing field leaves it undecided, with two exceptions: has() tests for a
  * field, and one side of && or || may decide alone, as in `false && missing` and `true || missing`.
  */
-export interface Condition extends Part {
+export interface Condition {
   /** All paths that the condition reads. */
   readonly references: readonly Reference[];
+  decide(facts: Facts): Decision;
   /** The values that the condition reads, by their names; without those that the facts lack. */
   valuesIn(facts: Facts): ReadonlyMap<string, unknown>;
-}
-
-interface Part {
-  decide(facts: Facts): Decision;
   /**
-   * Calls `lacks` for each field that leaves the condition undecided. If a part of the condition can't use a value,
-   * such as a text that is not a number, calls it for all fields of that part. Returns true if there was such a part.
+   * Calls `lacks` for each missing field of an undecided condition. If none is missing, it can't use a value, such as
+   * a text that is not a number: calls `lacks` for all fields, and returns true.
    */
   missing(facts: Facts, lacks: (reference: Reference) => void): boolean;
 }
 
+/** One error for all rows, since making one for each row would be slow. */
+const MISSING = new Error('a field is missing');
+
 /** Compiles an expression once, for many rows. */
-export function compileCondition(expression: Expression, locate = locateAsWritten): Condition {
-  const {engine, text} = expression;
-  const parsed = engine.parse(text);
-  const references: Reference[] = [];
-  const readerOf = ({path, optional}: Reference) => reader(locate(optional ? path.slice(0, 1) : path));
-  const partOf = (node: ASTNode): Part => {
-    if (node.op === '&&' || node.op === '||')
-      return either(sidesOf(node, node.op).map(partOf), node.op === '||');
-    if (node.op === '!_') return negation(partOf(node.args));
-    const own = findReferences(node, expression.vocabulary);
-    references.push(...own);
-    const reads = own.map(reference => ({reference, read: knownReader(reference, readerOf(reference))}));
-    const tested = hasPath(node);
-    if (tested !== undefined) return leaf(reads, isThere(reader(locate(tested))));
-    const isFlag = pathOf(node) !== undefined && own[0]?.type?.kind === 'bool';
-    if (isFlag) return leaf(reads);
-    return leaf(reads, node === parsed.ast ? parsed : engine.evaluatorOf(node));
+export function compileCondition(
+  {engine, text, vocabulary}: Expression,
+  locate: Locate = locateAsWritten,
+): Condition {
+  const reads: FieldRead[] = [];
+  const readAt = (found: ReadPath): Evaluate => {
+    const reference = referenceTo(found, vocabulary);
+    const {path, optional} = reference;
+    // The field in has(…) may be missing, but its answer may not.
+    const known = knownReader(reference, reader(locate(optional ? path.slice(0, 1) : path)));
+    reads.push({reference, known});
+    const value = optional ? isThere(reader(locate(path))) : known;
+    return facts => {
+      if (known(facts) === undefined) throw MISSING;
+      return value(facts);
+    };
   };
-  const {decide, missing} = partOf(parsed.ast);
-  engine.prepare(parsed, locate);
-  const valuesIn = (facts: Facts) => {
-    const values = references.map(({name, path}) => [name, reader(locate(path))(facts)] as const);
-    return new Map(values.filter(([, value]) => value !== undefined));
-  };
-  return {references, decide, missing, valuesIn};
-}
-
-/** The terms of a sum of && or ||. */
-function sidesOf(node: ASTNode, sign: '&&' | '||'): ASTNode[] {
-  return node.op === sign ? [...sidesOf(node.args[0], sign), ...sidesOf(node.args[1], sign)] : [node];
-}
-
-/** `||` or `&&`: one side may decide alone, even if another side is undecided. */
-function either(sides: readonly Part[], deciding: boolean): Part {
-  const decide = (facts: Facts) => {
-    let all: Decision = !deciding;
-    for (const side of sides) {
-      const decision = side.decide(facts);
-      if (decision === deciding) return deciding;
-      if (decision === undefined) all = undefined;
+  const {ast, isLazy, evaluate} = engine.compile(text, readAt);
+  const judge = (facts: Facts): Decision => {
+    if (!isLazy) for (const {known} of reads) if (known(facts) === undefined) return undefined;
+    try {
+      const result = evaluate(facts);
+      return typeof result === 'boolean' ? result : undefined;
+    } catch {
+      // A field is missing, or a value can't be used, such as a text that is not a number.
+      return undefined;
     }
-    return all;
   };
+  const [first] = reads;
+  const isFlag =
+    first?.reference.type?.kind === 'bool' && pathOf(ast.op === '!_' ? ast.args : ast) !== undefined;
+  const decide = isFlag ? flagDecider(first.known, ast.op === '!_') : judge;
   return {
+    references: reads.map(({reference}) => reference),
     decide,
-    missing(facts, lacks) {
-      if (decide(facts) !== undefined) return false;
-      return sides.filter(side => side.missing(facts, lacks)).length > 0;
+    valuesIn(facts) {
+      const values = reads.map(({reference: {name, path}}) => [name, reader(locate(path))(facts)] as const);
+      return new Map(values.filter(([, value]) => value !== undefined));
     },
-  };
-}
-
-function negation({decide, missing}: Part): Part {
-  return {
-    decide: facts => {
-      const decision = decide(facts);
-      return decision === undefined ? undefined : !decision;
-    },
-    missing,
-  };
-}
-
-interface FieldRead {
-  readonly reference: Reference;
-  readonly read: Evaluate;
-}
-
-/** A part that is decided only if all its fields are known. Without `evaluate`, it is a flag: its only field. */
-function leaf(reads: readonly FieldRead[], evaluate?: Evaluate): Part {
-  const decide = evaluate === undefined ? (reads[0]?.read as Part['decide']) : decider(reads, evaluate);
-  return {
-    decide,
     missing(facts, lacks) {
-      let unknown = false;
-      for (const {reference, read} of reads)
-        if (read(facts) === undefined) {
-          unknown = true;
+      if (isLazy && decide(facts) !== undefined) return false;
+      let isMissing = false;
+      for (const {reference, known} of reads)
+        if (known(facts) === undefined) {
+          isMissing = true;
           lacks(reference);
         }
-      if (unknown || decide(facts) !== undefined) return false;
+      if (isMissing || decide(facts) !== undefined) return false;
       for (const {reference} of reads) lacks(reference);
       return true;
     },
   };
 }
 
-function decider(reads: readonly FieldRead[], evaluate: Evaluate): Part['decide'] {
+interface FieldRead {
+  readonly reference: Reference;
+  readonly known: Evaluate;
+}
+
+/** Most rules are `ip.is_vpn` or `!email.is_valid`, so these are decided without the engine. */
+function flagDecider(read: Evaluate, isNegated: boolean): Condition['decide'] {
+  if (!isNegated) return read as Condition['decide'];
   return facts => {
-    for (const {read} of reads) if (read(facts) === undefined) return undefined;
-    try {
-      const result = evaluate(facts);
-      return typeof result === 'boolean' ? result : undefined;
-    } catch {
-      // A value can't be used, such as a text that is not a number: the condition is undecided.
-      return undefined;
-    }
+    const value = read(facts);
+    return value === undefined ? undefined : !value;
   };
 }
 

@@ -1,13 +1,20 @@
 import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
-import {findPaths, listChildren, literalText, pathOf, renamePath, setArgs} from './ast.ts';
+import {findPaths, listChildren, literalText, pathOf, type ReadPath, setArgs} from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
 
 const require = createRequire(import.meta.url);
 
 /** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
+
+interface CompiledExpression {
+  readonly ast: ASTNode;
+  /** True if some values may not be needed: those behind `&&`, `||`, `?:`, or in a loop. */
+  readonly isLazy: boolean;
+  readonly evaluate: Evaluate;
+}
 
 /** Gives the path of a value in the facts, by its path in expressions. Both have as many names. */
 export type Locate = (path: readonly string[]) => readonly string[];
@@ -37,19 +44,11 @@ export class Engine {
     new Environment({unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false}),
   );
   readonly #constants: Constants;
-  #part: ASTNode | undefined;
 
   /** `declare`: declares the names that expressions may read. */
   constructor(declare: (environment: Environment) => void, constants: Constants = {}) {
     declare(this.#checking);
     this.#constants = constants;
-    this.#running.registerFunction('part(ast): dyn', () => {
-      const part = this.#part;
-      return {
-        typeCheck: (checker: Checker, _: unknown, context: unknown) => checker.check(part, context),
-        evaluate: (evaluator: Evaluator, _: unknown, context: unknown) => evaluator.run(part, context),
-      };
-    });
   }
 
   /** @throws {Error} when the text is not an expression, or is nested too deep. */
@@ -71,27 +70,35 @@ export class Engine {
    */
   typeOf(text: string): string {
     const typed = this.#checking.parse(text);
-    adapt(typed.ast, locateAsWritten);
+    adapt(typed.ast);
     const {valid, type, error} = typed.check();
     if (!valid) throw error ?? new Error('not valid');
-    const parsed = this.parse(text);
-    this.prepare(parsed);
-    this.#checkConstants(parsed.ast);
+    this.#checkConstants(this.compile(text).ast);
     return type ?? 'dyn';
   }
 
-  /** Makes a parsed expression ready to run: after that, {@link evaluatorOf} may be called for its parts. */
-  prepare(parsed: ParseResult, locate: Locate = locateAsWritten): void {
-    adapt(parsed.ast, locate);
+  /**
+   * Makes an expression ready to run. `readAt` makes the reader of the value at a path, or of `has(…)` of it; without
+   * it, the engine reads the values by their names.
+   */
+  compile(text: string, readAt?: (path: ReadPath) => Evaluate): CompiledExpression {
+    const parsed = this.parse(text);
+    const {ast} = parsed;
+    const paths = readAt === undefined ? [] : findPaths(ast);
+    adapt(ast);
     const {valid, error} = parsed.check();
     if (!valid) throw error ?? new Error('not valid');
-    this.#guard(parsed.ast);
-  }
-
-  /** Makes a function that evaluates a part of a prepared expression. */
-  evaluatorOf(node: ASTNode): Evaluate {
-    this.#part = node;
-    return this.#running.parse('part(0)');
+    this.#guard(ast);
+    let known: Parameters<Evaluate>[0] = {};
+    for (const path of paths) {
+      const read = readAt?.(path);
+      changeMember(path.node, 'evaluate', () => () => read?.(known));
+    }
+    const evaluate: Evaluate = facts => {
+      known = facts;
+      return parsed(facts);
+    };
+    return {ast, isLazy: isLazy(ast), evaluate};
   }
 
   /**
@@ -101,25 +108,39 @@ export class Engine {
   #guard(node: ASTNode): void {
     for (const child of listChildren(node)) this.#guard(child.node);
     if (ARITHMETIC.has(node.op))
-      changeHandler<OperatorHandler>(
+      changeMember<OperatorHandler>(
         node,
+        'handle',
         apply => (left, right, ast, engine) => requireFinite(apply(left, right, ast, engine)),
       );
     else if (node.op === 'call' && isConversion(node.args[0])) {
       const check = conversionChecks[node.args[0]];
-      changeHandler<CallHandler>(
+      changeMember<CallHandler>(
         node,
+        'handle',
         apply =>
           ([value], ast, engine) =>
             apply([check(value)], ast, engine),
       );
     } else if (node.op === 'rcall' && node.args[0] === 'matches') {
       const pattern = this.#patternOf(node.args[2][0]);
-      changeHandler<CallHandler>(node, () => ([text]) => {
+      changeMember<CallHandler>(node, 'handle', () => ([text]) => {
         if (typeof text === 'string') return pattern.test(text);
         throw NO_TEXT;
       });
     }
+  }
+
+  /** Evaluates a part of a prepared expression over the constants: in place of a literal, since only whole texts run. */
+  #evaluatePart(part: ASTNode): void {
+    const run = this.#running.parse('true');
+    const node = part as unknown as {evaluate: Evaluator};
+    changeMember<Evaluator>(
+      run.ast,
+      'evaluate',
+      () => (engine, _, context) => node.evaluate(engine, part, context),
+    );
+    run(this.#constants);
   }
 
   /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
@@ -154,31 +175,28 @@ export class Engine {
         for (const name of this.#checkConstants(child.node)) if (!child.bound.has(name)) unknown.add(name);
     if (root !== undefined && !Object.hasOwn(this.#constants, root)) unknown.add(root);
     if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
-    if (unknown.size === 0 && !PLAIN.has(node.op)) this.evaluatorOf(node)(this.#constants);
+    if (unknown.size === 0 && !PLAIN.has(node.op)) this.#evaluatePart(node);
     return unknown;
   }
 }
 
-/** Parts of the library that its macros get. */
-interface Checker {
-  check(node: unknown, context: unknown): unknown;
-}
-interface Evaluator {
-  run(node: unknown, context: unknown): unknown;
-}
-
-/** Functions that the library puts into the nodes it has checked: for an operator, and for a call. */
+/** Functions that the library puts into the nodes it has checked: for an operator, for a call, and for any node. */
 type OperatorHandler = (left: unknown, right: unknown, node: ASTNode, engine: unknown) => unknown;
 type CallHandler = (values: readonly unknown[], ...more: readonly unknown[]) => unknown;
+type Evaluator = (engine: unknown, node: ASTNode, context: unknown) => unknown;
 
 /**
- * Changes what the library does at a node. Its types don't name this function, so its absence is refused, and
+ * Changes what the library does at a node. Its types don't name these functions, so their absence is refused, and
  * package.json names one version.
  */
-function changeHandler<Handler>(node: ASTNode, change: (handle: Handler) => Handler): void {
-  const changed = node as unknown as {handle?: Handler};
-  if (typeof changed.handle !== 'function') throw new Error('the expression engine has changed');
-  changed.handle = change(changed.handle);
+function changeMember<Member>(
+  node: ASTNode,
+  name: 'handle' | 'evaluate',
+  change: (member: Member) => Member,
+): void {
+  const changed = node as unknown as Record<typeof name, Member>;
+  if (typeof changed[name] !== 'function') throw new Error('the expression engine has changed');
+  changed[name] = change(changed[name]);
 }
 
 /** One error for all rows, since making one for each row would be slow. */
@@ -205,21 +223,24 @@ function checkZone(zone: string | undefined): void {
   }
 }
 
-/** Writes names as the facts have them, and whole numbers as fractions. */
-function adapt(ast: ASTNode, locate: Locate): void {
-  for (const {node, path} of findPaths(ast)) renamePath(node, locate(path));
-  writeDoubles(ast, false);
-}
-
 /**
- * Makes `1` a fraction in sums, comparisons and lists, since all numbers in answers are fractions. A whole number
- * stays whole (`counts`) as an index, beside `%`, and as an argument: `substring(1)`.
+ * Gives `list` the name that the facts have, and makes `1` a fraction in sums, comparisons and lists, since all numbers
+ * in answers are fractions. A whole number stays whole (`counts`) as an index, beside `%`, and as an argument:
+ * `substring(1)`.
  */
-function writeDoubles(node: ASTNode, counts: boolean): void {
+function adapt(node: ASTNode, counts = false, bound?: ReadonlySet<string>): void {
+  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) setArgs(node, LIST);
   if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
     setArgs(node, Number(node.args));
   const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
-  for (const child of listChildren(node)) writeDoubles(child.node, within || (counts && node.op === '-_'));
+  for (const child of listChildren(node, bound))
+    adapt(child.node, within || (counts && node.op === '-_'), child.bound);
+}
+
+const LAZY: ReadonlySet<ASTNode['op']> = new Set(['&&', '||', '?:']);
+
+function isLazy(node: ASTNode): boolean {
+  return LAZY.has(node.op) || listChildren(node).some(child => child.bound.size > 0 || isLazy(child.node));
 }
 
 function isDecimal({input, range}: ASTNode): boolean {

@@ -1,7 +1,7 @@
 import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
-import {findPaths, listChildren, literalText, pathOf} from './ast.ts';
+import {findPaths, listChildren, literalText, pathOf, type ReadPath} from './ast.ts';
 import type {Codes} from './codes.ts';
 import {type Constants, Engine, LIST} from './engine.ts';
 import {explainError, quoteText} from './explain-error.ts';
@@ -38,7 +38,7 @@ export function conditionChecker(
   return (text, place) => {
     try {
       const {ast} = engine.parse(text);
-      const references = findReferences(ast, vocabulary);
+      const references = findPaths(ast).map(path => referenceTo(path, vocabulary));
       const type = engine.typeOf(text);
       if (type !== 'bool' && type !== 'dyn') throw new UnknownName(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
@@ -51,18 +51,9 @@ export function conditionChecker(
   };
 }
 
-/**
- * The paths that a part of an expression reads, with their types.
- *
- * @throws {UnknownName} if a path does not exist.
- */
-export function findReferences(node: ASTNode, vocabulary: RuleVocabulary): Reference[] {
-  return findPaths(node).map(({path, optional}) => ({
-    path,
-    name: path.join('.'),
-    type: typeAtPath(vocabulary, path),
-    optional,
-  }));
+/** @throws {UnknownName} if the path does not exist. */
+export function referenceTo({path, optional}: ReadPath, vocabulary: RuleVocabulary): Reference {
+  return {path, name: path.join('.'), type: typeAtPath(vocabulary, path), optional};
 }
 
 function declare(vocabulary: RuleVocabulary, environment: Environment): void {

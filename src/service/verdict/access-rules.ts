@@ -41,9 +41,8 @@ function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean
   try {
     const type = engine.typeOf(when);
     if (type !== 'bool') throw new Error(`is a ${type}, not a condition`);
-    const run = engine.parse(when);
-    engine.prepare(run);
-    return facts => run(facts) === true;
+    const {evaluate} = engine.compile(when);
+    return facts => evaluate(facts) === true;
   } catch (error) {
     throw new ServiceSetupError(`${where}: the condition of ${id}: ${explainError(error as Error, when)}`);
   }
