@@ -71,15 +71,8 @@ test.skipIf(lacks('container'))(
     expect(built, built.stderr).toMatchObject({status: 0});
     // buildah builds, and runs nothing by its name.
     if (program === 'buildah') return;
-    const looked = run(
-      'run',
-      '--rm',
-      '--read-only',
-      '--tmpfs',
-      '/tmp',
-      tag,
-      ...'bulk-enrich lookup ip 192.0.2.1 --endpoint embedded'.split(' '),
-    );
+    const lookup = 'bulk-enrich lookup ip 192.0.2.1 --endpoint embedded';
+    const looked = run(...`run --rm --read-only --tmpfs /tmp ${tag} ${lookup}`.split(' '));
     expect(looked, looked.stderr).toMatchObject({status: 0, stdout: expect.stringContaining('is_bogon')});
     run('rmi', tag);
   },

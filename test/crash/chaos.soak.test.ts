@@ -1,10 +1,10 @@
 import {test} from 'vitest';
-import {chaosAndCompare} from './chaos.ts';
+import {playAndCompare} from './kill.ts';
 
 const ROWS = Number(process.env.SOAK_ROWS ?? 100_000);
 
 test.each([21, 22])(`${ROWS} rows through random faults and kills, seed %i`, async seed => {
-  const result = await chaosAndCompare({
+  const result = await playAndCompare({
     rows: ROWS,
     distinct: Math.ceil(ROWS / 12),
     seed,

@@ -1,18 +1,15 @@
 import {parse} from 'csv-parse/sync';
 import {expect, test} from 'vitest';
-import {type ApiServer, startApiServer} from '../support/api-server.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import type {Sandbox} from '../support/command.ts';
+import {type Arena, openArena} from '../support/crash.ts';
 import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 
-const KEY = 'restart-key-5b2e';
 const IN_FLIGHT = 4;
 const ANSWERED = 16;
 const SENT = ANSWERED + IN_FLIGHT;
 
-interface Killed {
-  readonly sandbox: Sandbox;
-  readonly api: ApiServer;
+interface Killed extends Pick<Arena, 'sandbox' | 'api' | 'env'> {
   /** The same command again, with these words more. */
   again(...more: string[]): ReturnType<Sandbox['run']>;
 }
@@ -26,11 +23,10 @@ async function killed(
   work: (scene: Killed) => Promise<void>,
   input: 'list.csv' | '-' = 'list.csv',
 ): Promise<void> {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
+  await using arena = await openArena();
+  const {sandbox, api, env} = arena;
   sandbox.write('list.csv', list);
   sandbox.write('job.yaml', 'endpoint: live\n');
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   const args = ['run', input, '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
   const given = {env, stdin: input === '-' ? list : ''};
   const {gate, letGo} = held();
@@ -41,8 +37,7 @@ async function killed(
   });
   api.setScript(undefined);
   await work({
-    sandbox,
-    api,
+    ...arena,
     again: (...more) => runHere(sandbox, [...args, '--rate', 'unlimited', ...more], given),
   });
 }
@@ -109,19 +104,24 @@ const BOTH = [
 ];
 
 test('doubtful calls of columns no longer looked up stay in the counts of their operation, and in the history', () =>
-  killed(`ip,email\n${BOTH.join('\n')}\n`, ['--ip', 'ip', '--email', 'email'], async scene => {
-    const {sandbox, api} = scene;
-    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-    const again = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited'];
-    expect((await runHere(sandbox, again, {env})).code).toBe(0);
-    const {credits} = sandbox.summary('out.summary.json');
-    expect(credits.spent + credits.maybe_spent).toBe(api.ledger.credits);
-    const ofEach = Object.values(credits.by_operation);
-    const sumOf = (name: 'spent' | 'maybe_spent') => ofEach.reduce((sum, one) => sum + one[name], 0);
-    expect([sumOf('spent'), sumOf('maybe_spent')]).toEqual([credits.spent, credits.maybe_spent]);
-    const {stdout} = await runHere(sandbox, ['spend', '--by', 'operation', '--json'], {});
-    expect(JSON.parse(stdout).total).toMatchObject({spent: credits.spent, maybe_spent: credits.maybe_spent});
-  }));
+  killed(
+    `ip,email\n${BOTH.join('\n')}\n`,
+    ['--ip', 'ip', '--email', 'email'],
+    async ({sandbox, api, env}) => {
+      const again = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited'];
+      expect((await runHere(sandbox, again, {env})).code).toBe(0);
+      const {credits} = sandbox.summary('out.summary.json');
+      expect(credits.spent + credits.maybe_spent).toBe(api.ledger.credits);
+      const ofEach = Object.values(credits.by_operation);
+      const sumOf = (name: 'spent' | 'maybe_spent') => ofEach.reduce((sum, one) => sum + one[name], 0);
+      expect([sumOf('spent'), sumOf('maybe_spent')]).toEqual([credits.spent, credits.maybe_spent]);
+      const {stdout} = await runHere(sandbox, ['spend', '--by', 'operation', '--json'], {});
+      expect(JSON.parse(stdout).total).toMatchObject({
+        spent: credits.spent,
+        maybe_spent: credits.maybe_spent,
+      });
+    },
+  ));
 
 test('a killed run over stdin resumes with the same list and other settings', () =>
   killed(

@@ -5,15 +5,14 @@ import {afterEach, expect, test, vi} from 'vitest';
 import {KEY_LENGTH} from '../../src/ledger/lookup.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
 import {Pairs} from '../../src/output/earlier/pairs.ts';
-import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
+import {type Arena, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
 import {until} from '../support/until.ts';
 
-const KEY = 'disk-key-44cd';
 const ROWS = 200;
 const args = ['run', 'list.csv', '-o', 'disk/out.csv', '--ip', 'ip', '--rate', 'unlimited'];
 
@@ -35,18 +34,15 @@ afterEach(() => {
   unmountAll();
 });
 
-interface Scene {
-  readonly sandbox: Sandbox;
-  readonly api: ApiServer;
+interface Scene extends Pick<Arena, 'sandbox' | 'api'> {
   /** In this process, or in one of its own with what runs in node's place. */
   run(node?: string, more?: readonly string[]): ReturnType<Sandbox['run']>;
 }
 
 async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
+  await using arena = await openArena();
+  const {sandbox, api, env} = arena;
   sandbox.write('list.csv', ips(ROWS));
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   const run: Scene['run'] = (node, more = []) =>
     node === undefined
       ? runHere(sandbox, [...args, ...more], {env})
@@ -288,16 +284,8 @@ test.skipIf(lacks('strace')).each([
 test('an output device that is full is exit 9 in a sentence', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', ips(3));
-  const outcome = await runHere(sandbox, [
-    'run',
-    'list.csv',
-    '-o',
-    '/dev/full',
-    '--ip',
-    'ip',
-    '--endpoint',
-    'embedded',
-  ]);
+  const full = 'run list.csv -o /dev/full --ip ip --endpoint embedded'.split(' ');
+  const outcome = await runHere(sandbox, full);
   expect(outcome.code).toBe(9);
   expect(outcome.stderr).toContain('ENOSPC');
   expect(sandbox.files()).toEqual(['list.csv']);
@@ -326,15 +314,14 @@ test('a pipe that it was started with is streamed to, and never replaced', async
 });
 
 test('a run whose reader takes nothing ends at a signal', async () => {
-  await using server = await startApiServer({key: KEY});
-  using sandbox = createSandbox();
+  await using arena = await openArena();
+  const {sandbox, api, env} = arena;
   const [, ...rows] = ips(300).trimEnd().split('\n');
   // More than a pipe holds.
   sandbox.write('list.csv', `ip,note\n${rows.map(ip => `${ip},${'-'.repeat(4_000)}\n`).join('')}`);
-  const env = {BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: KEY};
   const run = sandbox.start(['run', 'list.csv', '-o', '-', '--ip', 'ip', '--rate', 'unlimited'], {env});
   run.child.stdout?.pause();
-  await until(() => server.ledger.calls === rows.length);
+  await until(() => api.ledger.calls === rows.length);
   const ended = new Promise(resolve => run.child.once('exit', resolve));
   run.kill('SIGTERM');
   expect(await ended).toBe(143);

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
-import {killAndCompare} from './kill.ts';
+import {playAndCompare} from './kill.ts';
 
 test('a run killed at random instants ends with the bytes of one that was not, for the calls in flight at most', async () => {
-  const {kills} = await killAndCompare({
+  const {kills} = await playAndCompare({
     rows: 6_000,
     distinct: 600,
     seed: 11,

@@ -1,8 +1,10 @@
 import {expect} from 'vitest';
+import type {EarlyFault} from '../support/api-server-reply.ts';
 import {booksOf, bytesOf, listOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
+import {randomFaults} from '../support/random-faults.ts';
 
-export interface KillTest {
+export interface Trial {
   readonly rows: number;
   readonly distinct: number;
   readonly seed: number;
@@ -10,40 +12,57 @@ export interface KillTest {
   readonly maxKills: number;
   /** A session is killed somewhere in the time from its start to this, in milliseconds. */
   readonly withinMs: number;
+  /** Share of the calls that the server faults, and of the requests that break off on the way to it. */
+  readonly serverFaults?: number;
+  readonly networkFaults?: number;
 }
 
 const IN_FLIGHT = 32;
 const args = [
-  ...['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--email', 'email'],
-  ...['--rate', 'unlimited', '--concurrency', String(IN_FLIGHT), '--quiet'],
+  ...['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--email', 'email', '--rate', 'unlimited'],
+  // Every value gets an answer in the end, however unlucky it is, so that the bytes can be compared.
+  ...['--concurrency', String(IN_FLIGHT), '--timeout', '2s', '--resends', '60', '--quiet'],
 ];
 
 /**
- * Kills a run at random instants until it is through, and holds it against one that was never killed. Returns the kills
- * and the calls that they cost.
+ * Kills a run at random instants, and lets calls fail, until it is through. Holds it against one that nothing happened
+ * to: the same bytes, and books within the server's.
  */
-export async function killAndCompare(test: KillTest): Promise<{kills: number; extra: number}> {
-  const list = listOf(test.rows, test.distinct, test.seed);
+export async function playAndCompare(trial: Trial) {
+  const {maxKills, withinMs, serverFaults = 0, networkFaults = 0, seed} = trial;
+  const list = listOf(trial.rows, trial.distinct, seed);
   await using calm = await openArena();
   calm.sandbox.write('list.csv', list);
   expect(await runHere(calm.sandbox, args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
   const distinct = calm.api.ledger.distinct();
 
-  await using arena = await openArena({latencyMs: 15});
+  const luck = seeded(seed + 1);
+  let broken = 0;
+  const early = (): EarlyFault | undefined => {
+    if (luck() >= networkFaults) return undefined;
+    broken += 1;
+    return {when: luck() < 0.5 ? 'head' : 'body', ending: luck() < 0.5 ? 'close' : 'reset'};
+  };
+  const kinds = [500, 503, 429, 'reset', 'cut', 'stall'] as const;
+  const script = randomFaults({share: serverFaults, kinds, seed});
+  await using arena = await openArena({latencyMs: 15, early, script});
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', list);
-  const random = seeded(test.seed);
+  const random = seeded(seed);
   const {last, kills} = await runUntilDone(
     () => sandbox.start(args, {env}),
-    session => (session < test.maxKills ? random() * test.withinMs : undefined),
+    session => (session < maxKills ? random() * withinMs : undefined),
   );
   expect(last).toMatchObject({code: 0});
   expect(bytesOf(sandbox, 'out.csv').equals(bytesOf(calm.sandbox, 'out.csv'))).toBe(true);
   expect(sandbox.files()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
 
   const {ledger} = api;
-  expect(ledger.distinct()).toBe(distinct);
-  expect(ledger.calls).toBeLessThanOrEqual(distinct + kills * IN_FLIGHT);
+  expect([ledger.distinct(), ledger.keyElsewhere, ledger.violations, ledger.wrongKey]).toEqual([
+    ...[distinct, [], [], 0],
+  ]);
+  if (serverFaults + networkFaults === 0)
+    expect(ledger.calls).toBeLessThanOrEqual(distinct + kills * IN_FLIGHT);
   const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
   expect(spent).toBeLessThanOrEqual(ledger.credits);
   expect(ledger.credits).toBeLessThanOrEqual(spent + maybe);
@@ -52,5 +71,5 @@ export async function killAndCompare(test: KillTest): Promise<{kills: number; ex
   expect(rows).toEqual(wanted.rows);
   for (const [name, {distinct, answered}] of Object.entries(wanted.lookups))
     expect(lookups[name]).toMatchObject({distinct, answered});
-  return {kills, extra: ledger.calls - distinct};
+  return {kills, calls: ledger.calls, distinct, charged: ledger.credits, spent, maybe, broken};
 }

@@ -3,29 +3,27 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {STORE_FILE} from '../../src/ledger/answers/store-file.ts';
-import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {createSandbox, filesUnder} from '../support/command.ts';
+import {filesUnder} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 
-const KEY = 'known-key-91c4';
 const KNOWN = 40;
 
 test('a resumed run keeps the stored answers that it saw, though other runs renewed or removed them', async () => {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
-  const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
+  await using arena = await openArena();
+  const {sandbox, api} = arena;
   const command = (list: string) => ['run', list, '-o', 'out.csv', '--ip', 'ip', '--force'];
   sandbox.write('yesterday.csv', ips(KNOWN));
-  expect((await runHere(sandbox, command('yesterday.csv'), options)).code).toBe(0);
+  expect((await runHere(sandbox, command('yesterday.csv'), arena)).code).toBe(0);
   const yesterday = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
 
   const known = ips(KNOWN).trimEnd().split('\n').slice(1);
   const fresh = ips(1, KNOWN).trimEnd().split('\n')[1] ?? '';
   sandbox.write('today.csv', `ip\n${[...known, fresh, ...known.toReversed()].join('\n')}\n`);
   api.setScript(() => reply.throttle(3_600));
-  expect((await runHere(sandbox, [...command('today.csv'), '--max-outage', '0s'], options)).code).toBe(5);
+  expect((await runHere(sandbox, [...command('today.csv'), '--max-outage', '0s'], arena)).code).toBe(5);
   expect(sandbox.summary('out.summary.json').rows.written).toBe(KNOWN);
   api.setScript(undefined);
 
@@ -36,7 +34,7 @@ test('a resumed run keeps the stored answers that it saw, though other runs rene
   );
   db.close();
 
-  expect((await runHere(sandbox, command('today.csv'), options)).code).toBe(0);
+  expect((await runHere(sandbox, command('today.csv'), arena)).code).toBe(0);
   const today = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
   expect(today).toEqual([...yesterday, today[KNOWN], ...yesterday.toReversed()]);
   expect(api.ledger.calls).toBe(KNOWN + 2);
@@ -44,9 +42,8 @@ test('a resumed run keeps the stored answers that it saw, though other runs rene
 });
 
 test('a streak of refusals that kills divide is one: it is told', async () => {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
-  const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
+  await using arena = await openArena();
+  const {sandbox, api} = arena;
   const [answered, sessions] = [24, [12, 8]];
   const refused = 21;
   // One call after the other, so that each kill finds one in flight.
@@ -63,10 +60,10 @@ test('a streak of refusals that kills divide is one: it is told', async () => {
     const last = heard + sessions.indexOf(some);
     const {gate, letGo} = held();
     api.setScript(call => (call.call > last ? gate : refuse(call)));
-    await killedHere(sandbox, command, options, {holds: () => api.ledger.calls > last, letGo});
+    await killedHere(sandbox, command, arena, {holds: () => api.ledger.calls > last, letGo});
   }
   api.setScript(refuse);
-  const resumed = await runHere(sandbox, command, options);
+  const resumed = await runHere(sandbox, command, arena);
   expect(resumed.code, resumed.stderr).toBe(3);
   expect(sandbox.summary('out.summary.json')).toMatchObject({
     resumed: {times: 2},
@@ -75,6 +72,6 @@ test('a streak of refusals that kills divide is one: it is told', async () => {
   expect(resumed.stderr).toContain(`To retry ${refused} failed lookups`);
   api.setScript(undefined);
   const {calls} = api.ledger;
-  expect((await runHere(sandbox, command, options)).code).toBe(0);
+  expect((await runHere(sandbox, command, arena)).code).toBe(0);
   expect(api.ledger.calls - calls).toBe(refused);
 });

@@ -1,7 +1,6 @@
 import {expect} from 'vitest';
-import {startApiServer} from '../support/api-server.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
-import {bytesOf} from '../support/crash.ts';
+import type {Sandbox} from '../support/command.ts';
+import {bytesOf, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
@@ -9,7 +8,6 @@ import {tracedNode} from '../support/strace.ts';
 /** The calls by which a run changes what is on disk. */
 const CALLS = ['fsync', 'fdatasync', 'rename', 'pwrite64', 'ftruncate', 'unlink', 'rmdir'];
 
-const KEY = 'points-key-93aa';
 const IN_FLIGHT = 4;
 const ROWS = 60;
 const list = `${ips(ROWS)}1.2.3.4,one too many\n`;
@@ -37,9 +35,8 @@ interface Trial {
 }
 
 async function withTrial<T>(work: (trial: Trial) => Promise<T>): Promise<T> {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  await using arena = await openArena();
+  const {sandbox, api, env} = arena;
   sandbox.write('list.csv', list);
   const run = (node?: string) =>
     node === undefined ? runHere(sandbox, args, {env}) : sandbox.run(args, {env, node});

@@ -1,19 +1,16 @@
 import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
-import {startApiServer} from '../support/api-server.ts';
-import {createSandbox} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
 
-const KEY = 'reserved-key-2c71';
 const ROWS = 40;
 
 /** The system calls of a run over so many rows, which ends well. */
 async function traced(rows: number, calls: string, more: readonly string[]): Promise<string[]> {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  await using arena = await openArena();
+  const {sandbox, env} = arena;
   sandbox.write('list.csv', ips(rows));
   const {node, log} = tracedNode(sandbox, calls);
   const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', ...more];

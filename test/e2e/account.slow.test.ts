@@ -1,13 +1,11 @@
 import {expect, test} from 'vitest';
 import type {Spend} from '../../src/report/spend.ts';
-import {startApiServer} from '../support/api-server.ts';
-import {createSandbox} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 import {busiestSecond, departures} from '../support/departures.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
-const KEY = 'account-key-19be02';
 const RATE = 40;
 const EACH = 40;
 /** The rate at the sender is exact (test/sim); the log includes the way to a connection. */
@@ -15,13 +13,12 @@ const SEEN_AT_MOST = 1.25 * RATE;
 const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log', 'trace'];
 
 test('two processes of an account: its rate holds for each, its credits for both, and over a kill', async () => {
-  await using api = await startApiServer({key: KEY, latencyMs: 5});
-  using sandbox = createSandbox();
+  await using arena = await openArena({latencyMs: 5});
+  const {sandbox, api, env} = arena;
   sandbox.write(
     '../home/config/bulk-enrich/accounts/production.yaml',
     `endpoint: ${api.url}\nrate: ${RATE}/s\nmax_credits_per_day: ${3 * EACH}\n`,
   );
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   const start = (n: number) => {
     sandbox.write(`${n}.csv`, ips(EACH, EACH * n));
     return sandbox.start(['run', `${n}.csv`, ...FLAGS], {env});

@@ -81,18 +81,6 @@ test('CSV to NDJSON and back: the same values in the same columns', async () => 
   ]);
 });
 
-test('TSV in, TSV out; CSV to TSV where asked', async () => {
-  berlin();
-  sandbox.write('list.tsv', 'ip\tnote\n192.0.2.1\ta,b\n');
-  await enrich(['list.tsv', '--ip', 'ip', ...CITY]);
-  expect(sandbox.read('list.enriched.tsv')).toBe(
-    "ip\tnote\tip_status\tip_error\tip_city\n192.0.2.1\ta,b\tok\t\t'=Berlin\n",
-  );
-  sandbox.write('list.csv', 'ip,note\n192.0.2.1,a b\n');
-  await enrich(['list.csv', '--ip', 'ip', '--output-format', 'tsv', '--force', ...CITY]);
-  expect(sandbox.read('list.enriched.tsv')).toContain('192.0.2.1\ta b\tok');
-});
-
 test('stdin to stdout: nothing but the rows on stdout', async () => {
   berlin();
   const args = ['run', '-', '-o', '-', '--ip', 'ip', ...CITY];
@@ -108,22 +96,6 @@ test('several inputs, one of them gzipped, become one output', async () => {
   const rows = parse(sandbox.read('all.csv')) as string[][];
   expect(rows.map(row => row[1])).toEqual(['n', '1', '2', '3', '4']);
   expect(sandbox.summary('all.summary.json').lookups.ip).toMatchObject({values: 4, distinct: 3, calls: 3});
-});
-
-test('without a header the columns have numbers, and the output has none either', async () => {
-  berlin();
-  sandbox.write('list.csv', '192.0.2.1,a\n192.0.2.2,b\n');
-  await enrich(['list.csv', '--no-header', '--ip', 'column_1', ...CITY]);
-  expect(sandbox.read('list.enriched.csv')).toBe("192.0.2.1,a,ok,,'=Berlin\n192.0.2.2,b,ok,,'=Berlin\n");
-});
-
-test('duplicate headers are named name#2, and two columns for one operation have prefixes of their own', async () => {
-  berlin();
-  sandbox.write('list.csv', 'ip,ip\n192.0.2.1,198.51.100.7\n');
-  await enrich(['list.csv', '--ip', 'ip', '--ip', 'ip#2=second_', ...CITY]);
-  expect(sandbox.read('list.enriched.csv').split('\n')[0]).toBe(
-    'ip,ip,ip_status,ip_error,ip_city,second_status,second_error,second_city',
-  );
 });
 
 test('a header alone is a success; columns that are not named are left out', async () => {
@@ -149,14 +121,8 @@ test('verdicts: the values beside the token are sent with it, and test actions a
     return undefined;
   });
   const action = 't/FFFFFFFFFFFFF/111111111';
-  await enrich([
-    'list.csv',
-    '--verdict',
-    `token=session,action=${action},id=user,email=mail,phone=tel`,
-    '--fields',
-    'can_pass,user_id',
-    ...FAST,
-  ]);
+  const verdict = `token=session,action=${action},id=user,email=mail,phone=tel`;
+  await enrich(['list.csv', '--verdict', verdict, '--fields', 'can_pass,user_id', ...FAST]);
   const first = {
     api_key: expect.any(String),
     action_id: action,
@@ -177,19 +143,6 @@ test('verdicts: the values beside the token are sent with it, and test actions a
   ]);
   expect(service.ledger.creditsByOperation.verify).toBe(before);
   expect(sandbox.summary('list.enriched.summary.json').credits).toMatchObject({spent: 0, maybe_spent: 0});
-});
-
-test('rows that can not be read are rejected, the others are enriched; exit 3', async () => {
-  sandbox.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,3\n');
-  const outcome = await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', ...CITY], {env: service.env});
-  expect(outcome.code).toBe(3);
-  expect(JSON.parse(sandbox.read('list.enriched.rejects.ndjson'))).toMatchObject({
-    line: 3,
-    row: 2,
-    reason: 'column_count',
-    raw: '192.0.2.2',
-  });
-  expect(sandbox.read('list.enriched.csv').split('\n')).toHaveLength(4);
 });
 
 test.each([
@@ -230,14 +183,8 @@ test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {
   const flat = ['--flatten', '--fields', 'ip.is_vpn', ...FAST];
   await enrich(['list.ndjson', '--ip', 'user.ip', '-o', 'out.csv', ...flat]);
   const [head, first] = parse(sandbox.read('out.csv')) as string[][];
-  expect(head?.slice(0, 6)).toEqual([
-    'user.ip',
-    'user.tags',
-    'user.n.x',
-    'other_fields',
-    'ip_status',
-    'ip_error',
-  ]);
+  const columns = 'user.ip user.tags user.n.x other_fields ip_status ip_error';
+  expect(head?.slice(0, 6)).toEqual(columns.split(' '));
   expect(first?.slice(0, 5)).toEqual(['192.0.2.1', '["a"]', '', '', 'ok']);
   await enrich(['out.csv', '--ip', 'user.ip=again_', '-o', 'back.ndjson', ...flat]);
   expect(JSON.parse(sandbox.read('back.ndjson').split('\n')[0] ?? '')).toMatchObject({
@@ -245,17 +192,6 @@ test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {
     again_status: 'ok',
     again_error: null,
   });
-});
-
-test('a field that no NDJSON row has is a warning with the name that is near', async () => {
-  sandbox.write('list.ndjson', '{"ip":"192.0.2.1","email":null}\n');
-  const outcome = await runHere(sandbox, ['run', 'list.ndjson', '--ip', 'ip', '--email', 'e_mail', ...FAST], {
-    env: service.env,
-  });
-  expect(outcome.code).toBe(0);
-  expect(outcome.stderr).toContain(
-    'Warning: --email: the first rows have nothing in "e_mail". Did you mean "email"?',
-  );
 });
 
 test('objects nested 20,000 deep are rows like any other: in a column of its own, flattened, compared, as an answer', async () => {

@@ -8,6 +8,14 @@ import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';
 import {FAST, startService} from './service.ts';
 
+/** A plan of a list from stdin, with the embedded service. */
+async function planned(stdin: string, ...flags: string[]) {
+  using sandbox = createSandbox();
+  return await runHere(sandbox, ['plan', '-', '--endpoint', 'embedded', ...flags], {stdin});
+}
+const reported = async (stdin: string, ...flags: string[]) =>
+  JSON.parse((await planned(stdin, '--json', ...flags)).stdout) as PlanReport;
+
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
 
 test('plan sends nothing, keeps nothing, and its numbers are the run’s', async () => {
@@ -47,22 +55,14 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
 test('plan needs no place for temporary files while memory has room for the values', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
-  const {code, stderr} = await sandbox.run(['plan', 'list.csv', '--endpoint', 'embedded'], {
-    env: {TMPDIR: '/nonexistent'},
-  });
+  const args = ['plan', 'list.csv', '--endpoint', 'embedded'];
+  const {code, stderr} = await runHere(sandbox, args, {env: {TMPDIR: '/nonexistent'}});
   expect([code, stderr]).toEqual([0, '']);
 });
 
 test('for a person: columns with how they were found, counts, credits and time', async () => {
-  using sandbox = createSandbox();
   const stdin = `signup_ip,last_ip,e-mail,note,cc\n${'192.0.2.1,198.51.100.7,jo@example.com,x,US\n'.repeat(8)}`;
-  const {code, stdout, stderr} = await runHere(
-    sandbox,
-    ['plan', '-', '--endpoint', 'embedded', '--rate', '2/s'],
-    {
-      stdin,
-    },
-  );
+  const {code, stdout, stderr} = await planned(stdin, '--rate', '2/s');
   expect({code, stderr}).toEqual({code: 0, stderr: ''});
   expect(stdout).toMatch(
     /^Columns \(csv\):\n {2}ip +"signup_ip" +sure: by its header, 100% of its values fit$/m,
@@ -77,11 +77,9 @@ test('for a person: columns with how they were found, counts, credits and time',
 });
 
 test('every used column is named, also the country of phone numbers and the columns sent with a token', async () => {
-  using sandbox = createSandbox();
   const stdin = 'tel,land,token,user,ip\n030 23125 001,DE,t,7,192.0.2.1\n';
   const plan = async (...flags: string[]) => {
-    const args = ['plan', '-', '--endpoint', 'embedded', '--json', ...flags];
-    const {columns, left_out} = JSON.parse((await runHere(sandbox, args, {stdin})).stdout) as PlanReport;
+    const {columns, left_out} = await reported(stdin, ...flags);
     const named = (found: typeof columns) => found.map(({operation, column}) => `${operation} ${column}`);
     return [named(columns), named(left_out)];
   };
@@ -95,23 +93,21 @@ test('every used column is named, also the country of phone numbers and the colu
 });
 
 test('a plan is of the rows that the run reads: those within --limit, with the first rows of each repair', async () => {
-  using sandbox = createSandbox();
   const stdin = 'ip,n\n192.0.2.1,too,many\n192.0.2.2:443,1\n192.0.2.3,1\n192.0.2.4,1\n';
-  const args = ['plan', '-', '--endpoint', 'embedded', '--json'];
-  const plan = async (...flags: string[]) =>
-    JSON.parse((await runHere(sandbox, [...args, ...flags], {stdin})).stdout) as PlanReport;
-  const whole = await plan();
+  const whole = await reported(stdin);
   expect(whole).toMatchObject({rows: 3, rejected: 1, credits: {all_sent_once: 3}});
   expect(whole.repairs.map(({rows}) => rows)).toEqual([[2]]);
-  expect(await plan('--limit', '3')).toMatchObject({rows: 2, rejected: 1, credits: {all_sent_once: 2}});
+  expect(await reported(stdin, '--limit', '3')).toMatchObject({
+    rows: 2,
+    rejected: 1,
+    credits: {all_sent_once: 2},
+  });
 });
 
 test('operations that have rates of their own are called at the same time: the slowest one takes the whole time', async () => {
-  using sandbox = createSandbox();
   const rows = Array.from({length: 8}, (_, n) => `192.0.2.${n},a${n % 2}@example.com\n`);
-  const args = ['plan', '-', '--endpoint', 'embedded', '--rate', 'ip=2/s,email=1/s', '--json'];
-  const {stdout} = await runHere(sandbox, args, {stdin: `ip,email\n${rows.join('')}`});
-  expect(JSON.parse(stdout)).toMatchObject({time_ms: 4_000, rate_per_second: 3});
+  const plan = await reported(`ip,email\n${rows.join('')}`, '--rate', 'ip=2/s,email=1/s');
+  expect(plan).toMatchObject({time_ms: 4_000, rate_per_second: 3});
 });
 
 test('verdicts with a test action id cost nothing: in the plan, in the run, and in what it saved', async () => {
@@ -148,9 +144,8 @@ test('answers that are to be renewed count as calls, as in the run', async () =>
 });
 
 test('for people: values that can not be looked up, by code and row, with advice', async () => {
-  using sandbox = createSandbox();
   const stdin = 'phone;ip\n030 23125 001;192.0.2.0/24\ntoo short\n+49 30 23125 002;192.0.2.1\n';
-  const {stdout} = await runHere(sandbox, ['plan', '-', '--endpoint', 'embedded'], {stdin});
+  const {stdout} = await planned(stdin);
   expect(stdout).toMatch(/^2 rows, 1 that can't be read$/m);
   expect(stdout).toMatch(
     /^Problems, most frequent first:\n {2}1 × ip\.ip_range, row 1: .*\n {2}1 × phone\.country_unknown, row 1: .*--default-country COUNTRY\.\n {2}1 × rejected\.column_count, row 2: .*--pad-short-rows\.$/m,
@@ -178,10 +173,8 @@ test('for people: the savings by conditions', async () => {
 });
 
 test('a plan says and ends as the run would: its limits of credits and of rejects, and its report', async () => {
-  using sandbox = createSandbox();
   const stdin = `ip,n\n192.0.2.9\n192.0.2.10\n${Array.from({length: 8}, (_, n) => `192.0.2.${n},1\n`).join('')}`;
-  const plan = (...flags: string[]) =>
-    runHere(sandbox, ['plan', '-', '--endpoint', 'embedded', ...flags], {stdin});
+  const plan = (...flags: string[]) => planned(stdin, ...flags);
   const limited = await plan('--max-credits', '5', '--max-rejects', '2');
   expect(limited).toMatchObject({
     code: 0,

@@ -79,13 +79,9 @@ describe('the environment', () => {
     expect(resolved({BULK_ENRICH_BASE_URL: URL}, undefined, interactive)).toBe('no_key');
     expect(resolved({}, URL, interactive)).toBe('no_key');
   });
-  test.each([
-    'BULK_ENRICH_BASE_URL',
-    'BULK_ENRICH_API_KEY',
-    'BULK_ENRICH_API_KEY_FILE',
-    'BULK_ENRICH_API_KEY_COMMAND',
-    'BULK_ENRICH_ACTION_ID',
-  ])('%s set but empty is an error, unless the settings leave nothing to it', name => {
+  test.each(
+    'BASE_URL API_KEY API_KEY_FILE API_KEY_COMMAND ACTION_ID'.split(' ').map(name => `BULK_ENRICH_${name}`),
+  )('%s set but empty is an error, unless the settings leave nothing to it', name => {
     for (const blank of ['', '  ']) {
       expect(resolved({...live, [name]: blank})).toBe('empty_variable');
       expect(resolved({[name]: blank}, undefined, true)).toBe('empty_variable');

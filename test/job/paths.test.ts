@@ -35,44 +35,17 @@ it('{date} is the day in UTC', () => {
 
 it('run takes patterns and dates in all of its paths', async () => {
   using sandbox = createSandbox();
-  for (const [day, ip] of [
-    ['2026-01-30', '192.0.2.1'],
-    ['2026-01-31', '192.0.2.2'],
-  ]) {
-    sandbox.write(`in/${day}-a.csv`, `ip\n${ip}\n`);
-    sandbox.write(`in/${day}-b.csv`, `ip\n${ip}9\n`);
-  }
-  const args = [
-    'run',
-    'in/{date}-*.csv',
-    '-o',
-    'out-{date}.csv',
-    '--endpoint',
-    'embedded',
-    '--date',
-    '2026-01-31',
-  ];
-  expect((await runHere(sandbox, args)).code).toBe(0);
-  expect(
-    sandbox
-      .read('out-2026-01-31.csv')
-      .split('\n')
-      .slice(1, 3)
-      .map(line => line.split(',')[0]),
-  ).toEqual(['192.0.2.2', '192.0.2.29']);
+  for (const day of ['30', '31'])
+    for (const [name, ip] of Object.entries({a: `192.0.2.${day}`, b: `192.0.2.1${day}`}))
+      sandbox.write(`in/2026-01-${day}-${name}.csv`, `ip\n${ip}\n`);
+  const args = 'run in/{date}-*.csv -o out-{date}.csv --endpoint embedded --date 2026-01-31';
+  expect((await runHere(sandbox, args.split(' '))).code).toBe(0);
+  const [, ...rows] = sandbox.read('out-2026-01-31.csv').trimEnd().split('\n');
+  expect(rows.map(line => line.split(',')[0])).toEqual(['192.0.2.31', '192.0.2.131']);
   expect(sandbox.summary('out-2026-01-31.summary.json').input.paths).toEqual([
     'in/2026-01-31-a.csv',
     'in/2026-01-31-b.csv',
   ]);
-});
-
-it('an invalid day is a usage error', async () => {
-  using sandbox = createSandbox();
-  expect(await runHere(sandbox, ['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
-    code: 2,
-    errorCode: 'settings',
-    stderr: expect.stringContaining('--date'),
-  });
 });
 
 it('on Windows the user’s directories are below %LOCALAPPDATA%, and a directory is not synced', () => {

@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {createWriteStream, readdirSync, rmSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
-import {runHere} from '../support/main.ts';
+import {held, runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
 import {openTerminal, type Terminal, type TerminalOptions} from '../support/terminal.ts';
@@ -31,11 +31,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const open: Scene['open'] = (command, {columns = 120, env: more} = {}) =>
     openTerminal(command, {cwd: site.directory, columns, env: {...env, ...more}});
   const hold: Scene['hold'] = from => {
-    let letGo = () => {};
-    const gate = new Promise<void>(resolve => {
-      letGo = resolve;
-    });
-    service.setScript(({call}) => (call >= from ? gate.then(() => undefined) : undefined));
+    const {gate, letGo} = held();
+    service.setScript(({call}) => (call >= from ? gate : undefined));
     return letGo;
   };
   try {

@@ -1,9 +1,5 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
-
-const KEY = 'library-key-5f2e';
+import type {ApiServer, ApiServerOptions} from '../support/api-server.ts';
+import {openArena} from '../support/crash.ts';
 
 /** A program that uses the library: a server to ask, and directories of its own. */
 export interface Program extends AsyncDisposable {
@@ -14,24 +10,10 @@ export interface Program extends AsyncDisposable {
 }
 
 export async function startProgram(server: Partial<ApiServerOptions> = {}): Promise<Program> {
-  const api = await startApiServer({key: KEY, ...server});
-  const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-library-'));
-  const env = {
-    HOME: home,
-    XDG_CACHE_HOME: home,
-    XDG_STATE_HOME: home,
-    BULK_ENRICH_BASE_URL: api.url,
-    BULK_ENRICH_API_KEY: KEY,
-  };
-  return {
-    api,
-    temporary: home,
-    options: {env},
-    async [Symbol.asyncDispose]() {
-      await api.close();
-      rmSync(home, {recursive: true, force: true});
-    },
-  };
+  const {api, sandbox, env, ...arena} = await openArena(server);
+  const temporary = sandbox.home;
+  const own = {HOME: temporary, XDG_CACHE_HOME: temporary, XDG_STATE_HOME: temporary};
+  return {...arena, api, temporary, options: {env: {...env, ...own}}};
 }
 
 export const bySpeed = {rate: 'unlimited', store: false} as const;

@@ -68,12 +68,25 @@ const countries = fc.oneof(
   fc.constantFrom('+49', '+', '00', '🇩🇪', '(+1)', '+999'),
 );
 
+/** Texts that are made of what values are made of, so that many of them are some. */
+const pieces = fc
+  .array(
+    fc.constantFrom(
+      ...'0123456789abcdefxE+-. ()@,;:/[]"\'%#\u00A0üß１。\u200B\u0000'.split(''),
+      ...['example.com', '192.0.2.', '::ffff:', 'ext', 'tel:', 'mailto:', '.0', '="', ':80'],
+    ),
+    {maxLength: 20},
+  )
+  .map(some => some.join(''));
+const mixed = (texts: fc.Arbitrary<string>) =>
+  fc.oneof({weight: 2, arbitrary: texts}, pieces, fc.string({unit: 'binary'}), fc.emailAddress());
+
 const which = fc.constantFrom(undefined, 'first', 'last', 'only');
 type Read = (text: string, country?: string, rules?: object) => Canonical;
 const forms: readonly (readonly [string, Read, fc.Arbitrary<string>])[] = [
-  ['ip', operations.ip.canonical, ips],
-  ['phone', operations.phone.canonical, phones],
-  ['email', operations.email.canonical, emails],
+  ['ip', operations.ip.canonical, mixed(ips)],
+  ['phone', operations.phone.canonical, mixed(phones)],
+  ['email', operations.email.canonical, mixed(emails)],
   ['token', operations.verify.canonical, tokens],
   ['id', besideToken.id.canonical, tokens],
 ];

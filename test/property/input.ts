@@ -10,22 +10,7 @@ import {fieldsOf, type Reading, readAll, readBytes} from '../input/reading.ts';
 /** Text that is full of what CSV cares about. */
 const awkward = fc.string({
   unit: fc.constantFrom(
-    'a',
-    'Z',
-    '0',
-    ' ',
-    ',',
-    ';',
-    '\t',
-    '|',
-    '"',
-    '\n',
-    '\r',
-    '\r\n',
-    'é',
-    '😀',
-    '=',
-    '{',
+    ...['a', 'Z', '0', ' ', ',', ';', '\t', '|', '"', '\n', '\r', '\r\n', 'é', '😀', '=', '{'],
   ),
   maxLength: 8,
 });
@@ -34,31 +19,9 @@ const awkward = fc.string({
 const soup = fc
   .array(
     fc.constantFrom(
-      'a,b\n',
-      '1,2\n',
-      '"x","y"\r\n',
-      '"open,\n',
-      'in"side,\n',
-      '"q"z,\n',
-      '"two\nlines",2\n',
-      '"""",""\n',
-      '\n',
-      '\r\n',
-      '  \n',
-      'ragged\n',
-      'a,b,c\n',
-      '"',
-      ',',
-      '\n',
-      'plain,\n',
-      'p,q\n',
-      '",z\n',
-      '""',
-      'z"\n',
-      'é',
-      '\xff',
-      'x'.repeat(45),
-      '{"a":1}\n',
+      ...['a,b\n', '1,2\n', '"x","y"\r\n', '"open,\n', 'in"side,\n', '"q"z,\n', '"two\nlines",2\n'],
+      ...['"""",""\n', '\n', '\r\n', '  \n', 'ragged\n', 'a,b,c\n', '"', ',', '\n', 'plain,\n'],
+      ...['p,q\n', '",z\n', '""', 'z"\n', 'é', '\xff', 'x'.repeat(45), '{"a":1}\n'],
     ),
     {maxLength: 40, size: 'max'},
   )
@@ -74,17 +37,8 @@ const headed = fc
 const quotes = fc
   .array(
     fc.constantFrom(
-      '1,"x\n',
-      'y\n',
-      'long line\n',
-      'p,q\n',
-      '",z\n',
-      'z"\n',
-      '""',
-      '"\n',
-      '","',
-      'w"w\n',
-      'v',
+      ...['1,"x\n', 'y\n', 'long line\n', 'p,q\n', '",z\n', 'z"\n', '""', '"\n', '","', 'w"w\n'],
+      ...['v'],
     ),
     {minLength: 5, maxLength: 30, size: 'max'},
   )

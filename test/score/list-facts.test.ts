@@ -1,5 +1,5 @@
 import {parse} from 'csv-parse/sync';
-import {afterAll, beforeEach, expect, test, vi} from 'vitest';
+import {beforeEach, expect, test, vi} from 'vitest';
 import {enrich, enrichStream} from '../../src/library/enrich.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';
 import {ListFacts} from '../../src/score/list-facts.ts';
@@ -8,10 +8,9 @@ import {runHere} from '../support/main.ts';
 
 let box: Sandbox;
 beforeEach(() => {
-  box?.[Symbol.dispose]();
   box = createSandbox();
+  return () => box[Symbol.dispose]();
 });
-afterAll(() => box[Symbol.dispose]());
 
 const run = (...args: string[]) =>
   runHere(box, ['run', ...args, '--endpoint', 'embedded', '--no-store', '--force']);

@@ -1,13 +1,12 @@
-import {afterAll, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
 let box: Sandbox;
 beforeEach(() => {
-  box?.[Symbol.dispose]();
   box = createSandbox();
+  return () => box[Symbol.dispose]();
 });
-afterAll(() => box[Symbol.dispose]());
 
 const RULES = `rules:
   - {when: ip.is_tor_node, add: 40, reason: tor, owner: fraud team, description: Anonymous exits}

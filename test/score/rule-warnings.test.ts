@@ -1,39 +1,29 @@
-import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import type {JobInput} from '../../src/library/job-input.ts';
 import {runJob} from '../../src/library/run-job.ts';
-import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import type {Sandbox} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
 
-const KEY = 'key-of-the-rules-tests';
-let server: ApiServer;
 let box: Sandbox;
+let env: Readonly<Record<string, string>>;
 
-beforeAll(async () => {
+beforeEach(async () => {
   const script = () => reply.json({success: true, data: {is_vpn: false, country: 'DE'}});
-  server = await startApiServer({key: KEY, script});
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  box?.[Symbol.dispose]();
-  box = createSandbox();
+  const arena = await openArena({script});
+  box = arena.sandbox;
+  env = {...arena.env, HOME: box.home, XDG_CACHE_HOME: box.home};
   box.write('in.ndjson', '{"ip":"192.0.2.1","amount":"12"}\n{"ip":"192.0.2.2","amount":"a lot"}\n');
+  return () => arena[Symbol.asyncDispose]();
 });
-afterAll(() => box[Symbol.dispose]());
 
-const env = () => ({
-  BULK_ENRICH_BASE_URL: server.url,
-  BULK_ENRICH_API_KEY: KEY,
-  HOME: box.home,
-  XDG_CACHE_HOME: box.home,
-});
 const rule = (when: string, reason: string) => ({when, add: 20, reason});
 
 async function run(rules: ReturnType<typeof rule>[], more: Partial<JobInput> = {}) {
   const warnings: string[] = [];
   const settings = {input: box.path('in.ndjson'), ip: 'ip', force: true, rate: 'unlimited', score: {rules}};
-  await runJob({...settings, ...more} as JobInput, {env: env(), onWarning: said => warnings.push(said)});
+  await runJob({...settings, ...more} as JobInput, {env, onWarning: said => warnings.push(said)});
   const summary = box.summary('in.enriched.summary.json');
   return {warnings, rules: summary.risk?.rules, told: summary.risk?.warnings};
 }
@@ -91,7 +81,7 @@ test('terminal and report show the warnings, with the line of a rules file', asy
     'rules:\n  - {when: ip.country == "DE", add: 1, reason: de}\n  - {when: row.x, add: 1, reason: x}\n',
   );
   const args = ['run', 'in.ndjson', '--ip', 'ip', '--score', 'rules.yaml', '--report', 'report.md'];
-  const {code, stderr} = await runHere(box, args, {env: env()});
+  const {code, stderr} = await runHere(box, args, {env});
   const warning = 'The rule x (rules.yaml:3: rules.1.when) could not be decided in any of 2 rows';
   expect(code).toBe(0);
   expect(stderr).toContain(warning);

@@ -48,15 +48,8 @@ const headerText = fc
   .filter(text => /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
 const headers = fc.dictionary(
   fc.constantFrom(
-    'Retry-After',
-    'RateLimit',
-    'RateLimit-Remaining',
-    'RateLimit-Reset',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-    'Date',
-    'Content-Type',
-    'X-Whatever',
+    ...['Retry-After', 'RateLimit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Date', 'Content-Type'],
+    ...['X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Whatever'],
   ),
   headerText,
 );

@@ -1,23 +1,17 @@
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {readFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {pino} from 'pino';
 import {expect} from 'vitest';
 import {BulkEnrichError} from '../../src/errors.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
-import {filesUnder} from '../support/command.ts';
-
-/** A text that can't turn up anywhere by chance. */
-const KEY = 'canary-key-of-the-seams';
+import type {ApiServer, ApiServerOptions} from '../support/api-server.ts';
+import {filesUnder, type Sandbox} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 
 /** A program that has the library: a directory, a home and a service over loopback. */
-export interface Program extends AsyncDisposable {
+export interface Program extends AsyncDisposable, Pick<Sandbox, 'path' | 'write' | 'read'> {
   readonly api: ApiServer;
-  path(name: string): string;
-  write(name: string, text: string): void;
-  read(name: string): string;
   run(
     settings: object,
     url?: string,
@@ -31,19 +25,15 @@ export interface Program extends AsyncDisposable {
 }
 
 export async function openProgram(options: Partial<ApiServerOptions> = {}): Promise<Program> {
-  const api = await startApiServer({key: KEY, ...options});
+  const {api, sandbox, env: service, ...arena} = await openArena(options);
+  const {path, write, read} = sandbox;
   const said: string[] = [];
   const log = pino({level: 'trace'}, {write: (line: string) => void said.push(line)});
-  const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-seam-'));
-  const path = (name: string) => join(root, name);
-  mkdirSync(path('home'));
   return {
-    api,
-    path,
-    write: (name, text) => writeFileSync(path(name), text),
-    read: name => readFileSync(path(name), 'utf8'),
+    ...arena,
+    ...{api, path, write, read},
     async run(settings, url = api.url) {
-      const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: KEY, HOME: path('home')};
+      const env = {...service, BULK_ENRICH_BASE_URL: url, HOME: sandbox.home};
       const all = {
         input: path('list.csv'),
         output: path('out.csv'),
@@ -67,12 +57,9 @@ export async function openProgram(options: Partial<ApiServerOptions> = {}): Prom
       expect(spent).toBeLessThanOrEqual(credits);
       expect(credits).toBeLessThanOrEqual(spent + maybe);
       expect([violations, keyElsewhere]).toEqual([[], []]);
-      const texts = filesUnder(root).map(name => readFileSync(path(name), 'latin1'));
-      for (const text of [...texts, ...said]) expect(text).not.toContain(KEY);
-    },
-    async [Symbol.asyncDispose]() {
-      await api.close();
-      rmSync(root, {recursive: true, force: true});
+      const root = dirname(sandbox.directory);
+      const texts = filesUnder(root).map(name => readFileSync(join(root, name), 'latin1'));
+      for (const text of [...texts, ...said]) expect(text).not.toContain(service.BULK_ENRICH_API_KEY);
     },
   };
 }

@@ -1,7 +1,7 @@
-import {afterAll, beforeAll, expect, test} from 'vitest';
-import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {beforeAll, expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import type {Sandbox} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
 
 /**
@@ -9,32 +9,28 @@ import {runHere} from '../support/main.ts';
  * that is none and an empty cell.
  */
 
-const KEY = 'key-of-the-scores';
-let api: ApiServer;
 let box: Sandbox;
 
 beforeAll(async () => {
-  api = await startApiServer({
-    key: KEY,
+  const arena = await openArena({
     script({value}) {
       if (value === '8.8.8.1')
         return reply.json({success: true, data: {is_vpn: true, country: 'DE', latitude: 50}});
       return value === '8.8.8.2' ? reply.error(400, 'not_known') : reply.drop();
     },
   });
-  box = createSandbox();
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  box = arena.sandbox;
   box.write('list.csv', 'id,ip\nanswered,8.8.8.1\nfailed,8.8.8.2\nlost,8.8.8.3\ninvalid,nonsense\nempty,\n');
   const args = ['run', 'list.csv', '-o', 'whole.csv', '--ip', 'ip', '--resends', '0', '--score', 'none'];
-  expect((await runHere(box, args, {env})).code).toBe(3);
-});
-afterAll(async () => {
-  box[Symbol.dispose]();
-  await api.close();
+  expect((await runHere(box, args, arena)).code).toBe(3);
+  return () => arena[Symbol.asyncDispose]();
 });
 
 const always = (...points: readonly number[]) =>
   points.map((add, nth) => `{when: 'row.id != "x"', add: ${add}, reason: r${nth}}`).join('\n  - ');
+
+/** Rows without an answer. */
+const unknown = Array(4).fill('unknown ip');
 
 /** Rules, and each row's score, level, reasons and what its rules lacked. */
 const table: readonly (readonly [name: string, rules: string, rows: readonly string[]])[] = [
@@ -50,22 +46,18 @@ const table: readonly (readonly [name: string, rules: string, rows: readonly str
   [
     'an answer that is missing never lowers the risk',
     "{when: '!ip.is_vpn', add: -50, reason: clean}",
-    ['0 low', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+    ['0 low', ...unknown],
   ],
-  [
-    'a field of the answer',
-    '{when: ip.is_vpn, add: 40, reason: vpn}',
-    ['40 medium vpn', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
-  ],
+  ['a field of the answer', '{when: ip.is_vpn, add: 40, reason: vpn}', ['40 medium vpn', ...unknown]],
   [
     'a field that the answer lacks',
     '{when: ip.is_tor_node, add: 40, reason: tor}',
-    ['0 low ip.is_tor_node', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+    ['0 low ip.is_tor_node', ...unknown],
   ],
   [
     'a field that may be missing',
     "{when: 'has(ip.is_tor_node)', add: 40, reason: tor}",
-    ['0 low', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
+    ['0 low', ...unknown],
   ],
   [
     'a status',
@@ -90,35 +82,19 @@ const table: readonly (readonly [name: string, rules: string, rows: readonly str
   [
     'a missing answer beside points',
     `${always(45)}\n  - {when: ip.is_tor_node, add: 40, reason: tor}`,
-    [
-      '45 medium r0 ip.is_tor_node',
-      '45 medium r0 ip',
-      '45 medium r0 ip',
-      '45 medium r0 ip',
-      '45 medium r0 ip',
-    ],
+    ['45 medium r0 ip.is_tor_node', ...Array(4).fill('45 medium r0 ip')],
   ],
   [
     'a missing answer beside high points',
     `${always(70)}\n  - {when: ip.is_tor_node, add: 40, reason: tor}`,
-    ['70 high r0 ip.is_tor_node', '70 high r0 ip', '70 high r0 ip', '70 high r0 ip', '70 high r0 ip'],
+    ['70 high r0 ip.is_tor_node', ...Array(4).fill('70 high r0 ip')],
   ],
   [
     'a missing answer that could only lower',
     `${always(45)}\n  - {when: ip.is_tor_node, add: -40, reason: tor}`,
-    [
-      '45 medium r0 ip.is_tor_node',
-      '45 medium r0 ip',
-      '45 medium r0 ip',
-      '45 medium r0 ip',
-      '45 medium r0 ip',
-    ],
+    ['45 medium r0 ip.is_tor_node', ...Array(4).fill('45 medium r0 ip')],
   ],
-  [
-    'a number',
-    '{when: ip.latitude > 49.5, add: 10, reason: north}',
-    ['10 low north', 'unknown ip', 'unknown ip', 'unknown ip', 'unknown ip'],
-  ],
+  ['a number', '{when: ip.latitude > 49.5, add: 10, reason: north}', ['10 low north', ...unknown]],
   [
     'one side decides',
     '{when: \'row.id == "failed" || ip.is_vpn\', add: 40, reason: either}',
@@ -128,15 +104,8 @@ const table: readonly (readonly [name: string, rules: string, rows: readonly str
 
 test.each(table)('%s', async (_, rules, rows) => {
   box.write('rules.yaml', `levels: {medium: 30, high: 60}\nrules:\n  - ${rules}\n`);
-  const {code, stderr} = await runHere(box, [
-    'score',
-    'whole.csv',
-    '--rules',
-    'rules.yaml',
-    '-o',
-    'out.csv',
-    '--force',
-  ]);
+  const args = ['score', 'whole.csv', '--rules', 'rules.yaml', '-o', 'out.csv', '--force'];
+  const {code, stderr} = await runHere(box, args);
   expect(stderr).not.toContain('Error');
   expect(code).toBe(0);
   const [header = '', ...lines] = box.read('out.csv').split('\n').slice(0, -1);

@@ -4,47 +4,11 @@ import {openParsers, type Parser, seedsOf, survives} from './parsers.ts';
 
 /** Parts of the formats, and traps for parsers. */
 const tokens = [
-  ...[
-    '"',
-    "'",
-    ',',
-    ';',
-    '\n',
-    '\r\n',
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    '\\',
-    '\\u0000',
-    '\\ud800',
-    '\0',
-    '\xff',
-    '\x1b[',
-  ],
-  ...[
-    '__proto__',
-    'constructor',
-    'null',
-    '-0',
-    '1e999',
-    '0x',
-    '9'.repeat(40),
-    'NaN',
-    'true',
-    '- ',
-    '&a ',
-    '*a',
-  ],
-  ...['(', ')', '&&', '?', '.matches("', '(a+)+$', 'x'.repeat(5_000), '['.repeat(3_000), '('.repeat(3_000)],
-  ...[
-    '{"a":'.repeat(2_000),
-    'Content-Length: 5\r\n',
-    'Transfer-Encoding: chunked\r\n',
-    'ffffffff\r\n',
-    '!!js/function ',
-  ],
+  ...['"', "'", ',', ';', '\n', '\r\n', '{', '}', '[', ']', ':', '\\', '\\u0000', '\\ud800', '\0', '\xff'],
+  ...['\x1b[', '__proto__', 'constructor', 'null', '-0', '1e999', '0x', '9'.repeat(40), 'NaN', 'true'],
+  ...['- ', '&a ', '*a', '(', ')', '&&', '?', '.matches("', '(a+)+$', 'x'.repeat(5_000), '['.repeat(3_000)],
+  ...['('.repeat(3_000), '{"a":'.repeat(2_000), 'Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n'],
+  ...['ffffffff\r\n', '!!js/function '],
 ].map(token => Buffer.from(token, 'latin1'));
 
 const change = fc.record({

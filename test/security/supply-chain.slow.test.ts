@@ -28,13 +28,8 @@ const shipped = locked.filter(({dev}) => dev !== true);
 
 /** Licences that ask for nothing but their own text to be kept. */
 const PERMISSIVE = [
-  'MIT',
-  'ISC',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  'Apache-2.0',
-  'Unlicense',
   '(MIT OR CC0-1.0)',
+  ...'MIT ISC BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense'.split(' '),
 ];
 
 test('installed packages are those of the lock file: by hash, from any host, without scripts', () => {
