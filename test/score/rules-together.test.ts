@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {makeBackground} from '../../src/score/rule-inputs.ts';
 import {createScorer} from '../../src/score/scorer.ts';
+import {samples} from '../support/samples.ts';
 import {format, targets, view} from './score-helpers.ts';
 
 const of = targets({ip: ['ip', 'ip2'], email: ['email'], phone: ['phone']});
@@ -65,6 +66,6 @@ test('rules together have the same results as each alone', () => {
         expect(risk.missing).toEqual([...new Set(each.flatMap(one => one.risk.missing))]);
       }
     }),
-    {numRuns: 150},
+    {numRuns: samples(200)},
   );
 });
