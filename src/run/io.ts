@@ -77,6 +77,8 @@ export interface RunIo extends World {
   readonly program?: ProgramRows | undefined;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
+  /** Milliseconds for which a list that was written to must be still; see `STILL_MS` in run.ts. */
+  readonly stillMs?: {readonly least: number; readonly most: number};
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: EventLog;

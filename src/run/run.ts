@@ -20,7 +20,7 @@ import {withoutUnusable} from './open/answer-store.ts';
 import {Admission} from './rows/admission.ts';
 import {limitRows} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';
-import {keepStored, openSession, type Session, sampleTimeline} from './session.ts';
+import {keepStored, openSession, readAgain, type Session, sampleTimeline} from './session.ts';
 import {completeBefore} from './state/completed-run.ts';
 import {closeState, openState, peekState, type RunDirectory} from './state/run-directory.ts';
 import {limitStop, refusedStop, Stopper, stopForError, stoppedBefore} from './stop.ts';
@@ -33,6 +33,10 @@ const SAMPLE_EVERY_MS = 250;
 const REMEMBER_EVERY_MS = 60_000;
 const ADMIT_AT_ONCE = 256;
 const READER_MS = 1_000;
+/** Maximum number of times that a list is read while another program writes to it. */
+const MOST_READINGS = 10;
+/** Milliseconds for which such a list must be still before it counts as complete: as long as its first reading took. */
+const STILL_MS = {least: 2_000, most: 60_000};
 
 /**
  * One run, from its inputs to its published output. A resume is a run like any other: it begins at the first row, with
@@ -139,7 +143,7 @@ async function underWay(session: Session, watch: Watch): Promise<void> {
       notePause();
       sampleTimeline(session, true);
     });
-    await passRows(session);
+    await readUntilStill(session);
   } catch (error) {
     session.stopper.stop(stopForError(error));
   }
@@ -153,12 +157,46 @@ function rememberSoFar(session: Session, warn: RunIo['warn']): number {
 }
 
 /**
- * Takes the rows through source → plan → answers → in order → sink, until the input ends or the run stops.
- *
- * @throws {InputError} if another program wrote to the input meanwhile: the list may be another by now.
+ * Takes the rows through source → plan → answers → in order → sink, until the input ends or the run stops. If another
+ * program wrote to the input meanwhile, reads it again: known values make no calls.
  */
-async function passRows(session: Session): Promise<void> {
-  const {stopper, input, output, asking, io, job} = session;
+async function readUntilStill(session: Session): Promise<void> {
+  const {job, io, stopper, clock} = session;
+  const stillMs = {...STILL_MS, ...io.stillMs};
+  let mustBeStillMs = 0;
+  for (let readings = 1; ; readings++) {
+    const begun = clock();
+    await readThrough(session);
+    if (stopper.reason !== undefined) return;
+    const tookMs = clock() - begun;
+    await stopper.unlessStopped(delay(Math.max(0, mustBeStillMs - tookMs), undefined, {ref: false}));
+    if (stopper.reason !== undefined || !isWrittenTo(session)) return;
+    if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(stopForError(notStill(job)));
+    if (readings === 1) {
+      io.warn(
+        'Another program has written to the list while it was read, so it is read again until it is still.',
+      );
+      mustBeStillMs = Math.min(Math.max(tookMs, stillMs.least), stillMs.most);
+    }
+    await readAgain(session);
+  }
+}
+
+/** True if the input changed since it was opened, other than after the last row of a `limit`. */
+function isWrittenTo({job, input: {source}}: Session): boolean {
+  return source.recordsRead < (job.settings.limit ?? Number.POSITIVE_INFINITY) && source.isChanged;
+}
+
+function notStill({inputs}: Job): InputError {
+  return new InputError(
+    'input_changed',
+    `The list changed while it was read, again and again: ${inputs.join(', ')}. Wait until it is complete, or put it in place by renaming it. Then run the same command again: answers already paid for are kept.`,
+  );
+}
+
+/** Reads the input once, and writes its rows. */
+async function readThrough(session: Session): Promise<void> {
+  const {stopper, output, asking, io, job} = session;
   const {window} = output;
   const stop = (error: unknown) => stopper.stop(stopForError(error));
   const writing = write(session).catch(stop);
@@ -170,26 +208,13 @@ async function passRows(session: Session): Promise<void> {
   window.end();
   await stopper.unlessStopped(writing);
   if (late !== undefined) stop(late);
-  if (stopper.reason === undefined) {
-    // The list ends at the last row of a limit.
-    const {source} = input;
-    if (source.recordsRead < (job.settings.limit ?? Number.POSITIVE_INFINITY) && source.isChanged)
-      throw changedError(job);
-    return;
-  }
+  if (stopper.reason === undefined) return;
   asking.gate.stop();
   await asking.gate.drained(io.graceMs ?? GRACE_MS);
   window.abort();
   if (job.output.kind !== 'stream') return writing;
   // The reader of a stream has its rows at once, so finished rows are still written. Waits only one second: the reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
-}
-
-function changedError({inputs}: Job): InputError {
-  return new InputError(
-    'input_changed',
-    `Another program has written to the list while it was read: ${inputs.join(', ')}. Wait until it is complete, or put it in place by renaming it. Then run the same command again: answers already paid for are kept.`,
-  );
 }
 
 /** Reads the input, and submits its lookups: source → plan → answers. */

@@ -5,6 +5,7 @@ import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {createJudge} from '../ledger/answers/validity.ts';
+import type {Lookups} from '../lookup/lookups.ts';
 import {createSteadyClock} from '../lookup/pace/steady-clock.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
@@ -32,9 +33,11 @@ export interface Session extends Running {
   readonly begunAt: number;
   /** Start of this session's work, in milliseconds since the epoch, by {@link Running.clock}. */
   readonly startedAt: number;
-  readonly input: {readonly source: Source; readonly layout: Layout};
-  readonly asking: LookupNeeds & OpenedLookups;
-  readonly output: {readonly window: ReorderBuffer; readonly writer: RowWriter; readonly timeline: Timeline};
+  /** The input, and the output made of it. A run that reads its input again replaces both. */
+  input: {readonly source: Source; readonly layout: Layout};
+  readonly asking: LookupNeeds &
+    Omit<OpenedLookups, 'lookups'> & {lookups: Lookups; readonly newLookups: () => Lookups};
+  output: {readonly window: ReorderBuffer; readonly writer: RowWriter; readonly timeline: Timeline};
 }
 
 /**
@@ -99,7 +102,7 @@ async function openStages(
   const means = {connection, account, ledger, lanes, store, judge};
   let session: Session | undefined;
   const rows = () => (session === undefined ? 0 : countRows(session.output.writer));
-  const opened = await openLookups(running, means, identity.fleetId, rows);
+  const {lookups: newLookups, ...opened} = await openLookups(running, means, identity.fleetId, rows);
   stopper.onStop(() => opened.gate.stop());
   const startedAt = running.clock();
   const timeline = new Timeline(startedAt, {tally: ledger.tally, rows: 0, inFlightMs: 0});
@@ -110,10 +113,23 @@ async function openStages(
     begunAt,
     startedAt,
     input,
-    asking: {...means, ...opened},
+    asking: {...means, ...opened, newLookups, lookups: newLookups()},
     output: {window: new ReorderBuffer(), writer, timeline},
   };
   return session;
+}
+
+/** Opens the input again at its first row, with an empty output. Known values make no calls. */
+export async function readAgain(session: Session): Promise<void> {
+  const {state, job, io, stopper, identity, asking, output} = session;
+  await closeReading(session);
+  asking.ledger.readAgain();
+  const source = await openSourceOf(job, io, stopper);
+  const layout = makeLayout(job, source, identity.startedAt);
+  session.input = {source, layout};
+  await countList(state, job, io, session.input, stopper);
+  asking.lookups = asking.newLookups();
+  session.output = {...output, window: new ReorderBuffer(), writer: await RowWriter.open(state, layout, io)};
 }
 
 /** Opens the input at its first row. */
@@ -188,14 +204,14 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 
 /** Closes all stages but the ledger and the state, even if some of them fail to close. */
 export async function closeStages(session: Session): Promise<void> {
-  const {
-    input: {source, layout},
-    asking: {store, closeOutlet, connection},
-    output: {writer},
-  } = session;
+  const {store, closeOutlet, connection} = session.asking;
   store.close();
+  await Promise.allSettled([closeReading(session), closeOutlet(), connection.close()]);
+}
+
+async function closeReading({input: {source, layout}, output: {writer}}: Session): Promise<void> {
   layout.facts?.close();
-  await Promise.allSettled([source.close(), writer.close(), closeOutlet(), connection.close()]);
+  await Promise.allSettled([source.close(), writer.close()]);
 }
 
 /** Name under which the ledger keeps the number of its answers that the store has: see {@link keepStored}. */

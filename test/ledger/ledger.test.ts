@@ -298,6 +298,14 @@ test('a session counts each of its values once, those that it finds in the ledge
   const found = entryOf(ledger, 'new');
   if (found !== undefined) ledger.use(found);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 4, fromStore: 1, calls: 1});
+  // A run that reads its input again begins to count.
+  ledger.readAgain();
+  expect(ledger.tally.operations.ip).toMatchObject({distinct: 0, fromStore: 0});
+  use();
+  const again = entryOf(ledger, 'new');
+  expect(again?.isUsed).toBe(false);
+  if (again !== undefined) ledger.use(again);
+  expect(ledger.tally.operations.ip).toMatchObject({distinct: 4, fromStore: 1});
   ledger.close();
 });
 

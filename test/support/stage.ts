@@ -47,6 +47,7 @@ export interface StageOptions {
   readonly storePatienceMs?: number;
   readonly metricsEveryMs?: number;
   readonly phase?: Phase;
+  readonly stillMs?: RunIo['stillMs'];
   readonly warned?: (sentence: string) => void;
 }
 
@@ -148,6 +149,7 @@ async function attempt(
     storePatienceMs,
     metricsEveryMs,
     phase,
+    stillMs,
     warned,
   }: StageOptions,
   warnings: string[],
@@ -177,6 +179,7 @@ async function attempt(
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
       ...(metricsEveryMs === undefined ? {} : {metricsEveryMs}),
       ...(phase === undefined ? {} : {phase}),
+      ...(stillMs === undefined ? {} : {stillMs}),
     };
     const outcome = await run(job, io, stopper, session => {
       watch?.(session);

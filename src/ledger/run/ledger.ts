@@ -78,7 +78,7 @@ export class Ledger {
   readonly #spare: Spare | undefined;
   /** Number of answers that the run had bought when this session began. */
   readonly #boughtBefore: number;
-  readonly #used: UsedValues;
+  #used: UsedValues;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -162,6 +162,15 @@ export class Ledger {
   /** RunCounts a value whose rows get the outcome in the ledger. */
   use(entry: LedgerEntry): void {
     this.#used.addKnown(entry);
+  }
+
+  /** Begins to count values anew, since the run reads its input again. */
+  readAgain(): void {
+    this.#writer.drain();
+    const {last} = orThrowLedgerError(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
+    this.#used = new UsedValues(this.tally, Number(last ?? 0));
+    for (const counts of Object.values(this.tally.operations))
+      Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
   }
 
   /**

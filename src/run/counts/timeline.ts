@@ -9,12 +9,12 @@ interface BooksReading {
   readonly inFlightMs: number;
 }
 
-/** A session's counts at a moment. */
+/** A session's counts at a moment. `read`: its rows since it last began to read its input. */
 type Mark = ReturnType<typeof markOf>;
 
-function markOf(at: number, {tally, rows, inFlightMs}: BooksReading) {
+function markOf(at: number, {tally, rows: read, inFlightMs}: BooksReading, rows: number) {
   const copy = {...tally, latency: {...tally.latency}};
-  return {at, calls: totalOf(tally, 'calls'), rows, inFlightMs, tally: copy};
+  return {at, calls: totalOf(tally, 'calls'), rows, read, inFlightMs, tally: copy};
 }
 
 /** Milliseconds between two marks at first, before any are dropped. */
@@ -30,14 +30,15 @@ export class Timeline {
   #everyMs = FIRST_MS;
 
   constructor(now: number, reading: BooksReading) {
-    this.#marks = [markOf(now, reading)];
+    this.#marks = [markOf(now, reading, reading.rows)];
   }
 
   /** Ends a stretch if enough time has passed. The last one of a session may be shorter. */
   sample(now: number, reading: BooksReading, isLast = false): void {
     const last = this.#marks.at(-1) as Mark;
     if (Math.round(now - last.at) < (isLast ? SHORTEST_MS : this.#everyMs)) return;
-    this.#marks.push(markOf(now, reading));
+    // A run that reads its input again begins to count rows anew.
+    this.#marks.push(markOf(now, reading, last.rows + Math.max(0, reading.rows - last.read)));
     const end = this.#marks.length - 1;
     if (end <= MOST_STRETCHES) return;
     this.#marks = this.#marks.filter((_, index) => index % 2 === 0 || index === end);

@@ -17,7 +17,8 @@ export interface LookupNeeds extends Calling {
 
 export interface OpenedLookups {
   readonly gate: Gate;
-  readonly lookups: Lookups;
+  /** Makes the lookups of one reading of the list. */
+  readonly lookups: () => Lookups;
   readonly closeOutlet: () => Promise<void>;
 }
 
@@ -90,5 +91,5 @@ function openGate(
     now: clock,
     random: io.random,
   });
-  return {gate, lookups: new Lookups(gate)};
+  return {gate, lookups: () => new Lookups(gate)};
 }

@@ -44,6 +44,12 @@ test('a long run has few points that still add up', () => {
   expect(Math.max(...ms) / Math.min(...ms)).toBeLessThanOrEqual(2);
 });
 
+test('a run that reads its input again loses no rows of the time before', () => {
+  const {timeline, tally} = running(2, 10, 100);
+  timeline.sample(3_000, {tally, rows: 4, inFlightMs: 6_000});
+  expect(timeline.summary.rows).toEqual([10, 10, 0]);
+});
+
 test('stretches without calls have no latency, joined or not', () => {
   const {timeline} = running(500, 0, 0);
   const {ms, latency_p50_ms, latency_p95_ms} = timeline.summary;
