@@ -12,6 +12,7 @@ import {
   lacksCountry,
   type SetAside,
 } from './recognize/guess.ts';
+import {refuseTurned} from './transposed-lists.ts';
 
 export type LookupGuess = Guess & {readonly operation: Intelligence};
 
@@ -58,10 +59,11 @@ export function formatColumnChoice(
   return `${column}=${isOneOfSeveral ? `${column.replaceAll('=', '_')}_` : operations[operation].prefix}`;
 }
 
-/** The first rows of a list, with its columns. */
+/** The first rows of a list, with its columns, and its header if it has one. */
 interface FirstRows {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
+  readonly header?: readonly string[] | undefined;
 }
 
 /**
@@ -73,7 +75,7 @@ interface FirstRows {
 export function refuseUnsureColumns(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
-  {columns, rows}: FirstRows,
+  {columns, rows, header}: FirstRows,
   doubt: string | undefined,
   path: string,
 ): void {
@@ -85,6 +87,7 @@ export function refuseUnsureColumns(
   if (torn.length > 0) throw tornCountries(torn, countries, meant);
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure === undefined && meant.length > 0) return;
+  refuseTurned(columns, rows, header);
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
@@ -113,14 +116,9 @@ export function refuseUnsureColumns(
       flags.length > 0 ? '' : say` If another column has such values, name it with ${anyLookup()}.`;
     throw new UsageError('column_unsure', say`${said}${next}`, {flags, isDoubtful: true});
   }
-  // A first line that is no header may have a person's address in it: it is not shown.
-  const isText = columns.length === 1 || columns.some(name => /@|(?:\d+\.){3}\d/.test(name));
-  const hint = isText
-    ? say`Its lines may be parted by another character, or have no header: see ${set('delimiter')}, ${set('header', false)} and ${set('skipLines')}.`
-    : say`Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`;
   throw new UsageError(
     'no_columns',
-    say`No column looks like ${joinWithOr(intelligenceNames.map(name => operations[name].plural))}. ${hint}`,
+    say`No column looks like ${joinWithOr(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
   );
 }
 

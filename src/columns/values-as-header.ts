@@ -7,6 +7,7 @@ import {say, set, setBy} from '../sentence.ts';
 import {columnFlags} from './guess-messages.ts';
 import {detectColumns} from './recognize/detect.ts';
 import {readHeader} from './recognize/header.ts';
+import {refuseTurned} from './transposed-lists.ts';
 
 /**
  * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a
@@ -23,6 +24,7 @@ export function refuseValuesAsHeader(
   defaultCountry: string | undefined,
 ): void {
   if (!isRowOfValues(header, rows)) return;
+  refuseTurned(header, rows, header);
   const value = header.findIndex(isValue);
   const phones = value < 0 ? phoneColumns(header, rows) : [];
   const [first = value] = phones;

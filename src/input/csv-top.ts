@@ -28,6 +28,8 @@ export interface CsvTop
   /** The text from the header on, and the number of bytes above it. */
   readonly text: string;
   readonly bytes: number;
+  /** The first records, with the header. */
+  readonly records: Records;
   readonly notes: readonly Said[];
 }
 
@@ -62,7 +64,7 @@ export function findTop({text: sample, name}: Beginning, settings: TopSettings):
   const below = header ? recordsBelow(records) : 0;
   const groupLines = header ? groupsIn(above, Math.max(1, groups), dialect.delimiter) : [];
   if (below > 1) groupLines.push([...(records[1] ?? [])]);
-  return {...top, lines, dialect, header, width: usualFieldCount(records), groupLines, below, notes};
+  return {...top, lines, dialect, header, records, width: usualFieldCount(records), groupLines, below, notes};
 }
 
 function aboveHeader(name: string, lines: number, groups: number, {decides}: TopSettings): string {

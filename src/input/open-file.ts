@@ -19,7 +19,15 @@ import {readJson} from './records/json-reader.ts';
 import {readNdjson} from './records/ndjson-reader.ts';
 import {RECORD_BYTES, type ReaderSettings} from './records/reader.ts';
 import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
-import {type Beginning, refuseBinary, refuseMarkup, refuseValues} from './unsupported-formats.ts';
+import {
+  type Beginning,
+  refuseBinary,
+  refuseLog,
+  refuseMarkup,
+  refuseRowNames,
+  refuseTexts,
+  refuseValues,
+} from './unsupported-formats.ts';
 
 /** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -139,10 +147,16 @@ function createCsvReader(
   if (named === undefined) refuseValues(beginning);
   const {header, decides = false, skipLines = 0, padShortRows = false} = settings;
   const delimiter = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
+  if (header && delimiter === undefined && skipLines === 0) refuseLog(beginning);
   const top = findTop(beginning, {header, delimiter, skipLines, decides});
-  if (settings.delimiter !== undefined) refuseOtherDelimiter(top.text, settings.delimiter, all.file);
+  const {text, dialect, records} = top;
+  if (top.header) {
+    refuseTexts({...beginning, text}, records, delimiter !== undefined);
+    refuseRowNames(beginning, records, dialect.delimiter);
+  }
+  if (settings.delimiter !== undefined) refuseOtherDelimiter(text, settings.delimiter, all.file);
   const reader = new CsvReader({...top, ...all, padShortRows});
-  const {sepLineBytes, ...parts} = top.dialect;
+  const {sepLineBytes, ...parts} = dialect;
   const sepLine = sepLineBytes > 0 ? {sepLine: true} : {};
   return {
     groupsOf: chunks => reader.read(withoutStart(chunks, top.bytes + sepLineBytes)),

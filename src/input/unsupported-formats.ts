@@ -1,6 +1,8 @@
 import {withoutCompression} from '../job/name-endings.ts';
+import {isValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError, pipeRemedy} from './input-error.ts';
+import {DELIMITERS, haveSeveralFields, type Records, readFirstRecords} from './records/csv-dialect.ts';
 
 /** The beginning of a file. `name`: its name in messages. */
 export interface Beginning {
@@ -86,5 +88,102 @@ export function refuseValues({text, path, name}: Beginning): void {
     'input_header',
     `${name} is a list of values, not of objects. Write an object on each line, such as {"value": …}.`,
     pipeRemedy("jq -c '.[] | {value: .}'", path),
+  );
+}
+
+/** A log line of Apache, nginx and others: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
+const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
+/** The lines above the entries of a log in W3C's extended format, which IIS and CloudFront write. */
+const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
+
+/**
+ * Refuses a web server's log, which has no readable header.
+ *
+ * @throws {InputError} `input_header` for such a log. The error suggests the flags with which the log can be read.
+ */
+export function refuseLog({text, name}: Beginning): void {
+  const [above = '', fields] = EXTENDED_LOG.exec(text) ?? [];
+  if (fields === undefined && !COMMON_LOG.test(text)) return;
+  const client = (fields ?? 'c-ip').trim().split(/\s+/).indexOf('c-ip');
+  const lines = above.split('\n').length - 1;
+  const flags = [
+    ...(lines > 0 ? ['--skip-lines', String(lines)] : []),
+    '--no-header',
+    ...['--delimiter', /^[^\n]*\t/.test(text.slice(above.length)) ? '\\t' : ' '],
+    ...(client < 0 ? [] : ['--ip', `column_${client + 1}`]),
+  ];
+  throw new InputError(
+    'input_header',
+    `${name} is a web server's log, which has no header. Its columns are column_1, column_2, …${client < 0 ? '' : `; column_${client + 1} has the client's address`}.`,
+    {flags},
+  );
+}
+
+const ADDRESS_IN_TEXT = /\s.*(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}\s/;
+
+/** Minimum number of columns that single spaces part: fewer may be a name, or a text. */
+const FEWEST_SPACED = 4;
+
+/** True if single spaces part columns, and one has values: in a flow log, for instance. */
+function areSpaced(lines: Records): boolean {
+  const [header = [], ...rows] = lines;
+  const isWide = header.length >= FEWEST_SPACED && haveSeveralFields(lines);
+  return isWide && !header.some(isValue) && rows.some(cells => cells.some(isValue));
+}
+
+/**
+ * Refuses lines that no delimiter parts: those quoted as a whole, `"jo@example.com,192.0.2.1"`, from programs that export
+ * one column; those of a log, each with an IP address; and columns that spaces align or part.
+ *
+ * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them, or the flag.
+ */
+export function refuseTexts({text, path, name}: Beginning, records: Records, isDelimited: boolean): void {
+  if (records.length < 2 || records.some(({length}) => length > 1)) return;
+  const refuse = (sentence: string, remedy: InputError['remedy']) => {
+    throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
+  };
+  const inner = records.flat().join('\n');
+  if (
+    text.startsWith('"') &&
+    DELIMITERS.some(delimiter => haveSeveralFields(readFirstRecords(inner, {delimiter, eol: '\n'})))
+  )
+    refuse(
+      'each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within',
+      text.includes('\r') ? {} : pipeRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
+    );
+  if (isDelimited || records.length < 3) return;
+  const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
+  if (areSpaced(lines.map(line => line.split(' '))))
+    refuse('single spaces part its columns', {flags: ['--delimiter', ' ']});
+  if (lines.every(line => ADDRESS_IN_TEXT.test(line)))
+    refuse(
+      'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses',
+      pipeRemedy("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
+    );
+  if (lines.every(line => /\S {2,}\S/.test(line)))
+    refuse(
+      'spaces align its columns, and no delimiter parts them. Put a tab between them',
+      pipeRemedy(`awk '{gsub(/  +/, "\\t")} 1'`, path),
+    );
+}
+
+/**
+ * Refuses a list whose rows all have one field more than the header: R writes the names of rows so.
+ *
+ * @throws {InputError} `input_header` for such a list. The error has a command that names the first column.
+ */
+export function refuseRowNames(
+  {path, name}: Beginning,
+  [header = [], ...rows]: Records,
+  delimiter: string,
+): void {
+  const isNamed = rows.every(
+    (cells, at) => cells[0] === String(at + 1) && cells.length === header.length + 1,
+  );
+  if (rows.length < 2 || header.length < 2 || !isNamed) return;
+  throw new InputError(
+    'input_header',
+    `${name}: the header is one name short. Each row begins with its number, as R writes the names of rows. Name the first column too, or write the list with row.names = FALSE.`,
+    delimiter === '\t' ? {} : pipeRemedy(`sed '1s/^/row${delimiter}/'`, path),
   );
 }

@@ -95,18 +95,12 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     says: /10 rows written/,
   },
   'rows of another encoding': {
-    text: iconv.encode(
-      `name,email\n${'Hélène,jo@example.com\nFrançois,jo@example.com\nGaëlle,jo@example.com\n'.repeat(3)}`,
-      'macintosh',
-    ),
+    text: iconv.encode(`name,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
     args: ['run', 'LIST'],
     says: /9 rows written/,
   },
   'another encoding': {
-    text: iconv.encode(
-      `Prénom,email\n${'Hélène,jo@example.com\nFrançois,jo@example.com\nGaëlle,jo@example.com\n'.repeat(3)}`,
-      'macintosh',
-    ),
+    text: iconv.encode(`氏名,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
     args: ['run', 'LIST'],
     says: /9 rows written/,
   },

@@ -39,15 +39,41 @@ const MARGIN = 0.1;
 /** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
+/**
+ * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes
+ * are also small letters of Russian and Greek. So a message may suggest these encodings, but no list is read in
+ * them without --encoding.
+ */
+const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
+  // Hebrew: five letters have another form at the end of a word.
+  ['windows-1255', /^(?:(?![ךםןףץ][א-ת])[א-ת])+(?<![א-ת][כמנצ])$/u],
+  ['windows-1256', /^(?:(?![ةى][ء-ي])[ء-يپچژگک])+$/u],
+  // Thai: vowels and tones are written before, above, below and after a consonant.
+  ['windows-874', /^(?:[เ-ไ]?[ก-ฮ][ัิ-ฺ็-๎]*[ะาำฯๆ]?)+$/u],
+];
+const FEW_UNCASED = 2;
+
+/** The encoding in which words with bytes outside ASCII are Hebrew, Arabic, Persian or Thai; else undefined. */
+export function likelyUncased(head: Buffer): EncodingName | undefined {
+  const bytes = oddWords(head);
+  const found = uncased.find(([name, isWord]) => {
+    const words = wordsOutsideAscii(iconv.decode(bytes, name));
+    const sound = words.filter(word => isWord.test(word)).length;
+    return words.length >= FEW_UNCASED && sound >= FITTING * words.length;
+  });
+  return found?.[0];
+}
+
 export interface EncodingGuess {
-  readonly name: EncodingName;
+  /** The encodings that fit about as well, best first. */
+  readonly names: readonly EncodingName[];
   /** Number of words with bytes outside ASCII. */
   readonly words: number;
-  /** True if a list may be read in this encoding without --encoding. */
+  /** True if one encoding fits, and a list may be read in it without --encoding. */
   readonly mayRead: boolean;
 }
 
-/** The only encoding in which the words with bytes outside ASCII fit a language; undefined if none or several fit. */
+/** The encodings in which the words with bytes outside ASCII fit a language; undefined if none or many fit. */
 export function guessByLetters(head: Buffer): EncodingGuess | undefined {
   const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {
@@ -56,10 +82,14 @@ export function guessByLetters(head: Buffer): EncodingGuess | undefined {
   });
   const [best, ...others] = judged.sort((a, b) => b.score - a.score);
   if (best === undefined || best.fit < FITTING) return undefined;
-  // Most of Hebrew's bytes are also small letters of Russian and Greek.
-  if (!/[A-Za-z\p{Lu}]/u.test(best.text)) return undefined;
-  if (others.some(({text, score}) => text !== best.text && best.score - score < MARGIN)) return undefined;
-  return {name: best.name, words: best.words, mayRead: !NEVER_GUESSED.includes(best.name)};
+  const {name, words} = best;
+  const other = /\p{Lu}/u.test(best.text) ? undefined : likelyUncased(head);
+  if (other !== undefined) return {names: [other], words, mayRead: false};
+  const rivals = others.filter(({text, score}) => text !== best.text && best.score - score < MARGIN);
+  // Of encodings that fit alike, only the one of most lists in the West is worth a try.
+  if (rivals.length > 0 && name !== 'windows-1252') return undefined;
+  const mayRead = rivals.length === 0 && !NEVER_GUESSED.includes(name);
+  return {names: [name, ...rivals.map(rival => rival.name)], words, mayRead};
 }
 
 /** Signs of a wrong encoding: capitals within a word, and a final sigma before another letter. */

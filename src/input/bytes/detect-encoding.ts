@@ -1,6 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {type Said, say, set} from '../../sentence.ts';
-import {guessByLetters} from './alphabets.ts';
+import {guessByLetters, likelyUncased} from './alphabets.ts';
+import {likelyCjkEncodings} from './cjk-encodings.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 
 /** An encoding, and how certain it is. */
@@ -10,8 +11,8 @@ export interface FoundEncoding extends Encoding {
    * are UTF-8 and others are not, so that no encoding fits all. `shown`: letters outside ASCII show that it is UTF-8.
    */
   readonly guess?: 'sure' | 'unsure' | 'mixed' | 'shown';
-  /** A likely encoding that is not certain enough to use. */
-  readonly likely?: EncodingName;
+  /** Likely encodings that are not certain enough to use, the likeliest first. */
+  readonly likely?: readonly EncodingName[];
 }
 
 /**
@@ -59,13 +60,19 @@ function guessEncoding(head: Buffer): Partial<FoundEncoding> {
   // If some of these bytes are valid UTF-8, the text is probably damaged UTF-8. Then no other encoding is guessed.
   if (someUtf8(text.match(/[\x80-\xff]+/g) ?? [])) return {guess: 'unsure'};
   const guessed = guessByLetters(head);
-  if (guessed === undefined) return {guess: 'unsure'};
-  const {name, words, mayRead} = guessed;
-  return mayRead && words >= FEW_WORDS ? {guess: 'sure', name} : {guess: 'unsure', likely: name};
+  if (guessed?.mayRead === true && guessed.words >= FEW_WORDS)
+    return {guess: 'sure', ...(guessed.names[0] && {name: guessed.names[0]})};
+  const wide = guessed?.names.length === 1 ? [] : likelyCjkEncodings(head);
+  if (wide.length > 0) return {guess: 'unsure', likely: wide};
+  const other = guessed === undefined ? likelyUncased(head) : undefined;
+  return {guess: 'unsure', likely: guessed?.names ?? (other === undefined ? [] : [other])};
 }
 
 /** Notes for the user on a file's encoding. */
-export function describeEncoding(file: string, {guess, name, likely}: FoundEncoding): Said[] {
+export function describeEncoding(
+  file: string,
+  {guess, name, likely: [first, ...others] = []}: FoundEncoding,
+): Said[] {
   if (guess === 'sure')
     return [
       say`${file} is not UTF-8: it is read as ${name} and written as UTF-8. If letters look wrong, add ${set('encoding')}.`,
@@ -76,9 +83,11 @@ export function describeEncoding(file: string, {guess, name, likely}: FoundEncod
     ];
   if (guess !== 'unsure') return [];
   const advice =
-    likely === undefined
+    first === undefined
       ? say`Name its encoding (${set('encoding', 'windows-1252')}, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8`
-      : say`It looks like ${likely}: add ${set('encoding', likely)}`;
+      : others.length > 0
+        ? say`It may be ${[first, ...others].join(' or ')} (${set('encoding', first)}): compare some names before you pay`
+        : say`It looks like ${first}: add ${set('encoding', first)}`;
   return [
     say`${file} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${advice}.`,
   ];
@@ -90,15 +99,21 @@ export interface BadBytes {
   readonly perhaps?: EncodingName;
 }
 
-export function describeBadBytes({guess, likely}: FoundEncoding): BadBytes {
+export function describeBadBytes({guess, likely: [first, ...others] = []}: FoundEncoding): BadBytes {
   if (guess === 'mixed' || guess === 'shown')
     return {
       detail: 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings',
     };
   const not = 'the text is not valid in its encoding';
-  if (likely === undefined)
+  if (first === undefined)
     return {
       detail: say`${not}; name the right one (${set('encoding')}), or save the list as UTF-8 (iconv -f NAME -t utf-8)`,
     };
-  return {detail: say`${not}, and looks like ${likely}: ${set('encoding', likely)}`, perhaps: likely};
+  if (others.length === 0)
+    return {detail: say`${not}, and looks like ${first}: ${set('encoding', first)}`, perhaps: first};
+  return {
+    detail: say`${not}, and may be ${[first, ...others].join(' or ')}: try one with ${set('encoding')}, and compare some names`,
+    // Any of several Asian encodings gives letters, and nothing shows that they are wrong.
+    ...(first === 'windows-1252' && {perhaps: first}),
+  };
 }

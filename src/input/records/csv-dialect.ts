@@ -76,7 +76,7 @@ function sniffDelimiter(text: string, eol: CsvDialect['eol']): string {
 }
 
 /** True if all records have several fields, and the same number of them. */
-function haveSeveralFields([first = [], ...others]: Records): boolean {
+export function haveSeveralFields([first = [], ...others]: Records): boolean {
   return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
 }
 

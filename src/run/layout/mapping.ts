@@ -98,7 +98,7 @@ export function resolveMapping(
   const lookups = all.filter(isLookup);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0)
-    refuseUnsureColumns(all, lookups, {columns: format.columns, rows}, doubt, job.inputs[0] ?? '-');
+    refuseUnsureColumns(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);

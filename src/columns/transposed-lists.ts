@@ -1,0 +1,72 @@
+import {UsageError} from '../errors.ts';
+import type {Row} from '../input/row.ts';
+import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import {readHeader} from './recognize/header.ts';
+
+/** Maximum number of columns that a list of people in columns may have before it counts as a list of its own. */
+const MOST_NAMES = 30;
+const MOSTLY = 0.6;
+
+/**
+ * Refuses a list in which a row is not a person: one value a line by attribute (`7,email,jo@example.com`), or rows
+ * and columns exchanged (`email,jo@example.com,al@example.com`).
+ *
+ * @throws {UsageError} `no_columns` for such a list, with what to export instead.
+ */
+export function refuseTurned(
+  columns: readonly string[],
+  rows: readonly Row[],
+  header: readonly string[] | undefined,
+): void {
+  const table = rows.flatMap(row => (row.type === 'csv' ? [row.fields] : []));
+  const [place] = columns.flatMap((_, names) => {
+    const values = valuesBeside(table, names);
+    return values < 0 ? [] : [{names, values}];
+  });
+  if (place !== undefined)
+    throw new UsageError(
+      'no_columns',
+      `The list has one value a line: "${columns[place.names]}" says what "${columns[place.values]}" holds. Export one row for each person, with a column for each kind of value (a pivot table; in SQL: SELECT ID, MAX(CASE WHEN NAME = 'email' THEN VALUE END) AS email … GROUP BY ID).`,
+    );
+  const all = header === undefined ? table : [header, ...table];
+  if (all.length <= MOST_NAMES && isTransposed(all))
+    throw new UsageError(
+      'no_columns',
+      'Rows and columns of the list are exchanged: its first column has the names, and each further one a person. Turn it round (in a spreadsheet: copy, then paste as transposed).',
+    );
+}
+
+/** Index of a column whose cells are of the kinds that column `names` names, several times each; -1 without one. */
+function valuesBeside(table: readonly (readonly string[])[], names: number): number {
+  const told = table
+    .map(fields => ({kind: kindIn(fields[names]), fields}))
+    .filter(({kind}) => kind !== undefined);
+  const kinds = new Set(told.map(({kind}) => kind));
+  if (kinds.size < 2 || told.length <= 2 * kinds.size) return -1;
+  const fits = (at: number) =>
+    told.filter(({kind, fields}) => isOf(kind, fields[at])).length >= MOSTLY * told.length;
+  return (table[0] ?? []).findIndex((_, at) => at !== names && fits(at));
+}
+
+/** True if several rows begin with a kind, each with another one, and their other cells are of that kind. */
+function isTransposed(table: readonly (readonly string[])[]): boolean {
+  const told = table.filter(([name]) => kindIn(name) !== undefined);
+  const areOfKind = ([name, ...cells]: readonly string[]) => {
+    const filled = cells.filter(cell => cell.trim() !== '');
+    return filled.length > 1 && filled.every(cell => isOf(kindIn(name), cell));
+  };
+  const names = new Set(told.map(([name]) => name));
+  return told.length > 1 && names.size === told.length && told.every(areOfKind);
+}
+
+function kindIn(text = ''): Intelligence | undefined {
+  const says = readHeader(text);
+  return intelligenceNames.find(name => says.get(name)?.strength === 'named');
+}
+
+/** True for a valid value, or a phone number whose country is missing. */
+function isOf(kind: Intelligence | undefined, text = ''): boolean {
+  if (kind === undefined) return false;
+  const judged = operations[kind].canonical(text);
+  return judged.state === 'value' || (judged.state === 'invalid' && judged.code === 'country_unknown');
+}
