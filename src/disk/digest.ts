@@ -12,12 +12,11 @@ const BLOCK_BYTES = 1_048_576;
 
 /**
  * Computes one digest of all files, read one after another; with `most`, only of the first bytes of that
- * sequence. Calls `watched` after each block, with the number of bytes read so far in all files.
+ * sequence.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],
   most = Number.POSITIVE_INFINITY,
-  watched: (bytes: number) => void = () => {},
 ): Promise<FileDigest> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -27,7 +26,6 @@ export async function digestFiles(
       const part = chunk.subarray(0, most - bytes);
       hash.update(part);
       bytes += part.length;
-      watched(bytes);
       if (bytes === most) return {bytes, sha256: hash.digest('hex')};
     }
   }

@@ -1,12 +1,18 @@
+import {createHash} from 'node:crypto';
 import {rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {dirname} from 'node:path';
+import type {Transform} from 'node:stream';
+import {finished} from 'node:stream/promises';
+import type {FileDigest} from '../disk/digest.ts';
 import {syncPath} from '../disk/replace.ts';
 import {OutputError, systemCode, systemReason} from '../errors.ts';
 import {say, set} from '../sentence.ts';
 
-/** Receives text. `flush` writes out all text so far; a file's text is then durable. */
+/** Receives text. `flush`: no text follows; it writes out all of it, and a file's text is then durable. */
 export interface Sink {
+  /** Of a file as it was written, after `flush`; undefined for a stream. */
+  readonly digest?: FileDigest;
   write(text: string): Promise<void>;
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -18,43 +24,50 @@ const WRITE_BYTES = 262_144;
 export class FileSink implements Sink {
   readonly #path: string;
   readonly #file: FileHandle;
+  readonly #compressor: Compressor | undefined;
+  readonly #hash = createHash('sha256');
   #waiting: string[] = [];
   #waitingLength = 0;
   #bytes = 0;
   #failed = false;
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(path: string, file: FileHandle, compressor: Compressor | undefined) {
     this.#path = path;
     this.#file = file;
+    this.#compressor = compressor;
   }
 
   /**
-   * Creates the file at `path` anew. Never follows a link.
+   * Creates the file at `path` anew. Never follows a link. `engine`: compresses the text.
    *
    * @throws {OutputError} if it can't be created or written.
    */
-  static async create(path: string): Promise<FileSink> {
+  static async create(path: string, engine?: Transform): Promise<FileSink> {
     let file: FileHandle | undefined;
     try {
       rmSync(path, {force: true});
       file = await open(path, 'wx', 0o600);
       // Syncs the new file's name in its directory: without the name, synced bytes are lost in a power cut.
       syncPath(dirname(path));
-      return new FileSink(path, file);
+      return new FileSink(path, file, engine && new Compressor(engine));
     } catch (error) {
       await file?.close();
       throw unwritable(path, error);
     }
   }
 
+  get digest(): FileDigest {
+    return {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
+  }
+
   async write(text: string): Promise<void> {
     this.#waiting.push(text);
     this.#waitingLength += text.length;
-    if (this.#waitingLength >= WRITE_BYTES) await this.#drain();
+    if (this.#waitingLength >= WRITE_BYTES) await this.#drain(false);
   }
 
   async flush(): Promise<void> {
-    await this.#drain();
+    await this.#drain(true);
     await this.#guard(() => this.#file.datasync());
   }
 
@@ -62,10 +75,11 @@ export class FileSink implements Sink {
     await this.#file.close();
   }
 
-  async #drain(): Promise<void> {
-    const buffer = Buffer.from(this.#waiting.join(''));
+  async #drain(isLast: boolean): Promise<void> {
+    const text = Buffer.from(this.#waiting.join(''));
     this.#waiting = [];
     this.#waitingLength = 0;
+    const buffer = await this.#guard(async () => (await this.#compressor?.add(text, isLast)) ?? text);
     let written = 0;
     while (written < buffer.length) {
       const result = await this.#guard(() =>
@@ -74,6 +88,7 @@ export class FileSink implements Sink {
       written += result.bytesWritten;
     }
     this.#bytes += written;
+    this.#hash.update(buffer);
   }
 
   /**
@@ -87,6 +102,36 @@ export class FileSink implements Sink {
       this.#failed = true;
       throw unwritable(this.#path, error);
     }
+  }
+}
+
+/** Compresses text. Its engine gets blocks of one size, so that equal texts give equal bytes, in whatever parts they come. */
+class Compressor {
+  readonly #engine: Transform;
+  readonly #compressed: Buffer[] = [];
+  #rest = Buffer.alloc(0);
+
+  constructor(engine: Transform) {
+    this.#engine = engine;
+    engine.on('data', (bytes: Buffer) => this.#compressed.push(bytes));
+    // Each caller gets the error of its own call.
+    engine.on('error', () => {});
+  }
+
+  /** The compressed bytes that are ready; after the last text, all that are left. */
+  async add(text: Buffer, isLast: boolean): Promise<Buffer> {
+    this.#rest = Buffer.concat([this.#rest, text]);
+    for (; this.#rest.length >= WRITE_BYTES; this.#rest = this.#rest.subarray(WRITE_BYTES)) {
+      const block = this.#rest.subarray(0, WRITE_BYTES);
+      await new Promise<void>((resolve, reject) => {
+        this.#engine.write(block, error => (error ? reject(error) : resolve()));
+      });
+    }
+    if (isLast) {
+      this.#engine.end(this.#rest);
+      await finished(this.#engine);
+    }
+    return Buffer.concat(this.#compressed.splice(0));
   }
 }
 

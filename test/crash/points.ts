@@ -20,12 +20,7 @@ const args = [
 export interface Point {
   readonly call: string;
   readonly nth: number;
-  /** Only calls on this file count, by its name in the run's directory. */
-  readonly file?: string;
 }
-
-/** The output is packed once it is finished. */
-export const packing: Point = {call: 'write', nth: 1, file: 'packed.partial'};
 
 interface Trial {
   readonly sandbox: Sandbox;
@@ -64,10 +59,9 @@ export function uninterrupted(): Promise<Uninterrupted> {
 }
 
 /** Kills a run as it makes this call, and runs the same command again: what is left must be as if nothing had been. */
-export function killAt({call, nth, file}: Point, {output}: Uninterrupted): Promise<{killed: boolean}> {
+export function killAt({call, nth}: Point, {output}: Uninterrupted): Promise<{killed: boolean}> {
   return withTrial(async ({sandbox, run, calls}) => {
-    const path = file === undefined ? undefined : sandbox.path(`out.csv.gz.run/${file}`);
-    const {node} = tracedNode(sandbox, call, `${call}:signal=SIGKILL:when=${nth}`, path);
+    const {node} = tracedNode(sandbox, call, `${call}:signal=SIGKILL:when=${nth}`);
     const first = await run(node);
     const killed = first.signal === 'SIGKILL';
     const again = await run();

@@ -23,9 +23,7 @@ test.each([
   ['their first bytes, to the end of a file', 4, 'one\n'],
   ['all of them, if they have fewer bytes', 9, 'one\ntwo\n'],
 ])('a digest is of %s', async (_, most, text) => {
-  const watched: number[] = [];
-  expect(await digestFiles([first, second], most, bytes => watched.push(bytes))).toEqual(of(text));
-  expect(watched).toEqual(text.length > 4 ? [4, text.length] : [4]);
+  expect(await digestFiles([first, second], most)).toEqual(of(text));
   const streams = ['one\n', 'two\n'].map(each => Readable.from([Buffer.from(each)]));
   expect(await digestFiles(streams, most)).toEqual(of(text));
 });

@@ -1,7 +1,9 @@
 import {mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {PassThrough, Writable} from 'node:stream';
+import zlib, {createGzip, gunzipSync} from 'node:zlib';
 import {afterEach, describe, expect, test, vi} from 'vitest';
+import {digestFiles} from '../../src/disk/digest.ts';
 import {writeWhole} from '../../src/output/earlier/whole-file.ts';
 import {inputHeaderLine} from '../../src/output/rejects.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
@@ -14,10 +16,14 @@ const at = (name: string) => within(name);
 const read = (name: string) => readFileSync(at(name), 'utf8');
 
 async function written(name: string, ...texts: readonly string[]) {
-  const sink = await FileSink.create(at(name));
+  return await writtenBy(await FileSink.create(at(name)), texts);
+}
+
+async function writtenBy(sink: FileSink, texts: readonly string[]) {
   try {
     for (const text of texts) await sink.write(text);
     await sink.flush();
+    return sink.digest;
   } finally {
     await sink.close();
   }
@@ -38,6 +44,28 @@ describe('a file of rows', () => {
     expect([read('other'), read('out.csv')]).toEqual(['mine and mine\n', 'a\n']);
   });
 });
+
+const packings = [
+  ['gzip', createGzip, gunzipSync],
+  ['zstd', Reflect.get(zlib, 'createZstdCompress'), Reflect.get(zlib, 'zstdDecompressSync')],
+] as const;
+
+test.each(packings.filter(([, engine]) => engine !== undefined))(
+  'a file in %s has equal bytes for equal texts, in whatever parts they come, and their digest',
+  async (_, engine, unpack) => {
+    const text = Array.from({length: 60_000}, (_, row) => `192.0.2.${row % 250},${row * 7_919}ü\n`).join('');
+    const inParts = (size: number) =>
+      Array.from({length: Math.ceil(text.length / size)}, (_, n) => text.slice(n * size, (n + 1) * size));
+    const files: Buffer[] = [];
+    for (const parts of [[text], inParts(100_000), inParts(777), [text, '']]) {
+      const digest = await writtenBy(await FileSink.create(at('out'), engine()), parts);
+      expect(digest).toEqual(await digestFiles([at('out')]));
+      files.push(readFileSync(at('out')));
+    }
+    expect(files.map(file => file.equals(files[0] as Buffer))).toEqual([true, true, true, true]);
+    expect(unpack(files[0] as Buffer).toString()).toBe(text);
+  },
+);
 
 /** The prototype of file handles, so that a test can replace methods. */
 async function handles(): Promise<FileHandle> {

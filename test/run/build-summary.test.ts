@@ -4,7 +4,8 @@ import {checkSettings, createPlaceOf} from '../../src/job/parse.ts';
 import {type SpendingBy, zeroSpending} from '../../src/ledger/run/spending.ts';
 import {countAttempt, emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
-import {type PublishedDigests, summarize} from '../../src/run/end/build-summary.ts';
+import {summarize} from '../../src/run/end/build-summary.ts';
+import type {PublishedDigests} from '../../src/run/rows/row-writer.ts';
 import type {Session} from '../../src/run/session.ts';
 
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};

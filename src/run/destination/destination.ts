@@ -1,12 +1,11 @@
-import {createReadStream, createWriteStream, existsSync, rmSync, statSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import type {Transform} from 'node:stream';
-import {pipeline} from 'node:stream/promises';
 import zlib from 'node:zlib';
-import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
+import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {openStream} from '../../disk/pipe.ts';
 import {orThrowUnwritable, syncPath} from '../../disk/replace.ts';
-import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
+import {OutputError, UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
@@ -39,17 +38,13 @@ export class Destination {
     this.own = `${this.#target}.run`;
   }
 
-  get #part(): 'output' | 'packed' {
-    return this.#compression === undefined ? 'output' : 'packed';
-  }
-
   /**
    * @throws {UsageError | OutputError | InputError} if the output can't be written, or another output's
    * summary would be overwritten.
    */
   check(): void {
     if (this.file === undefined) return;
-    if (this.#compression !== undefined) engineOf(this.#compression, this.file);
+    this.#engine();
     refuseOthersSummary(this.#job);
     refuseNowhere(this.#job, this.#target ?? this.file);
   }
@@ -65,7 +60,7 @@ export class Destination {
   /** Creates the unpublished output, without rows. @throws {OutputError} */
   async open(files: RunFiles, stdout: NodeJS.WritableStream): Promise<Sink> {
     const {output} = this.#job;
-    if (output.kind === 'file') return FileSink.create(partialPath(files, 'output'));
+    if (output.kind === 'file') return FileSink.create(partialPath(files, 'output'), this.#engine());
     if (output.kind === 'rows') return nowhere;
     const {to} = output;
     if (to === '-') return new StreamSink(stdout, false);
@@ -73,41 +68,19 @@ export class Destination {
     return new StreamSink(stream, true);
   }
 
-  /**
-   * Prepares the written file for publishing, and returns its digest; null without a file. Calls `watched` with a
-   * function that returns the share done so far.
-   */
-  async digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null> {
-    if (this.#target === undefined) return null;
-    const rows = partialPath(files, 'output');
-    if (!existsSync(rows)) throw gone(rows);
-    const partial = partialPath(files, this.#part);
-    if (this.#compression !== undefined)
-      await pack(rows, partial, engineOf(this.#compression, this.#target)(), watched);
-    const {size} = statSync(partial);
-    let read = 0;
-    watched?.(() => read / Math.max(1, size));
-    return digestFiles([partial], size, bytes => {
-      read = bytes;
-    });
+  /** Compresses the output, if its name says so. */
+  #engine(): Transform | undefined {
+    return this.#compression && engineOf(this.#compression, this.#job.output.name);
   }
 
   /** Puts the run's files in place, the output last. @throws {OutputError} */
   publish(files: RunFiles, facts: PublishFacts): void {
-    publish(files, this.#target === undefined ? undefined : {name: this.#part, to: this.#target}, facts);
+    publish(files, this.#target, facts);
   }
 }
 
 /** Text goes nowhere: the library gives rows back to the calling program. */
 const nowhere: Sink = {write: async () => {}, flush: async () => {}, close: async () => {}};
-
-/** The error for a partial file that is missing when it is to be put in place. */
-function gone(partial: string): StateError {
-  return new StateError(
-    'publish_lost',
-    `${partial} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
-  );
-}
 
 function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
   if (summary === undefined || settings.summary !== undefined) return;
@@ -136,39 +109,13 @@ const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
 };
 
 /** @throws {UsageError} if this version of Node can't write this compression. */
-function engineOf(compression: Compression, path: string): () => Transform {
+function engineOf(compression: Compression, path: string): Transform {
   const engine = engines[compression];
-  if (engine !== undefined) return engine;
+  if (engine !== undefined) return engine();
   const gzipped = `${withoutCompression(path)}.gz`;
   throw new UsageError(
     'output_compressed',
     say`${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (${set('output', '-')} | ${compression}); such a run can't be resumed.`,
     {flags: ['-o', gzipped]},
   );
-}
-
-/**
- * Compresses the finished output as a whole. Equal rows give equal bytes, however often the run was interrupted.
- *
- * @throws {OutputError} if the compressed file can't be written.
- */
-async function pack(
-  from: string,
-  to: string,
-  engine: Transform,
-  watched: (share: () => number) => void = () => {},
-): Promise<void> {
-  rmSync(to, {force: true});
-  try {
-    const {size} = statSync(from);
-    const source = createReadStream(from);
-    watched(() => source.bytesRead / Math.max(1, size));
-    await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
-  } catch (error) {
-    throw new OutputError(
-      'output_unwritable',
-      `${to} can't be written (${systemReason(error)}). Fix the cause (disk space, permissions), then run the same command again: it makes no calls.`,
-      {cause: error},
-    );
-  }
 }

@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto';
 import {existsSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {isStream, writePath} from '../../disk/path.ts';
 import {
   moveFile,
@@ -11,7 +10,7 @@ import {
   syncPath,
   temporaryPathBeside,
 } from '../../disk/replace.ts';
-import {OutputError, systemReason} from '../../errors.ts';
+import {OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {summaryText} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -32,10 +31,10 @@ export interface WrittenPaths {
   readonly summary: string | undefined;
 }
 
-/** The unpublished files. `packed` is the compressed output. */
-export type PartialName = 'output' | 'packed' | 'rejects';
+/** The unpublished files. */
+export type PartialName = 'output' | 'rejects';
 
-export const partialFiles = ['output.partial', 'packed.partial', 'rejects.partial'];
+export const partialFiles = ['output.partial', 'rejects.partial'];
 
 /** Path of a file until it is published. */
 export function partialPath({partials}: Pick<RunFiles, 'partials'>, name: PartialName): string {
@@ -52,19 +51,10 @@ export function stateToken({paths: {state}}: Job): string | undefined {
   return state === undefined ? undefined : tokenOf(state);
 }
 
-/** Digest of the rejects; null if there are none. */
-export async function digestRejects(files: RunFiles): Promise<FileDigest | null> {
-  const path = partialPath(files, 'rejects');
-  return files.written.rejects !== undefined && existsSync(path) ? await digestFiles([path]) : null;
-}
-
 /** @throws {OutputError | UsageError} like {@link writePath}. */
 export function writablePath(path: string): string {
   return orThrowUnwritable(path, () => writePath(path));
 }
-
-/** Name of the unpublished file that becomes the output: `packed` if it is compressed, else `output`. */
-type OutputPart = Exclude<PartialName, 'rejects'>;
 
 export interface PublishFacts {
   /** True if the last run's rejects are to be removed, since this run has none. */
@@ -78,18 +68,25 @@ export interface PublishFacts {
  * point, the next run makes the files again from its ledger; if the output is in place, it only does what follows.
  * `output`: where the rows go; undefined if they went into a stream.
  *
- * @throws {OutputError} if a file or its directory can't be written.
+ * @throws {OutputError} if a file or its directory can't be written; {@link StateError} if an unpublished file is gone.
  */
 export function publish(
   files: RunFiles,
-  output: {readonly name: OutputPart; readonly to: string} | undefined,
+  output: string | undefined,
   {obsolete, summary}: PublishFacts,
 ): void {
   const {rejects, summary: place} = files.written;
   const beside = (path: string) => temporaryPathBeside(path, tokenOf(files.directory));
-  const rejected =
-    summary.rejects === null || rejects === undefined ? [] : [{name: 'rejects', to: rejects} as const];
-  const waiting = output === undefined ? rejected : [...rejected, output];
+  const waiting = [
+    ...(summary.rejects === null || rejects === undefined ? [] : [{name: 'rejects', to: rejects} as const]),
+    ...(output === undefined ? [] : [{name: 'output', to: output} as const]),
+  ];
+  const lost = waiting.map(({name}) => partialPath(files, name)).find(path => !existsSync(path));
+  if (lost !== undefined)
+    throw new StateError(
+      'publish_lost',
+      `${lost} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
+    );
   try {
     for (const {name, to} of waiting) prepareReplacement(partialPath(files, name), to);
     if (obsolete) removeObsolete(files.written);

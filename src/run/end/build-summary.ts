@@ -1,6 +1,5 @@
 import {randomUUID} from 'node:crypto';
 import {createPriceOfOperation} from '../../columns/prices.ts';
-import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits} from '../../job/money.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
@@ -16,16 +15,11 @@ import {topSummary} from '../counts/top-counts.ts';
 import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
+import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {Session} from '../session.ts';
 import {ownRun} from '../state/begin-session.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
 import {mapByOperation, spendingSummary} from './history.ts';
-
-/** Digests of the published files; null for files that don't exist. */
-export interface PublishedDigests {
-  readonly output: FileDigest | null;
-  readonly rejects: FileDigest | null;
-}
 
 interface SummaryFacts {
   readonly job: Job;

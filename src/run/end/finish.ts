@@ -8,17 +8,18 @@ import {summaryText} from '../../report/safe-text.ts';
 import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {digestRejects, stateToken} from '../destination/publish.ts';
+import {stateToken} from '../destination/publish.ts';
 import {completedExit, failureSentence} from '../exit.ts';
-import {type RunIo, withPhase} from '../io.ts';
+import type {RunIo} from '../io.ts';
 import {lackedSentence} from '../open/account.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
+import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, keepStored, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
 import {closeState, type RunDirectory} from '../state/run-directory.ts';
 import {type Stop, stopForError, unansweredStop, unansweredWarning} from '../stop.ts';
-import {type PublishedDigests, summarize, summarizeFailure} from './build-summary.ts';
+import {summarize, summarizeFailure} from './build-summary.ts';
 import {deliverEnd, deliverFile, deliverReports} from './deliver.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {spaceSentence} from './space.ts';
@@ -59,11 +60,11 @@ function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Sessio
 }
 
 async function complete(session: Session): Promise<RunOutcome<Said>> {
-  const {job, state, stopper, io, asking} = session;
+  const {job, state, stopper, io, asking, output} = session;
   const {ledger, store} = asking;
   // Gives the store the last answers before the ledger is removed.
   await stopper.unlessStopped(store.flush(true));
-  const published = await readyToPublish(session);
+  const published = output.writer.digests;
   ledger.end();
   const {exitCode, summary} = judge(session, published);
   const obsolete = published.rejects === null && hasEarlierRejects(job);
@@ -77,22 +78,6 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await keepUpStore(job, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
-}
-
-function readyToPublish({state, io}: Session): Promise<PublishedDigests> {
-  let share = () => 0;
-  const watch = (watched: () => number) => {
-    share = watched;
-  };
-  return withPhase(
-    io.phase,
-    'putting the output in place',
-    () => ({share: share()}),
-    async () => ({
-      output: await state.destination.digest(state, watch),
-      rejects: await digestRejects(state),
-    }),
-  );
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */

@@ -1,4 +1,5 @@
 import {rmSync} from 'node:fs';
+import type {FileDigest} from '../../disk/digest.ts';
 import {CodedError, placeInCode} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
@@ -15,6 +16,12 @@ import type {Layout} from '../layout/layout.ts';
 import type {RunDirectory} from '../state/run-directory.ts';
 import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
 import type {ReadyRecord} from './reorder-buffer.ts';
+
+/** Digests of a run's files; null for those that don't exist. */
+export interface PublishedDigests {
+  readonly output: FileDigest | null;
+  readonly rejects: FileDigest | null;
+}
 
 const NOT_SCORED = {risk: undefined, outcomes: undefined};
 /** The risk of a row at which this program failed. */
@@ -160,6 +167,11 @@ export class RowWriter {
     this.#io.program?.end();
     await this.#output.flush();
     await this.#rejects?.flush();
+  }
+
+  /** Digests of the files as they were written; null for those that don't exist. */
+  get digests(): PublishedDigests {
+    return {output: this.#output.digest ?? null, rejects: this.#rejects?.digest ?? null};
   }
 
   async close(): Promise<void> {
