@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import type {Document, LineCounter, YAMLError} from 'yaml';
+import type {CST, Document, LineCounter, YAMLError} from 'yaml';
 import {MOST_LEVELS} from './nesting.ts';
 
 const require = createRequire(import.meta.url);
@@ -17,6 +17,8 @@ export class TooDeep extends Error {
   }
 }
 
+const isLevel = ({type}: CST.Token) => type === 'flow-collection' || type.startsWith('block-');
+
 /**
  * Reads YAML or JSON that a user wrote. The YAML library recurses for each level of nesting. At great depth
  * its regular expressions may run out of stack, and then V8 ends the process. So this function first measures
@@ -31,7 +33,9 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   const parser = new Parser(lines.addNewLine);
   for (const token of new Lexer().lex(text)) {
     for (const _ of parser.next(token));
-    if (parser.stack.length > MOST_LEVELS) throw new TooDeep(lines.linePos(parser.offset).line);
+    // The stack has also the document, and perhaps a text.
+    if (parser.stack.length > MOST_LEVELS && parser.stack.filter(isLevel).length > MOST_LEVELS)
+      throw new TooDeep(lines.linePos(parser.offset).line);
   }
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }

@@ -106,7 +106,8 @@ export class GivenRows {
     try {
       while (!this.#ended && group.length < most && (group.length === 0 || !this.turns.isOver)) {
         const next = this.#iterator.next();
-        const {done, value} = next instanceof Promise || this.#isAsync ? await next : next;
+        const result: unknown = next instanceof Promise || this.#isAsync ? await next : next;
+        const {done, value} = demandResult(result);
         if (done === true) this.#ended = true;
         else group.push(value);
       }
@@ -116,6 +117,15 @@ export class GivenRows {
     }
     return group;
   }
+}
+
+/** @throws {UsageError} for an iterator that gives no results: its rows would never end. */
+function demandResult(result: unknown): Partial<IteratorResult<unknown>> {
+  if (typeof result === 'object' && result !== null) return result;
+  throw new UsageError(
+    'settings',
+    `rows: their iterator's next() gave ${result === null ? 'null' : typeof result}, not an object {done, value}.`,
+  );
 }
 
 function refuseOthers(rows: unknown): void {

@@ -24,7 +24,7 @@ import {answerScope, answersKey} from './identity.ts';
 import type {RunIo, World} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import type {Mapping} from './layout/mapping.ts';
-import {type Account, findAccount} from './open/account.ts';
+import {type Account, findAccount, openBudgets} from './open/account.ts';
 import {openAnswerStore, storeTerms, withoutUnusable} from './open/answer-store.ts';
 import {planLanes} from './open/lanes.ts';
 import {readFirst} from './rows/first-pass.ts';
@@ -46,6 +46,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   new Destination(job).check();
   checkReportPaths(job);
   const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
+  const left = leftOfAccount(account, io);
   const source = await openSource({
     ...job.settings,
     paths: job.inputs,
@@ -85,6 +86,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       ...countsOf(job, mapping, counters, {calls, firm: isConditional ? firm : calls}, account),
       shared: facts?.shared ?? {},
       ...(account?.price && {price: account.price}),
+      ...(left !== undefined && {account_left: left}),
       last: lastTime(job, io.env),
     };
   } finally {
@@ -94,6 +96,14 @@ export async function makePlan(given: Job, io: PlanIo) {
     store.close();
     await source.close();
   }
+}
+
+/** Credits that the account's limits of day and month leave; undefined without limits. */
+function leftOfAccount(account: Account | undefined, io: World): number | undefined {
+  const budgets = openBudgets(account, io);
+  const left = budgets.map(budget => budget.left());
+  for (const budget of budgets) budget.close();
+  return budgets.length === 0 ? undefined : toCredits(Math.max(0, Math.min(...left)));
 }
 
 /** Rows, calls and credits of the job's last complete run; null without such a run. */

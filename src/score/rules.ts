@@ -71,6 +71,8 @@ export function listRuleFiles(score: Settings['score']): string[] {
 export interface RulesFile {
   readonly rules: ScoreRules;
   readonly placeOf: PlaceOf;
+  /** True if the rules are below the key `score`, as in a job file. */
+  readonly isUnderScore: boolean;
 }
 
 /** @throws {UsageError} with file and line if the file can't be read, or if its rules have a wrong setting. */
@@ -79,7 +81,7 @@ export function readRulesFile(path: string): RulesFile {
   if (!existsSync(path))
     throw new UsageError('score_file', `The rules file ${path} does not exist.${didYouMean(path, words)}`);
   const file = readYaml(path, 'file of score rules', 'score');
-  // A file has its rules under the key `score`, as a job has, or at its top.
+  // A file has its rules under the key `score`, as a job file has, or at its top.
   const within = isUnderScore(file.value) ? ['score'] : [];
   const placeOf: PlaceOf = keys => {
     const line = file.line([...within, ...keys]);
@@ -87,7 +89,7 @@ export function readRulesFile(path: string): RulesFile {
   };
   const read = scoreRules.safeParse(isUnderScore(file.value) ? file.value.score : file.value);
   if (!read.success) throw new UsageError('score_rules', problemOf(read.error, placeOf));
-  return {rules: read.data, placeOf};
+  return {rules: read.data, placeOf, isUnderScore: isUnderScore(file.value)};
 }
 
 /** A key for messages. A text that is no name is not shown: the file may be another one, such as a file of secrets. */
@@ -96,7 +98,7 @@ function shownKey(key: PropertyKey): string {
 }
 
 function isUnderScore(value: unknown): value is {readonly score: unknown} {
-  return typeof value === 'object' && value !== null && 'score' in value && Object.keys(value).length === 1;
+  return typeof value === 'object' && value !== null && 'score' in value && !('rules' in value);
 }
 
 function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {

@@ -9,6 +9,7 @@ import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'canary-key-5c91d07e33';
@@ -252,6 +253,27 @@ test('a used-up account is a failure with the exit code of a run', async () => {
   sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
   const found = await doctor(sandbox, ['--endpoint', 'embedded', '--account', 'a']);
   expect([found.code, found.of('account')?.state]).toEqual([7, 'failed']);
+});
+
+test('doctor and plan tell what a limit leaves that was lowered after the spending', async () => {
+  using sandbox = createSandbox();
+  const path = '../home/config/bulk-enrich/accounts/a.yaml';
+  const limit = (credits: number) =>
+    sandbox.write(path, `endpoint: embedded\nmax_credits_per_day: ${credits}\n`);
+  limit(100);
+  sandbox.write('list.csv', ips(9));
+  sandbox.write('next.csv', ips(4, 20));
+  const embedded = ['--endpoint', 'embedded'];
+  expect((await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', ...embedded])).code).toBe(0);
+  limit(5);
+  const {detail} = (await doctor(sandbox, embedded)).of('account') ?? {};
+  expect(detail).toContain(': 0 (4 over) of 5 credits left today');
+  const plan = async (...more: string[]) =>
+    (await runHere(sandbox, ['plan', 'next.csv', '--ip', 'ip', ...embedded, ...more])).stdout;
+  expect(await plan()).toContain('The account has 0 credits left, which stops the run before its end.');
+  limit(12);
+  expect(await plan()).toContain('The account has 3 credits left, which stops the run before its end.');
+  expect(JSON.parse(await plan('--json')).account_left).toBe(3);
 });
 
 test('a run that holds the lock, even one whose process is stopped, is named: a run would end with exit 11', async () => {

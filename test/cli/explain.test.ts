@@ -1,5 +1,6 @@
-import {afterAll, beforeEach, expect, test} from 'vitest';
+import {afterAll, beforeEach, expect, test, vi} from 'vitest';
 import {explanationSchema} from '../../src/report/changes.ts';
+import {ListFacts} from '../../src/score/list-facts.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -45,11 +46,11 @@ test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
     expect(both.said).toMatch(/^bogon +\+60 +ip\.is_bogon$/m);
     expect(both.said).toMatch(/^much +\+70 +double\(row\.amount\) > 100$/m);
     expect(both.said).toContain(
-      'The rules could not use these fields, since no answer has them: ip.is_threat.',
+      'The rules could not use these fields, as they are missing or do not fit (no number, or a division by zero): ip.is_threat.',
     );
     const none = await explain(output, '--row', '3');
     expect(none.said).toMatch(
-      /^Row 3: 0, low\.\nNo rule held\.\nThe rules could not use these fields, since no answer has them: row\.amount, ip\.is_threat\.$/m,
+      /^Row 3: 0, low\.\nNo rule held\.\nThe rules could not use these fields, as they are missing or do not fit \(no number, or a division by zero\): row\.amount, ip\.is_threat\.$/m,
     );
   },
 );
@@ -98,6 +99,18 @@ test('an output without points says so', async () => {
   const {code, said} = await explain('out.csv', '--row', '1');
   expect(code).toBe(2);
   expect(said).toContain('Row 1 of out.csv has no score to explain');
+});
+
+test('the counts of the whole list are closed once the row is explained', async () => {
+  const people = Array.from({length: 9}, (_, n) => `192.0.2.${n % 2},jo${n}@example.com\n`).join('');
+  box.write('in.csv', `ip,email\n${people}`);
+  const rules = 'rules: [{when: shared.ip > 1, add: 60, reason: several}]\n';
+  box.write('rules.yaml', rules);
+  await enrich('out.csv', '--email', 'email');
+  const close = vi.spyOn(ListFacts.prototype, 'close');
+  expect((await explain('out.csv', '--row', '1')).said).toMatch(/^several +\+60/m);
+  expect(close).toHaveBeenCalledOnce();
+  close.mockRestore();
 });
 
 test('rows are found by their columns, and explain shows what the next level needs', async () => {

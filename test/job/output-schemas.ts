@@ -51,6 +51,7 @@ const planSchema = z.object({
       'Facts of the whole list that rules read: rows with a shared value, and the ten highest counts.',
     ),
   price: priceSchema.optional().describe('Price of a credit, from the account file.'),
+  account_left: credits.optional().describe("Credits that the account's limits leave, today or this month."),
   last: z
     .object({ended_at: time, rows: whole, calls: whole, credits, hit_rate: z.number().nullable()})
     .nullable()

@@ -7,6 +7,7 @@ import {checkSettings, createPlaceOf, readJobFile} from '../../src/job/parse.ts'
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {rejectionTerm} from '../../src/job/values.ts';
+import {parseYaml} from '../../src/job/yaml.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
 const path = join(folder, 'job.yaml');
@@ -340,6 +341,17 @@ test('of a flag that was given more than once a complaint says which it means', 
   expect(thresholds('risk.hgh > 1')).toBe('--fail-if');
   expect(thresholds('risk.high > 1', 'risk.hgh > 1')).toBe('--fail-if (number 2)');
   expect(createPlaceOf(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
+});
+
+test.each([
+  ['lists', '[', ']'],
+  ['maps', '{a: ', '}'],
+  ['lines', '- ', ''],
+])('%s of 100 levels are read, and 101 are too many', (_, begin, end) => {
+  const nested = (levels: number) => () =>
+    parseYaml(begin.repeat(levels) + (end && '1') + end.repeat(levels));
+  expect(nested(100)).not.toThrow();
+  expect(nested(101)).toThrow('more than 100 levels deep');
 });
 
 test.each([

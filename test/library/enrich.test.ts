@@ -44,6 +44,18 @@ it('rows come back in order with their answers, each value asked for once', asyn
   expect(program.api.ledger.calls).toBe(50);
 });
 
+it.each([
+  [{[Symbol.iterator]: () => ({next: () => 5})}, 'number'],
+  [{[Symbol.asyncIterator]: () => ({next: async () => null})}, 'null'],
+])('rows whose iterator gives no results are refused: %#', async (broken, what) => {
+  await using program = await startProgram();
+  const rows = broken as unknown as Iterable<{ip: string}>;
+  await expect(all(enrich(rows, settings, program.options))).rejects.toMatchObject({
+    code: 'settings',
+    message: `rows: their iterator's next() gave ${what}, not an object {done, value}.`,
+  });
+});
+
 it("the caller's own objects come back, whatever is in them", async () => {
   await using program = await startProgram();
   class Signup {

@@ -306,6 +306,31 @@ describe('checked before anything is asked', () => {
   });
 });
 
+test.each([
+  [
+    'signs',
+    (n: number) => `${'!'.repeat(n)}ip.is_vpn`,
+    [249, 250],
+    'it has 250 signs (- or !) in a row, or more',
+  ],
+  [
+    'brackets',
+    (n: number) => `${'('.repeat(n)}ip.is_vpn${')'.repeat(n)}`,
+    [240, 250],
+    'more than 240 levels',
+  ],
+  ['terms', (n: number) => Array(n).fill('ip.is_vpn').join(' && '), [1_000, 1_002], 'more than 1,000 levels'],
+  [
+    'members',
+    (n: number) => `row.country in [${Array(n).fill('"x"').join(', ')}]`,
+    [1_000, 1_001],
+    'a list has more than 1,000 members',
+  ],
+] as const)('of %s as many are taken as the message says', (_, text, [taken, refused], says) => {
+  expect(() => condition(text(taken))).not.toThrow();
+  expect(() => condition(text(refused))).toThrow(says);
+});
+
 test('what is said of each (-u writes it)', async () => {
   await expect(`${refusals.join('\n')}\n`).toMatchFileSnapshot('refusals.txt');
 });

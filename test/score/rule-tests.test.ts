@@ -21,6 +21,23 @@ const rulesTest = (tests: string, env = {}) => {
   return runHere(box, ['rules', 'test', 'rules.yaml'], {env});
 };
 
+test('rules and tests in a job file: the advice for one without tests can be followed', async () => {
+  const job = (tests: string) => {
+    box.write(
+      'job.yaml',
+      `input: list.csv\nforce: true\nscore:\n  ${RULES.replaceAll('\n', '\n  ')}${tests}`,
+    );
+    return runHere(box, ['rules', 'test', 'job.yaml']);
+  };
+  const {code, message} = await job('');
+  expect([code, message]).toEqual([
+    2,
+    expect.stringContaining('Add them below "tests:", within "score:", such as'),
+  ]);
+  const [, one = ''] = /such as (\{.*\})\.$/.exec(message ?? '') ?? [];
+  expect((await job(`tests:\n    - ${one}\n`)).stdout).toContain('job.yaml: 1 of 1 test passed');
+});
+
 test('tests that hold pass, and rules that no test reaches are named', async () => {
   const {code, stdout} = await rulesTest(`
   - name: tor abroad

@@ -211,7 +211,7 @@ function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console
   const left = budgets.map(budget => toCredits(budget.left()));
   const limits = budgets.map(
     ({period, maxCredits}, at) =>
-      `${formatCount(left[at] ?? 0)} of ${pluralize(toCredits(maxCredits), 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
+      `${formatLeft(left[at] ?? 0)} of ${pluralize(toCredits(maxCredits), 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
   );
   for (const budget of budgets) budget.close();
   const rate = account.rate && `at most ${pluralize(perSecond(account.rate), 'call')} a second`;
@@ -219,6 +219,11 @@ function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console
   return left.some(credits => credits <= 0)
     ? failedCheck('account', detail, exitCodes.credits)
     : passedCheck('account', detail);
+}
+
+/** Credits left; if other limits were in force when they were spent, `0 (844 over)`. */
+function formatLeft(credits: number): string {
+  return credits < 0 ? `0 (${formatCount(-credits)} over)` : formatCount(credits);
 }
 
 const MARKS = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;

@@ -3,7 +3,7 @@ import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {besideOutput} from '../../job/file-names.ts';
 import {type EnrichedFile, openEnriched, readStart} from '../../output/earlier/enriched-file.ts';
-import {createExplainer, type Explained} from '../../output/earlier/explain-row.ts';
+import {createExplainer, type Explained, type Explainer} from '../../output/earlier/explain-row.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import {makeBackground} from '../../score/rule-inputs.ts';
 import {breakLines, pluralize, shellWord, terminalWidth} from '../terminal/lines.ts';
@@ -31,10 +31,12 @@ export async function explainCommand(output: string, flags: ExplainFlags): Promi
   const rejected = rejectedBeside(output);
   if (row !== undefined) checkNumber(row, rejected, output);
   const file = await openEnriched(output);
+  const explainer = createExplainer(file);
   try {
-    if (level === undefined) await explainRows(file, rejected, flags);
-    else await listLevel(file, rejected, level, flags.json === true);
+    if (level === undefined) await explainRows(file, explainer, rejected, flags);
+    else await listLevel(file, explainer, rejected, level, flags.json === true);
   } finally {
+    explainer.close();
     await file.close();
   }
   return 0;
@@ -54,6 +56,7 @@ function checkNumber(row: string, rejected: ReadonlySet<number>, output: string)
 /** Explains the row of this number, or else all rows that the condition selects. */
 async function explainRows(
   file: EnrichedFile,
+  {explain}: Explainer,
   rejected: ReadonlySet<number>,
   {row: wanted, where, json}: ExplainFlags,
 ): Promise<void> {
@@ -61,7 +64,6 @@ async function explainRows(
   const background = makeBackground(undefined, readStart(file) || Date.now());
   const filter =
     where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
-  const explain = createExplainer(file);
   let found = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {
     if (filter === undefined ? number !== Number(wanted) : filter(row) !== true) continue;
@@ -86,11 +88,11 @@ const NUMBER_WIDTH = 9;
 /** Prints each row of a level as soon as it is read: memory may not hold all rows of a long list. */
 async function listLevel(
   file: EnrichedFile,
+  {explain}: Explainer,
   rejected: ReadonlySet<number>,
   level: string,
   json: boolean,
 ): Promise<void> {
-  const explain = createExplainer(file);
   const [levelAt = 0, scoreAt = 0, reasonsAt = 0] = ['level', 'score', 'reasons'].map(name =>
     file.results.names.indexOf(`risk_${name}`),
   );
@@ -140,7 +142,9 @@ function rendered({explanation, used}: Explained): string {
     lines.length === 0 ? 'No rule held.' : formatTable(lines),
     ...(missing.length === 0
       ? []
-      : [`The rules could not use these fields, since no answer has them: ${missing.join(', ')}.`]),
+      : [
+          `The rules could not use these fields, as they are missing or do not fit (no number, or a division by zero): ${missing.join(', ')}.`,
+        ]),
     ...valuesOf(used),
     ...next.map(nextLine),
   ]

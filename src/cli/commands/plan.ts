@@ -102,16 +102,20 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
   ].join('\n');
 }
 
-/** The cost of a run, the case in which it costs the most, and a warning if --max-credits is less than that. */
+/** The cost of a run, the case in which it costs the most, and a warning if a limit is less than that. */
 function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   if (countCalls(report) === 0) return 'A run makes no calls, and costs nothing.';
   const {at_least: least, all_sent_once: once, at_most: worst} = report.credits;
   const {maxCredits = Number.POSITIVE_INFINITY} = settings;
+  const {account_left: left = Number.POSITIVE_INFINITY} = report;
   const worstCase =
     worst === once ? '' : ` At worst, every call has to be sent ${mostSends(settings)} times.`;
+  const limited =
+    left < maxCredits
+      ? `The account has ${pluralize(left, 'credit')} left, which`
+      : `The limit, --max-credits ${maxCredits},`;
+  const most = Math.min(left, maxCredits);
   const limit =
-    maxCredits >= worst
-      ? ''
-      : ` The limit, --max-credits ${maxCredits}, ${maxCredits < least ? 'stops' : 'may stop'} the run before its end.`;
+    most >= worst ? '' : ` ${limited} ${most < least ? 'stops' : 'may stop'} the run before its end.`;
   return `A run makes ${formatForecast(report, endpoint.kind)}.${worstCase}${limit}`;
 }

@@ -15,11 +15,12 @@ export async function rulesTestCommand(paths: readonly string[]): Promise<number
 
 /** Runs the tests of one rules file, and returns how many failed. */
 function testFile(path: string): number {
-  const {tests, rules, unreached} = testRules(readRulesFile(path));
+  const file = readRulesFile(path);
+  const {tests, rules, unreached} = testRules(file);
   if (tests.length === 0)
     throw new UsageError(
       'score_rules',
-      `${path} has no tests. Add them below "tests:", such as {answers: {ip: {is_tor_node: true}}, level: medium}.`,
+      `${path} has no tests. Add them below "tests:"${file.isUnderScore ? ', within "score:"' : ''}, such as {answers: {ip: {is_tor_node: true}}, level: medium}.`,
     );
   const failed = tests.filter(({failures}) => failures.length > 0);
   for (const test of failed) tell(test);

@@ -19,24 +19,28 @@ export interface Explained {
   readonly used: readonly Used[];
 }
 
-/** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
-export function createExplainer(
-  file: EnrichedFile,
-): (row: TextRow, number: number) => Promise<Explained | undefined> {
+/** Explains rows of an output. */
+export interface Explainer {
+  /** Undefined for a row without points. */
+  explain(row: TextRow, number: number): Promise<Explained | undefined>;
+  close(): void;
+}
+
+export function createExplainer(file: EnrichedFile): Explainer {
   const {summary, results} = file;
   const {risk: columns} = results;
   const first = results.riskAt;
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
-  let usedBy: Awaited<ReturnType<typeof evaluator>> | undefined;
-  return async (row, number) => {
+  let evaluated: Awaited<ReturnType<typeof evaluator>> | undefined;
+  const explain: Explainer['explain'] = async (row, number) => {
     const cells = file.cellsOf(row);
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
     const points = parsedJson(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
-    usedBy ??= await evaluator(file, rules);
+    evaluated ??= await evaluator(file, rules);
     const counted = points as Readonly<Record<string, number>>;
-    const used = usedBy(row, cells);
+    const used = evaluated.usedBy(row, cells);
     const held = rules.flatMap((rule, at) => {
       const isUsed = used[at] !== undefined;
       // Of rules with one reason, those that are known to hold gave the points.
@@ -57,6 +61,7 @@ export function createExplainer(
     };
     return {explanation, used: held.map(one => one.used)};
   };
+  return {explain, close: () => evaluated?.list?.close()};
 }
 
 /** The summary's rules; the default rules too if the run used them or if there is no summary. */
@@ -90,12 +95,13 @@ async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   // If the summary says that nothing is shared, no rule held by it.
   const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
   const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
-  return (row: TextRow, cells: readonly string[]) => {
+  const usedBy = (row: TextRow, cells: readonly string[]) => {
     const facts = readFacts({...read(row, cells), shared: list?.of(row)});
     return ready.map((rule): Used | undefined =>
       rule?.alternatives.find(({condition}) => condition.decide(facts) === true)?.condition.valuesIn(facts),
     );
   };
+  return {usedBy, list};
 }
 
 /** The next higher and lower level, each with the rules that lead there: any one of them is enough. */

@@ -49,10 +49,16 @@ export async function readListFacts(
   const facts = countListFacts(reads, targets, planOf, file.own, sameBy);
   if (facts === undefined) return undefined;
   const again = await openEnriched(file.path);
-  for await (const rows of again.batches()) for (const row of rows) facts.add(row);
-  await again.close();
-  facts.count(() => true);
-  return facts;
+  try {
+    for await (const rows of again.batches()) for (const row of rows) facts.add(row);
+    facts.count(() => true);
+    return facts;
+  } catch (error) {
+    facts.close();
+    throw error;
+  } finally {
+    await again.close();
+  }
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */

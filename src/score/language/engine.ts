@@ -33,6 +33,7 @@ const MOST_LEVELS = 1_000;
 const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms of && or +';
 /** The library allows any number of signs (- or !) in a row. Very many would overflow the stack of its parser. */
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
+const SIGNS = 'it has 250 signs (- or !) in a row, or more';
 
 /**
  * Evaluates the Common Expression Language. One environment checks types. The other runs expressions: all names are
@@ -53,7 +54,7 @@ export class Engine {
 
   /** @throws {Error} when the text is not an expression, or is nested too deep. */
   parse(text: string): ParseResult {
-    if (MANY_SIGNS.test(withoutTexts(text))) throw new Error(TOO_DEEP);
+    if (MANY_SIGNS.test(withoutTexts(text))) throw new Error(SIGNS);
     const parsed = this.#running.parse(text);
     let level = [parsed.ast];
     for (let depth = 0; level.length > 0; depth += 1) {

@@ -52,7 +52,15 @@ export function explainError({summary, message, range}: EngineError, text: strin
   return hint === undefined ? said : `${said} (${hint})`;
 }
 
+/** The library's sentences on its limits, with what they refuse. */
+const LIMITS: Readonly<Record<string, string>> = {
+  'Exceeded maxDepth (250)':
+    'it is nested too deep: more than 240 levels of brackets, lists, functions or ? :',
+  'Exceeded maxListElements (1000)': 'a list has more than 1,000 members',
+};
+
 function inWords(reason: string, at: string): string {
+  if (LIMITS[reason] !== undefined) return LIMITS[reason];
   if (reason === 'Unexpected token: EOF') return 'the expression ends too early';
   if (reason.startsWith('Unexpected token: ')) return `${at} can't stand where it is`;
   const [, token = '', found] = /^Expected (\w+), got (\w+)$/.exec(reason) ?? [];
