@@ -50,7 +50,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['fleet'],
   ioredis: ['fleet'],
   'p-queue': ['fleet', 'lookup'],
-  bottleneck: ['fleet', 'lookup'],
+  bottleneck: ['lookup'],
   'csv-stringify': ['output'],
   'csv-parse': ['input', 'operations'],
   commander: ['cli'],

@@ -1,9 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import {createSteadyClock} from '../lookup/pace/steady-clock.ts';
 import {KEEP_MS, KEY_PREFIX, QUEUE_NAME, type SealedChunk} from './protocol.ts';
-import {clockAheadMs, type FleetPackages, isRefusal, replyReason, waitForClosing} from './redis.ts';
+import {type FleetPackages, isRefusal, RedisLife, replyReason, waitForClosing} from './redis.ts';
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
@@ -30,23 +29,16 @@ export class ChunkAdds {
   /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
-  readonly #now = createSteadyClock(Date.now());
-  /**
-   * Milliseconds by which this machine's clock is ahead of Redis's. Chunks are dated by the clock of Redis, so that
-   * workers can detect chunks that a snapshot restored.
-   */
-  #aheadMs = Promise.resolve(0);
+  readonly #life: RedisLife;
   /** When the stream of events gets its expiry again. */
-  #eventsAt = 0;
+  #eventsAt = Number.NEGATIVE_INFINITY;
   #trouble: string | undefined;
   #stopped = false;
 
   constructor(redis: Redis, {bullmq}: FleetPackages) {
     this.#redis = redis;
     this.#once = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
-    this.#once.on('ready', () => {
-      this.#aheadMs = clockAheadMs(redis, this.#now).catch(() => 0);
-    });
+    this.#life = new RedisLife(this.#once);
     // Errors need no handling here: each add sees the failure itself.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE_NAME, {
@@ -65,7 +57,7 @@ export class ChunkAdds {
 
   async ready(): Promise<void> {
     await this.#queue.waitUntilReady();
-    await this.#aheadMs;
+    await this.#life.name().catch(() => {});
   }
 
   /** The reason why Redis refuses chunks; undefined while it accepts them. */
@@ -74,14 +66,14 @@ export class ChunkAdds {
   }
 
   /** Offers a chunk to Redis until Redis accepts it, an add gets no reply, or `stop` ends all adds. */
-  async add(id: string, data: SealedChunk): Promise<Added> {
+  async add(id: string, sealed: string): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
-      const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
+      const life = await this.#life.name().catch(() => undefined);
       // Without a connection, the add would wait in this process. If it failed later, its error would not say if
       // the chunk had been sent.
-      if (this.#once.status !== 'ready') continue;
+      if (life === undefined || this.#once.status !== 'ready') continue;
       try {
-        await this.#queue.add('chunk', data, {jobId: id, timestamp});
+        await this.#queue.add('chunk', {sealed, life}, {jobId: id});
         this.#trouble = undefined;
         this.#expire(id);
         return 'there';
@@ -120,8 +112,8 @@ export class ChunkAdds {
 
   #expire(id: string): void {
     const keys = [id];
-    if (this.#now() > this.#eventsAt) {
-      this.#eventsAt = this.#now() + EVENTS_AGAIN_MS;
+    if (performance.now() > this.#eventsAt) {
+      this.#eventsAt = performance.now() + EVENTS_AGAIN_MS;
       keys.push('events');
     }
     // A failure is ignored: the worker that takes the chunk also sets the chunk's expiry.

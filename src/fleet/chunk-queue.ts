@@ -106,7 +106,7 @@ export class ChunkQueue {
   ask(chunk: Chunk): Promise<ChunkReply> {
     this.#next += 1;
     const id = `${this.#runId}.${this.#session}.${this.#next}`;
-    void this.#add(id, {sealed: this.#seal.close(chunk, sealPurposes.asks(id))});
+    void this.#add(id, this.#seal.close(chunk, sealPurposes.asks(id)));
     return this.#awaited(id, chunk, this.#now(), false);
   }
 
@@ -152,8 +152,8 @@ export class ChunkQueue {
     });
   }
 
-  async #add(id: string, data: SealedChunk): Promise<void> {
-    const added = await this.#adds.add(id, data);
+  async #add(id: string, sealed: string): Promise<void> {
+    const added = await this.#adds.add(id, sealed);
     if (added !== 'there') return this.#end(id, added === 'kept' ? withdrawn : lost);
     const out = this.#out.get(id);
     if (out !== undefined) out.there = true;

@@ -6,7 +6,6 @@ import type {Said} from '../sentence.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
-import {Limiters} from './limits.ts';
 import {CHUNK_VALUES, type ChunkReply, chunkValuesAt} from './protocol.ts';
 import {
   connectRedis,
@@ -17,8 +16,8 @@ import {
   waitForClosing,
   writeRefusedError,
 } from './redis.ts';
-import {creditsClaim, enterRoster, fleetClaims, type Member, type Membership, rateClaim} from './roster.ts';
-import {createSeal} from './seal.ts';
+import {enterRoster, type Member, type Membership, protocolOf} from './roster.ts';
+import {createSeal, type Seal} from './seal.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;
@@ -28,10 +27,7 @@ export interface FleetOptions {
   readonly lanes: readonly LaneSettings[];
   /** The configured rate. All runs of a fleet must have the same rate. */
   readonly rate: string;
-  /**
-   * Names the host and state directory that count the account's credits. Undefined if the account has no
-   * limit per day or month.
-   */
+  /** The `credits` of the {@link Agreement}. */
   readonly creditsAt: string | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
@@ -64,7 +60,7 @@ export interface FleetEvents {
   readonly slots: (count: number) => void;
   readonly outage: HealthOptions['onOutage'];
   /**
-   * Called when a {@link Claim} of this run differs from the fleet's: the run no longer belongs to the fleet.
+   * Called when this run no longer agrees with the fleet's other members, so that it does not belong to it.
    */
   readonly refused: (error: unknown) => void;
 }
@@ -84,7 +80,6 @@ export class Fleet implements Dispatcher {
   readonly #options: FleetOptions;
   readonly #redis: Redis;
   readonly #queue: ChunkQueue;
-  readonly #limiters: Limiters;
   readonly #lanes = new Map<Operation, FleetLane>();
   #membership: Membership | undefined;
   #events: FleetEvents | undefined;
@@ -94,19 +89,16 @@ export class Fleet implements Dispatcher {
   /** Attempts that came back since the time `since`, in milliseconds. */
   #returned = {count: 0, since: 0};
 
-  private constructor(options: FleetOptions, redis: Redis, packages: FleetPackages) {
+  private constructor(options: FleetOptions, redis: Redis, packages: FleetPackages, seal: Seal) {
     this.#options = options;
     this.#redis = redis;
-    this.#queue = new ChunkQueue(redis, packages, options.runId, createSeal(options.secret), options.date);
-    this.#limiters = new Limiters(redis, packages.ioredis.Redis);
-    const {lanes, timeoutMs, now} = options;
+    this.#queue = new ChunkQueue(redis, packages, options.runId, seal, options.date);
+    const {lanes, timeoutMs} = options;
     for (const settings of lanes) {
       const lane = new FleetLane({
         settings,
-        limiters: this.#limiters,
         share: 1 / lanes.length,
         timeoutMs,
-        now,
         chunkValues: () => this.#chunkValues,
         send: (chunk, values) => void this.#deliver(values, this.#queue.ask(chunk)),
       });
@@ -117,15 +109,16 @@ export class Fleet implements Dispatcher {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if a {@link Claim} of the fleet
-   * differs; an error with exit code 5 if Redis takes no writes.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if it does
+   * not agree with the members; an error with exit code 5 if Redis takes no writes.
    */
   static async join(options: FleetOptions): Promise<Fleet> {
     const packages = await loadPackages();
     const redis = await connectRedis(options.redisUrl, packages);
-    const fleet = new Fleet(options, redis, packages);
+    const seal = createSeal(options.secret);
+    const fleet = new Fleet(options, redis, packages, seal);
     try {
-      fleet.#membership = await fleet.#enterRoster();
+      fleet.#membership = await fleet.#enterRoster(seal);
       await fleet.#queue.ready();
       return fleet;
     } catch (error) {
@@ -180,23 +173,18 @@ export class Fleet implements Dispatcher {
     this.#health?.stop();
     if (this.#membership !== undefined) await waitForClosing(this.#membership.leave());
     await this.#queue.close();
-    await this.#limiters.close();
     await disconnect(this.#redis);
   }
 
-  #enterRoster(): Promise<Membership> {
-    const {endpoint, secret, rate, creditsAt, runId, report, warn} = this.#options;
-    return enterRoster(
-      this.#redis,
-      'run',
-      [
-        ...fleetClaims(endpoint, createSeal(secret), warn),
-        rateClaim(rate),
-        ...(creditsAt === undefined ? [] : [creditsClaim(creditsAt)]),
-      ],
-      () => ({...report(), runId, out: this.#queue.values, rate}),
-      error => this.#events?.refused(error),
-    );
+  #enterRoster(seal: Seal): Promise<Membership> {
+    const {endpoint, rate, creditsAt, runId, report} = this.#options;
+    return enterRoster(this.#redis, {
+      kind: 'run',
+      agreed: {protocol: protocolOf(endpoint), rate, credits: creditsAt},
+      seal,
+      report: () => ({...report(), runId, out: this.#queue.values, rate}),
+      onRefused: error => this.#events?.refused(error),
+    });
   }
 
   async #deliver(values: readonly LeavingValue[], answer: Promise<ChunkReply>): Promise<void> {

@@ -1,6 +1,7 @@
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
+import type {RedisLife} from './redis.ts';
 
 /**
  * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of
@@ -70,6 +71,11 @@ export type ChunkReply = readonly TimedAttempt[];
 /** A chunk in Redis. Only holders of the sealing secret can read its content. */
 export interface SealedChunk {
   readonly sealed: string;
+  /**
+   * Name of the {@link RedisLife} in which the chunk was added. In another, Redis may have restored it from a
+   * snapshot: workers may have carried it out already, and the run may have their results.
+   */
+  readonly life: string;
 }
 
 /**

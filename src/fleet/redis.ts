@@ -147,3 +147,37 @@ export async function clockAheadMs(redis: Redis, now: () => number): Promise<num
   const [seconds, microseconds] = await redis.time();
   return Math.round((before + now()) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
 }
+
+/**
+ * Names the present life of a Redis: another after each start, from which on it may have old data. A Redis with an
+ * append-only file keeps its name, as it loses nothing.
+ */
+export class RedisLife {
+  readonly #redis: Redis;
+  #name: Promise<string> | undefined;
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+    redis.on('close', this.#forget);
+  }
+
+  /** Rejects while Redis refuses commands, such as while it loads its data. The next call then asks again. */
+  name(): Promise<string> {
+    this.#name ??= this.#ask();
+    return this.#name;
+  }
+
+  async #ask(): Promise<string> {
+    try {
+      const info = await this.#redis.info();
+      return /^aof_enabled:1/m.test(info) ? 'append-only' : (/^run_id:(\w+)/m.exec(info)?.[1] ?? '');
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
+  readonly #forget = () => {
+    this.#name = undefined;
+  };
+}

@@ -1,8 +1,8 @@
 import type {RunMember} from './fleet.ts';
-import {FleetGate} from './limits.ts';
+import {FleetLimits} from './limits.ts';
 import {KEY_PREFIX, QUEUE_NAME} from './protocol.ts';
 import {connectRedis, disconnect, loadPackages} from './redis.ts';
-import {currentClaim, listMembers} from './roster.ts';
+import {type Entry, listEntries} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
 export interface FleetStatus {
@@ -25,17 +25,27 @@ export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
     skipMetasUpdate: true,
   });
   try {
-    const [protocol, workers, runs, counts, closedMs] = await Promise.all([
-      currentClaim(redis, 'protocol'),
-      listMembers<WorkerMember>(redis, 'worker'),
-      listMembers<RunMember>(redis, 'run'),
+    const [entries, counts, closedMs] = await Promise.all([
+      listEntries(redis),
       queue.getJobCounts('waiting', 'active'),
-      new FleetGate(redis).closedMs(),
+      new FleetLimits(redis).closedMs(),
     ]);
     const {waiting = 0, active = 0} = counts;
-    return {protocol, workers, runs, chunks: {waiting, active}, closedMs};
+    return {
+      protocol: entries[0]?.agreed.protocol,
+      workers: membersOf<WorkerMember>(entries, 'worker'),
+      runs: membersOf<RunMember>(entries, 'run'),
+      chunks: {waiting, active},
+      closedMs,
+    };
   } finally {
     await queue.close();
     await disconnect(redis);
   }
+}
+
+function membersOf<T>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
+  return entries
+    .filter(({kind}) => kind === wanted)
+    .map(({kind: _, agreed: __, proof: ___, ...member}) => member as unknown as T);
 }

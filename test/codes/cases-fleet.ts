@@ -1,5 +1,7 @@
 import {createServer} from 'node:tls';
 import {vi} from 'vitest';
+import {enterRoster} from '../../src/fleet/roster.ts';
+import {createSeal} from '../../src/fleet/seal.ts';
 import {makeCertificate} from '../support/cert.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 import {accountFile, type Case, type End, type Place} from './case.ts';
@@ -53,8 +55,13 @@ export const fleetCases: readonly Case[] = [
     'fleet_refused',
     2,
     withRedis(async ({command}, redis) => {
-      await redis.client.set('bulk-enrich:protocol', 'protocol 0 and the endpoint https://other.example');
-      return command(`worker --redis ${redis.url}`);
+      const other = await enterRoster(redis.client, {
+        ...{kind: 'worker', agreed: {protocol: 'protocol 0 and the endpoint https://other.example'}},
+        ...{seal: createSeal('another'), report: () => ({}), onRefused: () => {}},
+      });
+      const end = await command(`worker --redis ${redis.url}`);
+      await other.leave();
+      return end;
     }),
   ],
   [

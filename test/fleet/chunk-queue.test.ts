@@ -4,7 +4,6 @@ import {Queue, Worker} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {pino} from 'pino';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
-import {ChunkAdds} from '../../src/fleet/chunk-adds.ts';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
 import {
   type Chunk,
@@ -14,7 +13,7 @@ import {
   type SealedChunk,
   sealPurposes,
 } from '../../src/fleet/protocol.ts';
-import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
+import {connectRedis, loadPackages, RedisLife} from '../../src/fleet/redis.ts';
 import {createSeal} from '../../src/fleet/seal.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -74,25 +73,32 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   const settled = async (asked: ReturnType<typeof ask>) =>
     await Promise.race([asked, sleep(SWEEP_MS * 10, 'still waiting')]);
 
-  test.each([-3_600_000, 3_600_000])(
-    'are dated by the clock of Redis, from which this one differs by %i ms',
-    async aheadMs => {
-      const packages = await loadPackages();
-      const machine = Date.now();
-      vi.spyOn(redis, 'time').mockImplementation(async () => {
-        const seconds = (Date.now() - aheadMs) / 1_000;
-        return [String(Math.floor(seconds)), '0'] as never;
-      });
-      const adds = new ChunkAdds(redis, packages);
-      await adds.ready();
-      expect(await adds.add('dated', {asks: seal.close([], sealPurposes.asks('dated'))} as never)).toBe(
-        'there',
-      );
-      const timestamp = Number(await server.client.hget(`${KEY_PREFIX}:${QUEUE_NAME}:dated`, 'timestamp'));
-      expect(Math.abs(timestamp - (machine - aheadMs))).toBeLessThan(60_000);
-      await adds.close();
-    },
-  );
+  test('name the life of Redis, which is new after each start, unless Redis keeps an append-only file', async () => {
+    const life = new RedisLife(redis);
+    const chunkLife = async (dispatch: number) => {
+      void ask(dispatch);
+      const key = () => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*.${dispatch}`);
+      await expect.poll(key, {timeout: 5_000}).toHaveLength(1);
+      return JSON.parse((await server.client.hget((await key())[0] ?? '', 'data')) ?? '').life as string;
+    };
+    const first = await life.name();
+    expect([first.length, await chunkLife(1)]).toEqual([40, first]);
+    await server.stop();
+    await server.start();
+    await expect.poll(() => redis.status, {timeout: 5_000}).toBe('ready');
+    const second = await life.name();
+    expect([second === first, await chunkLife(2)]).toEqual([false, second]);
+    await server.client.config('SET', 'appendonly', 'yes');
+    expect(await new RedisLife(redis).name()).toBe('append-only');
+  });
+
+  test('have their Redis’s life asked for again after a refusal', async () => {
+    const info = vi.spyOn(redis, 'info').mockRejectedValueOnce(new Error('LOADING'));
+    const life = new RedisLife(redis);
+    await expect(life.name()).rejects.toThrow('LOADING');
+    expect(await life.name()).toHaveLength(40);
+    info.mockRestore();
+  });
 
   test('while Redis takes no writes they wait, and go out once when it does', async () => {
     work();
@@ -289,7 +295,6 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
         };
       },
       onFatal: () => expect.unreachable(),
-      warn: () => expect.unreachable(),
     });
     const asks = [1, 2, 3, 4, 5, 6].flatMap(dispatch => chunk(dispatch).asks);
     const attempts = await queue.ask({...chunk(1), share: 0.25, timeoutMs: 1_234, asks});

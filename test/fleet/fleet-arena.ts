@@ -78,7 +78,6 @@ export async function openFleetArena({
           clientFor,
           log: pino({level: 'silent'}),
           onFatal,
-          warn: onFatal,
         }),
       );
     },

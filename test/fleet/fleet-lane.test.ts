@@ -1,11 +1,8 @@
-import type Bottleneck from 'bottleneck';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {FleetLane, type LeavingValue} from '../../src/fleet/fleet-lane.ts';
-import type {Limiters} from '../../src/fleet/limits.ts';
 import {type Chunk, chunkValuesAt} from '../../src/fleet/protocol.ts';
 import type {Rate} from '../../src/job/values.ts';
 import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
-import {whole} from '../support/whole.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -14,22 +11,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A run's lane. `sent` gets its chunks, `told` the spacing of leases that Redis is told. */
+/** A run's lane. `sent` gets its chunks. */
 function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
   const sent: (readonly [Chunk, readonly LeavingValue[]])[] = [];
-  const told: number[] = [];
-  const redis = {takesWrites: true};
-  const limiter = {
-    async updateSettings({minTime}: {minTime: number}) {
-      told.push(Math.round(minTime * 100) / 100);
-      if (!redis.takesWrites) throw new Error('OOM');
-    },
-  };
   const controller = new RateController(perSecond(rate));
   const lane = new FleetLane({
     settings: {name: 'ip', operations: ['ip'], rate, concurrency: 4},
-    limiters: whole<Limiters>({open: () => async () => limiter as unknown as Bottleneck}),
-    ...{share: 0.5, timeoutMs: 1_000, now: Date.now, chunkValues},
+    ...{share: 0.5, timeoutMs: 1_000, chunkValues},
     send: (...chunk) => void sent.push(chunk),
   });
   let dispatch = 0;
@@ -42,7 +30,7 @@ function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
     await vi.advanceTimersByTimeAsync(5);
     return sent.at(-1)?.[0];
   };
-  return {add, sent, told, redis, controller};
+  return {add, sent, controller};
 }
 
 test('values leave in chunks of eight, each once and in order, and the rest after 5 ms', async () => {
@@ -73,37 +61,21 @@ test.each([
   expect(sent.map(([{asks}]) => asks.length)).toEqual([values, 1]);
 });
 
-test('workers are told the rate less 2%, again once it changes, and every 5 s, as Redis may have restarted', async () => {
-  const {add, told, controller} = open({count: 500, perMs: 1_000});
-  // Five calls in the time in which 490 a second earn them.
-  expect((await add(1))?.pace).toEqual({permits: 5, minTimeMs: 5_000 / 490});
-  await add(1);
-  expect(told).toEqual([10.2]);
-  await vi.advanceTimersByTimeAsync(5_000);
-  await add(1);
-  expect(told).toEqual([10.2, 10.2]);
-  controller.throttled(Date.now(), Date.now() + 1_000, 500);
-  const slower = (await add(1))?.pace?.minTimeMs ?? 0;
-  expect(slower).toBeGreaterThan(15);
-  expect(told).toEqual([10.2, 10.2, Math.round(slower * 100) / 100]);
-});
-
-test('a rate that Redis refused is told again with the next chunk', async () => {
-  const {add, told, redis} = open({count: 500, perMs: 1_000});
-  redis.takesWrites = false;
-  await add(1);
-  redis.takesWrites = true;
-  await add(1);
-  await add(1);
-  expect(told).toEqual([10.2, 10.2]);
-});
-
-test('without a rate nothing limits workers, until the service throttles', async () => {
-  const {add, told, controller} = open('unlimited');
-  expect((await add(1))?.pace).toBeUndefined();
-  controller.throttled(Date.now(), Date.now(), 100);
-  const pace = (await add(1))?.pace;
-  expect(pace?.permits).toBe(5);
-  expect([pace?.minTimeMs ?? 0, ...told].every(ms => ms > 50)).toBe(true);
-  expect(told).toHaveLength(1);
+test.each([
+  [
+    {count: 500, perMs: 1_000},
+    {permits: 5, minTimeMs: 5_000 / 490},
+  ],
+  [
+    {count: 20, perMs: 1_000},
+    {permits: 1, minTimeMs: 1_000 / 19.6},
+  ],
+  ['unlimited', undefined],
+] as const)('a chunk names its rate less 2%%, and a lowered one: %o', async (rate, pace) => {
+  const {add, controller} = open(rate);
+  expect((await add(1))?.pace).toEqual(pace);
+  controller.throttled(Date.now(), Date.now() + 1_000, 20);
+  const slower = (await add(1))?.pace;
+  expect(slower?.permits).toBe(1);
+  expect(slower?.minTimeMs ?? 0).toBeGreaterThan(1_000 / 19);
 });

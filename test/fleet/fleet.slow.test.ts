@@ -7,6 +7,8 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
+import {enterRoster, listEntries, listMembers} from '../../src/fleet/roster.ts';
+import {createSeal} from '../../src/fleet/seal.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {freePort} from '../support/free-port.ts';
 import type {HereOutcome} from '../support/main.ts';
@@ -140,10 +142,13 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
-    await client.set('bulk-enrich:protocol', 'protocol 0 and the endpoint https://other.example');
+    const stranger = await enterRoster(client, {
+      ...{kind: 'worker', agreed: {protocol: 'protocol 0 and the endpoint https://other.example'}},
+      ...{seal: createSeal('another'), report: () => ({}), onRefused: () => {}},
+    });
     const worker = (env = {}) => told(arena.here(['worker'], env));
     expect(await worker()).toEqual(refused(`protocol 1 and the endpoint ${arena.api.url}.`));
-    await client.flushall();
+    await stranger.leave();
     await arena.workerHere();
     expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual(
       refused('uses protocol 1 and the endpoint https://other.example.'),
@@ -158,7 +163,9 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     // Two machines may have state directories of one path: the host is a part of the place.
     const place = `${hostname()} ${join(arena.sandbox.path('../home/state'), 'bulk-enrich')}`;
     const hash = createHash('sha256').update(place).digest('hex').slice(0, 16);
-    expect(await client.get('bulk-enrich:credits')).toContain(hash);
+    expect(await listEntries(client)).toContainEqual(
+      expect.objectContaining({agreed: expect.objectContaining({credits: hash})}),
+    );
     const elsewhere = {XDG_STATE_HOME: arena.sandbox.path('elsewhere')};
     expect(
       await told(arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere)),
@@ -167,7 +174,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     expect(await told(other)).toEqual(refused('all=100/1s'));
     run.kill('SIGTERM');
     await run.outcome;
-    expect(await client.get('bulk-enrich:rate')).toBeNull();
+    expect(await listMembers(client, 'run')).toEqual([]);
   });
 
   test('to begin without Redis, with a wrong password, or on a Redis that drops keys or takes no writes; a password in an argument is not taken', async () => {

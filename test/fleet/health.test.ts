@@ -68,7 +68,7 @@ test('a Redis that is connected, but does not answer, is told of, and is an outa
 });
 
 test('an outage is over once the fleet can make calls: the next one counts from its own begin, and is told', async () => {
-  const workers = [{concurrency: 16}, {concurrency: 4}];
+  const workers = [16, 4].map(concurrency => ({kind: 'worker', concurrency}));
   const redis = {
     status: 'connecting',
     smembers: async () => Object.keys(workers),

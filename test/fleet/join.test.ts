@@ -1,4 +1,5 @@
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {afterEach, beforeAll, describe, expect, test, vi} from 'vitest';
 import {Fleet, type FleetOptions} from '../../src/fleet/fleet.ts';
 import {
   type Chunk,
@@ -8,17 +9,32 @@ import {
   sealPurposes,
 } from '../../src/fleet/protocol.ts';
 import {publicUrl} from '../../src/fleet/redis.ts';
-import {enterRoster, fleetClaims, listMembers, type Member, rateClaim} from '../../src/fleet/roster.ts';
+import {
+  enterRoster,
+  listMembers,
+  type Member,
+  type MemberOptions,
+  protocolOf,
+} from '../../src/fleet/roster.ts';
 import {createSeal} from '../../src/fleet/seal.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
-import {startRedis} from '../support/redis.ts';
+import {type RedisProcess, startRedis} from '../support/redis.ts';
+
+const ENDPOINT = 'https://api.example.com';
 
 const optionsOf = (redisUrl: string, lanes: readonly LaneSettings[] = []): FleetOptions => ({
-  ...{redisUrl, runId: 'run', endpoint: 'https://api.example.com', secret: 'a-secret'},
+  ...{redisUrl, runId: 'run', endpoint: ENDPOINT, secret: 'a-secret'},
   ...{lanes, rate: 'unlimited', creditsAt: undefined, timeoutMs: 1_000, maxOutageMs: 1_000},
   report: () => ({job: undefined, rows: 0, calls: 0, spent: 0, maybeSpent: 0, limit: null}),
   ...{now: Date.now, date: Date.now, warn: () => {}},
+});
+
+/** A run of this fleet. */
+const memberOf = (changes: Partial<MemberOptions> = {}): MemberOptions => ({
+  ...{kind: 'run', agreed: {protocol: protocolOf(ENDPOINT), rate: '20/s', credits: 'here'}},
+  ...{seal: createSeal('a-secret'), report: () => ({}), onRefused: () => expect.unreachable()},
+  ...changes,
 });
 
 test.each([
@@ -31,11 +47,12 @@ test.each([
 
 test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Redis', async () => {
   await using server = await startRedis();
-  await server.client.set(`${KEY_PREFIX}:key`, 'of another fleet');
+  const other = await enterRoster(server.client, memberOf({seal: createSeal('another')}));
   const connections = async () => ((await server.client.client('LIST')) as string).trim().split('\n').length;
   const before = await connections();
   await expect(Fleet.join(optionsOf(server.url))).rejects.toMatchObject({code: 'fleet_refused'});
   await expect.poll(connections, {timeout: 5_000}).toBe(before);
+  await other.leave();
 });
 
 test.skipIf(lacks('redis'))(
@@ -72,219 +89,102 @@ test.skipIf(lacks('redis'))(
   },
 );
 
-test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member has left', async () => {
-  await using server = await startRedis();
-  const claims = fleetClaims('https://api.example.com', createSeal('a-secret'), () => {});
-  const enter = (kind: 'run' | 'worker', more = claims) =>
-    enterRoster(
-      server.client,
-      kind,
-      more,
-      () => ({}),
-      () => expect.unreachable(),
-    );
-  const agreed = async () => {
-    const names = ['protocol', 'key', 'rate'];
-    const found = await server.client.mget(names.map(name => `${KEY_PREFIX}:${name}`));
-    return names.filter((_, index) => found[index] !== null);
-  };
-  const worker = await enter('worker');
-  const another = await enter('worker');
-  const run = await enter('run', [...claims, rateClaim('20/s')]);
-  const last = await enter('run', [...claims, rateClaim('20/s')]);
-  expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
-  // One of two runs, and one of two workers.
-  await run.leave();
-  await another.leave();
-  expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
-  await last.leave();
-  expect(await agreed()).toEqual(['protocol', 'key']);
-  await worker.leave();
-  expect(await agreed()).toEqual([]);
-  // The last worker goes while a run remains.
-  const [helper, alone] = [await enter('worker'), await enter('run', [...claims, rateClaim('20/s')])];
-  await helper.leave();
-  expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
-  await alone.leave();
-  expect(await agreed()).toEqual([]);
-});
+describe.skipIf(lacks('redis'))('the roster', () => {
+  const BEAT_MS = 2_000;
+  let server: RedisProcess;
+  beforeAll(async () => {
+    server = await startRedis();
+    return () => server[Symbol.asyncDispose]();
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await server.client.flushall();
+  });
+  const enter = (changes?: Partial<MemberOptions>) => enterRoster(server.client, memberOf(changes));
+  const present = async () => (await listMembers(server.client, 'run')).length;
+  const {agreed} = memberOf();
 
-test.skipIf(lacks('redis'))(
-  'two members of one process, begun in the same millisecond, are two, and one leaves alone',
-  async () => {
-    await using server = await startRedis();
-    const claims = fleetClaims('https://api.example.com', createSeal('a-secret'), () => {});
-    const now = vi.spyOn(Date, 'now');
-    const enter = () => {
-      now.mockReturnValueOnce(1_000);
-      return enterRoster(
-        server.client,
-        'worker',
-        claims,
-        () => ({}),
-        () => expect.unreachable(),
-      );
-    };
+  test.each<[string, Partial<MemberOptions>, RegExp | undefined]>([
+    [
+      'another endpoint',
+      {agreed: {protocol: protocolOf('https://other.example')}},
+      /uses protocol 1 .*other/,
+    ],
+    ['another key', {seal: createSeal('another')}, /another API key/],
+    ['another rate', {agreed: {...agreed, rate: '10/s'}}, /has the rate 20\/s, this one 10\/s/],
+    ['another place for credits', {agreed: {...agreed, credits: 'there'}}, /on another machine/],
+    ['neither rate nor credits', {agreed: {protocol: agreed.protocol}}, undefined],
+    ['all as the others', {}, undefined],
+  ])('has a newcomer with %s, or refuses it without a trace', async (_, changes, refusal) => {
+    const first = await enter();
+    const entering = enter(changes);
+    if (refusal === undefined) await (await entering).leave();
+    else
+      await expect(entering).rejects.toMatchObject({
+        code: 'fleet_refused',
+        message: expect.stringMatching(refusal),
+      });
+    expect(await present()).toBe(1);
+    await first.leave();
+    // Nothing is left of what it agreed on.
+    expect(await server.client.keys('*')).toEqual([]);
+    await (await enter(changes)).leave();
+  });
+
+  test('has two members of one process, begun in the same millisecond, and one leaves alone', async () => {
+    const now = vi.spyOn(Date, 'now').mockReturnValue(1_000);
     const [first, second] = [await enter(), await enter()];
-    const present = async () => (await listMembers(server.client, 'worker')).length;
+    now.mockRestore();
     expect(await present()).toBe(2);
     await first.leave();
     expect(await present()).toBe(1);
-    expect(await server.client.exists(`${KEY_PREFIX}:key`)).toBe(1);
     await second.leave();
-    expect(await server.client.exists(`${KEY_PREFIX}:key`)).toBe(0);
-    now.mockRestore();
-  },
-);
+  });
 
-test.skipIf(lacks('redis'))('who is refused for a claim does not renew it', async () => {
-  await using server = await startRedis();
-  await server.client.set(`${KEY_PREFIX}:rate`, '10/s', 'PX', 3_000);
-  const entering = enterRoster(
-    server.client,
-    'run',
-    [rateClaim('20/s')],
-    () => ({}),
-    () => expect.unreachable(),
-  );
-  await expect(entering).rejects.toMatchObject({code: 'fleet_refused'});
-  expect(await server.client.pttl(`${KEY_PREFIX}:rate`)).toBeLessThanOrEqual(3_000);
-});
-
-test.skipIf(lacks('redis'))(
-  'a member renews its claim until it leaves, and is refused once the fleet has another value',
-  async () => {
-    await using server = await startRedis();
+  test.each<[string, Partial<MemberOptions>, string[]]>([
+    ['another rate ends the later one', {agreed: {...agreed, rate: '10/s'}}, ['later']],
+    ['another key ends no member', {seal: createSeal('another')}, []],
+  ])('after a loss of its content has two members that disagree: %s', async (_, changes, expected) => {
     vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
-    try {
-      const key = `${KEY_PREFIX}:rate`;
-      let refusal: Error | undefined;
-      const member = await enterRoster(
-        server.client,
-        'run',
-        [rateClaim('20/s')],
-        () => ({}),
-        error => {
-          refusal = error;
-        },
-      );
-      await server.client.pexpire(key, 3_000);
-      vi.advanceTimersByTime(2_000);
-      await expect.poll(() => server.client.pttl(key), {interval: 5}).toBeGreaterThan(3_000);
-      await server.client.set(key, '10/s');
-      const nextBeat = () => {
-        vi.advanceTimersByTime(2_000);
-        return refusal;
-      };
-      await expect.poll(nextBeat, {interval: 5}).toMatchObject({code: 'fleet_refused'});
-      expect(member.trouble).toBeUndefined();
-      await member.leave();
-      vi.advanceTimersByTime(2_000);
-      expect(await server.client.exists(key)).toBe(0);
-    } finally {
-      vi.useRealTimers();
+    const refused: string[] = [];
+    const first = await enter({onRefused: () => void refused.push('earlier')});
+    await server.client.flushall();
+    await sleep(2);
+    const second = await enter({...changes, onRefused: () => void refused.push('later')});
+    for (let beats = 0; beats < 3; beats++) {
+      vi.advanceTimersByTime(BEAT_MS);
+      await sleep(50);
     }
-  },
-);
-
-test.skipIf(lacks('redis'))(
-  'a proof of the key that somebody replaced ends no member: it is put back',
-  async () => {
-    await using server = await startRedis();
-    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
-    try {
-      const key = `${KEY_PREFIX}:key`;
-      const told: string[] = [];
-      const enter = (secret: string) => {
-        const claims = fleetClaims('https://api.example.com', createSeal(secret), sentence =>
-          told.push(sentence),
-        );
-        return enterRoster(
-          server.client,
-          'run',
-          claims,
-          () => ({}),
-          () => expect.unreachable(),
-        );
-      };
-      const member = await enter('a-secret');
-      const another = await enter('a-secret');
-      await another.leave();
-      await expect(enter('another')).rejects.toMatchObject({code: 'fleet_refused'});
-      const proof = await server.client.get(key);
-      for (const _ of [1, 2]) {
-        await server.client.set(key, 'planted');
-        const nextBeat = () => {
-          vi.advanceTimersByTime(2_000);
-          return server.client.get(key);
-        };
-        await expect.poll(nextBeat, {interval: 5}).toBe(proof);
-      }
-      expect(told).toEqual([expect.stringContaining('was replaced')]);
-      await expect.poll(() => server.client.pttl(key), {interval: 5}).toBeGreaterThan(0);
-      await member.leave();
-    } finally {
-      vi.useRealTimers();
-    }
-  },
-);
-
-test.skipIf(lacks('redis'))(
-  'a member that falls silent is forgotten within 8 s, with all that it claims; another member keeps its claims',
-  async () => {
-    await using server = await startRedis();
-    const claims = [
-      ...fleetClaims('https://api.example.com', createSeal('a-secret'), () => {}),
-      rateClaim('20/s'),
-    ];
-    const enter = () =>
-      enterRoster(
-        server.client,
-        'run',
-        claims,
-        () => ({}),
-        () => expect.unreachable(),
-      );
-    const first = await enter();
-    const keys = await server.client.keys(`${KEY_PREFIX}:*`);
-    expect(keys).toHaveLength(5);
-    const [left, roster] = await Promise.all([
-      Promise.all(keys.filter(key => key !== `${KEY_PREFIX}:runs`).map(key => server.client.pttl(key))),
-      server.client.pttl(`${KEY_PREFIX}:runs`),
-    ]);
-    for (const ms of [...left, roster / 10_800]) expect([ms > 0, ms <= 8_000]).toEqual([true, true]);
-    for (const {name} of claims) await server.client.pexpire(`${KEY_PREFIX}:${name}`, 1_000);
-    const second = await enter();
-    for (const {name} of claims)
-      expect(await server.client.pttl(`${KEY_PREFIX}:${name}`)).toBeGreaterThan(1_000);
+    await expect.poll(present).toBe(2);
+    expect([...new Set(refused)]).toEqual(expected);
     for (const member of [first, second]) await member.leave();
-  },
-);
+  });
 
-describe.skipIf(lacks('redis'))('a member, with each sign of life,', () => {
-  const BEAT_MS = 2_000;
-  beforeEach(() => {
+  test('forgets a member that falls silent within 8 s', async () => {
+    const member = await enter();
+    const keys = await server.client.keys(`${KEY_PREFIX}:*`);
+    const left = await Promise.all(keys.map(async key => [key, await server.client.pttl(key)] as const));
+    expect(left).toHaveLength(2);
+    for (const [key, ms] of left)
+      expect([ms > 0, ms <= (key === `${KEY_PREFIX}:members` ? 86_400_000 : 8_000)], key).toEqual([
+        true,
+        true,
+      ]);
+    await server.client.del(...keys.filter(key => key !== `${KEY_PREFIX}:members`));
+    expect(await present()).toBe(0);
+    expect(await server.client.exists(`${KEY_PREFIX}:members`)).toBe(0);
+    await member.leave();
+  });
+
+  test('has the state of now, with each sign of life; a member is not heard while Redis refuses that', async () => {
     vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  test('tells its state of now, and is not heard while Redis refuses that', async () => {
-    await using server = await startRedis();
     let rows = 0;
-    const member = await enterRoster(
-      server.client,
-      'run',
-      [],
-      () => ({rows}),
-      () => expect.unreachable(),
-    );
+    const member = await enter({report: () => ({rows})});
     const told = async () => (await listMembers<Member & {rows: number}>(server.client, 'run'))[0]?.rows;
     expect([await told(), member.isHeard]).toEqual([0, true]);
     const beat = async (of: () => unknown, expected: unknown) => {
       vi.advanceTimersByTime(BEAT_MS);
-      await expect.poll(of).toEqual(expected);
+      await expect.poll(of, {timeout: 5_000}).toEqual(expected);
     };
     rows = 7;
     await beat(told, 7);

@@ -1,7 +1,8 @@
+import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {FleetGate, Limiters, type OpenLimiter} from '../../src/fleet/limits.ts';
+import {FleetLimits, type Lease} from '../../src/fleet/limits.ts';
 import type {Chunk} from '../../src/fleet/protocol.ts';
 import {WorkerLane} from '../../src/fleet/worker/worker-lane.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -36,24 +37,20 @@ function chunkOf(values: number, pace: Chunk['pace']): Chunk {
 
 describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
   let server: RedisProcess;
-  const open: (() => Promise<void>)[] = [];
+  const open: Redis[] = [];
   beforeAll(async () => {
     server = await startRedis();
   });
   afterAll(async () => {
-    for (const close of open) await close();
+    for (const redis of open) redis.disconnect();
     await server[Symbol.asyncDispose]();
   });
 
   /** A lane as another process would have it, on connections of its own. */
   function lane(name: string, slots = 100): WorkerLane {
     const redis = new Redis(server.url, {maxRetriesPerRequest: null});
-    const limiters = new Limiters(redis, Redis);
-    open.push(async () => {
-      await limiters.close();
-      redis.disconnect();
-    });
-    return new WorkerLane({name, slots, gate: new FleetGate(redis), limiters});
+    open.push(redis);
+    return new WorkerLane({name, slots, limits: new FleetLimits(redis)});
   }
 
   test('send no more than the rate together, in any second', async () => {
@@ -74,7 +71,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     expect(busiest).toBeLessThanOrEqual(100);
   });
 
-  test('go on after a Redis that took no writes when the limiter was opened', async () => {
+  test('go on after a Redis that took no writes', async () => {
     await server.client.config('SET', 'min-replicas-to-write', '1');
     let sent = 0;
     const client = {
@@ -126,7 +123,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
 
   test('several are throttled: the longest time counts for all', async () => {
     const redis = new Redis(server.url);
-    const gate = new FleetGate(redis);
+    const gate = new FleetLimits(redis);
     await gate.close(60_000);
     await gate.close(500);
     const closedMs = await gate.closedMs();
@@ -137,21 +134,27 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     expect([closedMs > 50_000, longerMs > 80_000]).toEqual([true, true]);
   });
 
-  test.each([
-    [
-      'is restarted empty',
-      async () => {
-        await server.stop();
-        await server.start();
-      },
-    ],
-    ['has forgotten a client', () => server.client.del('b_bulk-enrich:forgotten_client_last_seen')],
-  ])('continue when Redis %s', async (_, forget) => {
+  test('continue when Redis is restarted empty', async () => {
     const forgetful = lane('forgotten');
     const ask = () => forgetful.ask(chunkOf(3, {permits: 1, minTimeMs: 10}), {send: async () => answered});
     expect(await ask()).toMatchObject(Array(3).fill(answered));
-    await forget();
+    await server.stop();
+    await server.start();
     expect(await ask()).toMatchObject(Array(3).fill(answered));
+  });
+
+  test('leave no pace in Redis for longer than it lasts', async () => {
+    const redis = new Redis(server.url);
+    const leases = [1, 2, 3].map(() => new FleetLimits(redis).lease('lasting', 1_000));
+    const [first, second, third] = (await Promise.all(leases)).map(({inMs}) => inMs);
+    expect(first).toBe(0);
+    for (const [inMs = 0, ms] of [
+      [second, 1_000],
+      [third, 2_000],
+    ] as const)
+      expect([inMs > ms - 500, inMs <= ms], String(inMs)).toEqual([true, true]);
+    expect(await redis.pttl('bulk-enrich:pace:lasting')).toBeLessThanOrEqual(3_000);
+    redis.disconnect();
   });
 
   test('a drained worker gives waiting values back', async () => {
@@ -177,23 +180,20 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
 });
 
 describe('the lane of a worker', () => {
-  /** A lane whose limiter grants each lease at once. Counts the leases, and notes for how long the gate is closed. */
-  function laneBehind(gate: Partial<FleetGate>) {
+  /** A lane that gets each lease at once. Counts the leases, and notes for how long the gate is closed. */
+  function laneBehind(limits: Partial<FleetLimits>, took = () => {}) {
     const told = {leases: 0, closed: [] as number[]};
-    const limiter = {
-      once: (_event: string, scheduled: () => void) => scheduled(),
-      async schedule(work: () => Promise<void>) {
-        told.leases += 1;
-        await work();
-      },
-    };
     const lane = new WorkerLane({
       ...{name: 'all', slots: 100},
-      limiters: whole<Limiters>({open: () => (async () => limiter) as unknown as OpenLimiter}),
-      gate: whole<FleetGate>({
+      limits: whole<FleetLimits>({
         closedMs: async () => 0,
         close: async ms => void told.closed.push(ms),
-        ...gate,
+        async lease(): Promise<Lease> {
+          told.leases += 1;
+          took();
+          return {closedMs: 0, inMs: 0};
+        },
+        ...limits,
       }),
     });
     return {lane, told};
@@ -220,7 +220,7 @@ describe('the lane of a worker', () => {
 
   test('sends again once the gate is open', async () => {
     let closedMs = 1_000;
-    const {lane} = laneBehind({closedMs: async () => closedMs});
+    const {lane} = laneBehind({lease: async () => ({closedMs, inMs: 0})});
     const ask = () => lane.ask(chunkOf(1, PACE), {send: async () => answered});
     expect(await ask()).toMatchObject([{kind: 'not_sent', code: 'fleet_gate', closedMs: 1_000}]);
     closedMs = 0;
@@ -232,5 +232,36 @@ describe('the lane of a worker', () => {
     await lane.ask(chunkOf(1, PACE), {send: async () => answered});
     await lane.ask(chunkOf(4, {...PACE, permits: 4}), {send: async () => answered});
     expect(told.leases).toBe(2);
+  });
+
+  test.each([
+    [14_000, false],
+    [20, true],
+  ])('that gets a lease 60 ms late gives it up, at %d ms apart: %s', async (minTimeMs, isGivenUp) => {
+    let isBusy = false;
+    // Keeps the event loop busy, as other work of a worker does.
+    const {lane, told} = laneBehind({}, () => {
+      const end = performance.now() + (isBusy ? 60 : 0);
+      isBusy = false;
+      while (performance.now() < end);
+    });
+    const ask = () => lane.ask(chunkOf(1, {permits: 1, minTimeMs}), {send: async () => answered});
+    await ask();
+    isBusy = true;
+    await ask();
+    expect(told.leases > 2).toBe(isGivenUp);
+  });
+
+  test('takes leases from a Redis that answers more slowly than before', async () => {
+    let delayMs = 0;
+    const lease = async (): Promise<Lease> => {
+      await sleep(delayMs);
+      return {closedMs: 0, inMs: 0};
+    };
+    const {lane} = laneBehind({lease});
+    const ask = () => lane.ask(chunkOf(1, {permits: 1, minTimeMs: 20}), {send: async () => answered});
+    await ask();
+    delayMs = 60;
+    expect(await ask()).toMatchObject([answered]);
   });
 });

@@ -50,12 +50,10 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       clientFor: clientsOf(endpoint, connection, shared),
       log: console.log,
       onFatal: ending.fail,
-      warn: console.warn,
     });
     try {
       if (address !== undefined) await serveMetrics(address, worker);
       console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, at most ${concurrency} at a time.`);
-      warnOfClock(worker.report.clockAheadMs, console);
       await ending.ended;
     } finally {
       if (!(await worker.drain())) endUnheard(console);
@@ -74,17 +72,6 @@ function demandRedisUrl(given: string | undefined): string {
   throw new UsageError(
     'no_redis',
     'This needs the Redis of the fleet. Add --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
-  );
-}
-
-/** Clocks may differ by this much without a warning: the fleet leaves 2% of each second unused. */
-const CLOCKS_AGREE_MS = 20;
-
-function warnOfClock(aheadMs: number, console: Console): void {
-  if (Math.abs(aheadMs) <= CLOCKS_AGREE_MS) return;
-  const how = aheadMs > 0 ? 'ahead of' : 'behind';
-  console.warn(
-    `This machine's clock is ${Math.abs(aheadMs)} ms ${how} that of the fleet's Redis: if clocks differ, more calls than the rate may fall into one second. Synchronise them (NTP).`,
   );
 }
 

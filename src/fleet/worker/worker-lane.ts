@@ -1,15 +1,22 @@
+import {setTimeout as sleep} from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {askedMs} from '../../lookup/policy.ts';
-import type {FleetGate, Limiters} from '../limits.ts';
-import type {Chunk, ChunkAsk, ChunkPace, ChunkReply} from '../protocol.ts';
-import {WorkerPacer} from './worker-pacer.ts';
+import type {FleetLimits} from '../limits.ts';
+import {type Chunk, type ChunkAsk, type ChunkPace, type ChunkReply, RATE_SHARE} from '../protocol.ts';
 
 /** Milliseconds for which the gate stays closed if a throttled answer does not say how long. */
 const HOLD_MS = 500;
 /** Maximum wait after one throttled answer, in milliseconds. The next throttled answer can begin another wait. */
 const LONGEST_HOLD_MS = 3_600_000;
+/** Milliseconds after an error of Redis, such as no memory, until a lease is requested again. */
+const RETRY_MS = 1_000;
+/**
+ * Minimum delay, in milliseconds, for which a lease (a number of permits) is given up. Its calls would come
+ * close to those of a later second, and together exceed the rate.
+ */
+const TOO_LATE_MS = 10;
 
 /** Called with undefined if a value may be sent, else with the milliseconds to wait. */
 type Permit = (closedMs: number | undefined) => void;
@@ -18,8 +25,7 @@ export interface LaneOptions {
   readonly name: string;
   /** Maximum number of the lane's calls in flight. */
   readonly slots: number;
-  readonly gate: FleetGate;
-  readonly limiters: Limiters;
+  readonly limits: FleetLimits;
 }
 
 /** Paces and sends the calls of a worker, for the operations that share one rate. */
@@ -27,7 +33,11 @@ export class WorkerLane {
   readonly #options: LaneOptions;
   readonly #queue: PQueue;
   readonly #waiting: Permit[] = [];
-  #pacer: WorkerPacer | undefined;
+  /** The pace of the latest chunk. */
+  #pace: ChunkPace | undefined;
+  #leasing = false;
+  /** Milliseconds that Redis's answer takes, at least: what a lease takes beyond them is delay. */
+  #answerMs = Number.POSITIVE_INFINITY;
   #draining = false;
 
   constructor(options: LaneOptions) {
@@ -37,9 +47,12 @@ export class WorkerLane {
 
   /** Looks up all values of a chunk. A value that must not be sent now gets an attempt of the kind `not_sent`. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<ChunkReply> {
-    const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
+    const closedMs = pace === undefined ? await this.#options.limits.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
-    return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
+    this.#pace = pace ?? this.#pace;
+    return await Promise.all(
+      asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace !== undefined, client))),
+    );
   }
 
   /** Sends nothing new from now on, and gives waiting values back to the run. */
@@ -48,45 +61,63 @@ export class WorkerLane {
     this.#giveBack(0);
   }
 
-  async #attempt(ask: ChunkAsk, pace: ChunkPace | undefined, client: Sender): Promise<TimedAttempt> {
-    const closedMs = await this.#permit(pace);
+  async #attempt(ask: ChunkAsk, isPaced: boolean, client: Sender): Promise<TimedAttempt> {
+    const closedMs = this.#draining ? 0 : isPaced ? await this.#permit() : undefined;
     if (closedMs !== undefined) return givenBack(closedMs);
     const attempt = timed(await client.send(ask.operation, ask.params));
     if (attempt.kind === 'throttled') await this.#closeGate(askedMs(attempt, Date.now()) ?? HOLD_MS);
     return attempt;
   }
 
-  #permit(pace: ChunkPace | undefined): Promise<number | undefined> | number | undefined {
-    if (this.#draining) return 0;
-    if (pace === undefined) return undefined;
-    const pacer = this.#paced(pace);
+  #permit(): Promise<number | undefined> {
     return new Promise(resolve => {
       this.#waiting.push(resolve);
-      pacer.request();
+      if (!this.#leasing) void this.#lease();
     });
   }
 
-  #paced(pace: ChunkPace): WorkerPacer {
-    const {name, limiters, gate} = this.#options;
-    this.#pacer ??= new WorkerPacer(
-      limiters.open(name, pace.minTimeMs),
-      gate,
-      permits => this.#lease(permits),
-      closedMs => this.#giveBack(closedMs),
-    );
-    this.#pacer.pace(pace);
-    return this.#pacer;
+  /** Takes leases, one after the other, until no value waits. */
+  async #lease(): Promise<void> {
+    this.#leasing = true;
+    while (this.#waiting.length > 0 && this.#pace !== undefined) {
+      const {permits, minTimeMs} = this.#pace;
+      try {
+        const closedMs = await this.#begun(minTimeMs);
+        if (closedMs === 0) for (const permit of this.#waiting.splice(0, permits)) permit(undefined);
+        else if (closedMs !== undefined) this.#giveBack(closedMs);
+      } catch {
+        // Redis refused: this may pass.
+        await sleep(RETRY_MS, undefined, {ref: false});
+      }
+    }
+    this.#leasing = false;
   }
 
-  #lease(permits: number): void {
-    for (const permit of this.#waiting.splice(0, permits)) permit(undefined);
-    if (this.#waiting.length > 0) this.#pacer?.request();
+  /**
+   * Takes a lease and waits until it begins: then returns 0, or undefined if it is too late for it. If there is none,
+   * returns the milliseconds for which the gate is closed.
+   *
+   * A lease may be late by the part of its time that {@link RATE_SHARE} leaves unused, but at least
+   * {@link TOO_LATE_MS}.
+   */
+  async #begun(minTimeMs: number): Promise<number | undefined> {
+    const askedAt = performance.now();
+    const {closedMs, inMs} = await this.#options.limits.lease(this.#options.name, minTimeMs);
+    if (closedMs > 0) return closedMs;
+    const answerMs = performance.now() - askedAt;
+    this.#answerMs = Math.min(this.#answerMs, answerMs);
+    if (inMs > 0) await sleep(inMs, undefined, {ref: false});
+    const lateMs = performance.now() - askedAt - this.#answerMs - inMs;
+    if (lateMs <= Math.max(TOO_LATE_MS, (1 - RATE_SHARE) * minTimeMs)) return 0;
+    // If Redis answers more slowly from now on, the next lease is not late.
+    this.#answerMs = answerMs;
+    return undefined;
   }
 
   async #closeGate(ms: number): Promise<void> {
     const closedMs = Math.min(ms, LONGEST_HOLD_MS);
     // Ignores Redis's errors: thrown here, they would lose the answers of the chunk's other calls.
-    await this.#options.gate.close(closedMs).catch(() => {});
+    await this.#options.limits.close(closedMs).catch(() => {});
     this.#giveBack(closedMs);
   }
 

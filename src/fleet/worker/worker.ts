@@ -4,7 +4,7 @@ import type {Redis} from 'ioredis';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
-import {FleetGate, Limiters} from '../limits.ts';
+import {FleetLimits} from '../limits.ts';
 import {
   CHUNK_VALUES,
   type Chunk,
@@ -20,12 +20,12 @@ import {
   disconnect,
   type FleetPackages,
   loadPackages,
+  RedisLife,
   waitForClosing,
   writeRefusedError,
 } from '../redis.ts';
-import {enterRoster, fleetClaims, type Member, type Membership} from '../roster.ts';
+import {enterRoster, type Member, type Membership, protocolOf} from '../roster.ts';
 import {createSeal, type Seal} from '../seal.ts';
-import {Snapshot} from './snapshot.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
@@ -42,7 +42,6 @@ export interface WorkerOptions {
   readonly log: EventLog;
   /** Receives the error after which the worker can't continue. */
   readonly onFatal: (error: unknown) => void;
-  readonly warn: (sentence: string) => void;
 }
 
 /** Counts of a worker's work until now. */
@@ -50,10 +49,7 @@ export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
-  /**
-   * Milliseconds by which this machine's clock is ahead of Redis's. Should be near 0: each machine times permits
-   * by its own clock.
-   */
+  /** Milliseconds by which this machine's clock is ahead of Redis's. Answers are dated by this machine's clock. */
   readonly clockAheadMs: number;
   /** Calls by kind of attempt. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
@@ -86,9 +82,8 @@ export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;
   readonly #seal: Seal;
-  readonly #gate: FleetGate;
-  readonly #limiters: Limiters;
-  readonly #snapshot: Snapshot;
+  readonly #limits: FleetLimits;
+  readonly #life: RedisLife;
   readonly #lanes = new Map<string, WorkerLane>();
   readonly #calls: Partial<Record<Attempt['kind'], number>> = {};
   readonly #queue: import('bullmq').Worker<SealedChunk, string>;
@@ -100,13 +95,12 @@ export class FleetWorker {
   #chunkSize = CHUNK_VALUES.least;
   #draining = false;
 
-  private constructor(options: WorkerOptions, redis: Redis, {bullmq, ioredis}: FleetPackages) {
+  private constructor(options: WorkerOptions, redis: Redis, {bullmq}: FleetPackages) {
     this.#options = options;
     this.#redis = redis;
     this.#seal = createSeal(options.secret);
-    this.#gate = new FleetGate(redis);
-    this.#limiters = new Limiters(redis, ioredis.Redis);
-    this.#snapshot = new Snapshot(redis);
+    this.#limits = new FleetLimits(redis);
+    this.#life = new RedisLife(redis);
     this.#queue = new bullmq.Worker(QUEUE_NAME, job => this.#work(job), {
       connection: redis,
       prefix: KEY_PREFIX,
@@ -134,13 +128,13 @@ export class FleetWorker {
     const worker = new FleetWorker(options, redis, packages);
     try {
       worker.#clockAheadMs = await clockAheadMs(redis, Date.now);
-      worker.#membership = await enterRoster(
-        redis,
-        'worker',
-        fleetClaims(options.endpoint, worker.#seal, options.warn),
-        () => worker.report,
-        options.onFatal,
-      );
+      worker.#membership = await enterRoster(redis, {
+        kind: 'worker',
+        agreed: {protocol: protocolOf(options.endpoint)},
+        seal: worker.#seal,
+        report: () => worker.report,
+        onRefused: options.onFatal,
+      });
     } catch (error) {
       await worker.#disconnect();
       throw writeRefusedError(options.redisUrl, error);
@@ -172,7 +166,7 @@ export class FleetWorker {
   async fleet(): Promise<FleetView | undefined> {
     if (!this.hasRedis) return undefined;
     const silent = sleep(SILENT_MS, undefined, {ref: false});
-    const view = Promise.all([this.#gate.closedMs(), this.#redis.llen(this.#queue.toKey('wait'))]);
+    const view = Promise.all([this.#limits.closedMs(), this.#redis.llen(this.#queue.toKey('wait'))]);
     const [closedMs, waiting] = (await Promise.race([view, silent])) ?? [];
     return closedMs === undefined || waiting === undefined ? undefined : {closedMs, waiting};
   }
@@ -192,12 +186,11 @@ export class FleetWorker {
     return true;
   }
 
-  async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
+  async #work({id = '', data}: Job<SealedChunk, string>): Promise<string> {
     // A day from now Redis deletes the chunk, should its run never collect the results.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    // If Redis restored this chunk from a snapshot, a worker may have carried it out before. So the chunk
-    // fails, and a run that waits for it counts it as lost.
-    if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
+    // The chunk fails, and a run that waits for it counts it as lost.
+    if (data.life !== (await this.#life.name())) throw new Error('perhaps from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealPurposes.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
@@ -229,8 +222,7 @@ export class FleetWorker {
     const lane = new WorkerLane({
       name,
       slots: Math.max(1, Math.floor(this.#options.concurrency * share)),
-      gate: this.#gate,
-      limiters: this.#limiters,
+      limits: this.#limits,
     });
     if (this.#draining) lane.drain();
     this.#lanes.set(name, lane);
@@ -251,7 +243,6 @@ export class FleetWorker {
 
   async #disconnect(): Promise<void> {
     await this.#queue.close(true);
-    await this.#limiters.close();
     await disconnect(this.#redis);
   }
 }

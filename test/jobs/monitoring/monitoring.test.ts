@@ -83,7 +83,6 @@ async function scrapes(stage: Stage, redisUrl: string): Promise<string[]> {
     clientFor: timeoutMs => createClient({baseUrl: api.url, apiKey: secret, timeoutMs}),
     log: pino({level: 'silent'}),
     onFatal: () => {},
-    warn: () => {},
   });
   const server = await serveMetrics({host: '127.0.0.1', port: 0}, worker);
   try {
