@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {isObject, kindOf} from './records/json-record.ts';
+import {isObject, kindOf} from './records/ndjson-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
 import type {ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';

@@ -1,14 +1,13 @@
 import {formatByName, type NamedFormat} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import type {Said} from '../sentence.ts';
-import {decompress} from './bytes/decompress.ts';
+import {decompress, peek} from './bytes/decompress.ts';
 import {
   describeBadBytes,
   describeEncoding,
   detectEncoding,
   type FoundEncoding,
 } from './bytes/detect-encoding.ts';
-import {peek} from './bytes/peek.ts';
 import {type FileState, openRaw, type Pipes} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {columnGroups, findTop} from './csv-top.ts';

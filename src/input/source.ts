@@ -3,7 +3,6 @@ import {isDeepStrictEqual} from 'node:util';
 import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
-import {demandAgreement, type NamedFormatOf} from './list-agreement.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/json-members.ts';
 import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
@@ -232,4 +231,36 @@ function charactersIn(record: InputRecord): number {
   if (record.type === 'object') return record.bytes;
   if (record.type !== 'csv') return record.raw.length;
   return record.fields.reduce((sum, field) => sum + field.length, 0);
+}
+
+interface NamedFormatOf {
+  readonly name: string;
+  readonly format: InputFormat;
+}
+
+/**
+ * @throws {InputError} `input_headers_differ` if two inputs can't go into one output. The message names both
+ * and the difference.
+ */
+function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): void {
+  const difference = findDifference(first, other);
+  if (difference === undefined) return;
+  throw new InputError(
+    'input_headers_differ',
+    `${first.name} and ${other.name} don't have the same columns: ${difference}. Run them one by one, or give them the same header.`,
+  );
+}
+
+function findDifference(...inputs: readonly [NamedFormatOf, NamedFormatOf]): string | undefined {
+  const [a, b] = inputs.map(({format}) => format) as [InputFormat, InputFormat];
+  const both = (verb: string, what: (format: InputFormat) => string) =>
+    inputs.map(({name, format}) => `${name} ${verb} ${what(format)}`).join(', ');
+  if (a.kind !== b.kind) return both('is', ({kind}) => kind.toUpperCase());
+  if (a.kind === 'ndjson') return undefined;
+  const at = a.columns.findIndex((name, i) => name !== b.columns[i]);
+  if (at >= 0 && at < b.columns.length)
+    return `column ${at + 1} is ${inputs.map(({name, format}) => `${JSON.stringify(format.columns[at])} in ${name}`).join(' and ')}`;
+  return a.columns.length === b.columns.length
+    ? undefined
+    : both('has', ({columns}) => `${columns.length} columns`);
 }

@@ -15,8 +15,7 @@ import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './phone/bare-digits.ts';
 import {phoneLibrary} from './phone/phone-library.ts';
-import {isInPlan} from './phone/phone-plan.ts';
-import {isDate, isLikelyPhone} from './phone/phone-shape.ts';
+import {isDate, isInPlan, isLikelyPhone} from './phone/phone-shape.ts';
 
 const codes = {
   ...digitCodes,

@@ -4,7 +4,7 @@ import {IN_LIST, type Query, type Sqlite} from '../disk/sqlite.ts';
 import {openTemporary, orThrowTemporaryUnwritable} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
-import {mailboxOf} from '../operations/mail/mail-aliases.ts';
+import {mailboxOf} from '../operations/mail/mail-providers.ts';
 import type {Reference} from './language/expression.ts';
 import {type SharedBy, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
 

@@ -6,8 +6,8 @@ import {didYouMean} from '../job/did-you-mean.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
+import {operationNames, operations} from '../operations/table.ts';
 import {say, set} from '../sentence.ts';
-import {defaultLevels, defaultRules} from './default-rules.ts';
 import {type RuleInputs, readLists} from './rule-inputs.ts';
 
 /** A rule with its place in a file. */
@@ -153,3 +153,12 @@ function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly stri
 function placedDefaults(): PlacedRule[] {
   return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`, own: false}));
 }
+
+/**
+ * The rules of a job without rules of its own. They read flags, error codes, and one number: the verdict's score.
+ * The service's interface gives no range for its other numbers.
+ */
+export const defaultRules: ScoreRules['rules'] = operationNames.flatMap(name => operations[name].rules);
+
+/** Scores from which a row is of medium or high risk. */
+export const defaultLevels: ScoreRules['levels'] = scoreRules.parse({}).levels;

@@ -2,7 +2,7 @@ import {existsSync, mkdirSync, statSync, symlinkSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {beforeAll, expect, it} from 'vitest';
 import {operations} from '../../src/operations/table.ts';
-import {defaultRules} from '../../src/score/default-rules.ts';
+import {defaultRules} from '../../src/score/rules.ts';
 import {startService} from '../e2e/service.ts';
 import {createSite} from '../jobs/site.ts';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';

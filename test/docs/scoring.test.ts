@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {Environment} from '@marcbachmann/cel-js';
 import {expect, test} from 'vitest';
-import {defaultRules} from '../../src/score/default-rules.ts';
+import {defaultRules} from '../../src/score/rules.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 

@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {columnNames, numberedColumns} from '../../src/input/column-names.ts';
+import {columnNames, numberedColumns} from '../../src/input/row.ts';
 
 it.each([
   [

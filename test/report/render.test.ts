@@ -12,7 +12,7 @@ import {renderHtml} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
 import {reasonCodes} from '../../src/report/sections/risk-section.ts';
 import type {RiskCounts, Summary} from '../../src/report/summary.ts';
-import {defaultRules} from '../../src/score/default-rules.ts';
+import {defaultRules} from '../../src/score/rules.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 /** All texts of a report that come from outside: none may become markup. */

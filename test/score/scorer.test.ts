@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {defaultLevels, defaultRules} from '../../src/score/default-rules.ts';
 import {makeBackground} from '../../src/score/rule-inputs.ts';
+import {defaultLevels, defaultRules} from '../../src/score/rules.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 

@@ -1,7 +1,6 @@
 import {expect, test} from 'vitest';
 import {scoreRules} from '../../src/job/settings/score-rules.ts';
-import {defaultRules} from '../../src/score/default-rules.ts';
-import {type RuleSet, ruleSetShape, withBase} from '../../src/score/rules.ts';
+import {defaultRules, type RuleSet, ruleSetShape, withBase} from '../../src/score/rules.ts';
 
 const rule = {when: 'ip.is_vpn', add: 10, reason: 'vpn', place: 'rules.yaml:2', own: true};
 const listOf = (...texts: string[]) => ({known: new Map(texts.map(text => [text, true as const]))});

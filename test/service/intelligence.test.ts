@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {normalize} from '../../src/operations/mail/mail-aliases.ts';
+import {normalize} from '../../src/operations/mail/mail-providers.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {assessMail, emailIntelligence, parseMailAddress} from '../../src/service/intelligence/email.ts';
 import {ipIntelligence, sessionIp} from '../../src/service/intelligence/ip.ts';

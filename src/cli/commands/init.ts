@@ -1,7 +1,7 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
+import {isRowOfValues} from '../../columns/first-row-checks.ts';
 import {readHeaders} from '../../columns/recognize/column.ts';
-import {isRowOfValues} from '../../columns/values-as-header.ts';
 import {OutputError, oneLine, systemReason, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';

@@ -2,7 +2,7 @@ import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {expectedCountry} from '../../job/settings/expected-country.ts';
+import {expectedCountry} from '../../job/settings/lookup-settings.ts';
 import {ages, rejectionTerm, valueForOperation} from '../../job/values.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {StoreAdmin} from '../../ledger/answers/upkeep.ts';

@@ -1,13 +1,11 @@
 import {isUtf8} from 'node:buffer';
 import {isValue} from '../../operations/table.ts';
 import {type Said, say} from '../../sentence.ts';
-import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
-import type {InputRecord, RejectReason} from '../row.ts';
+import {columnNames, type InputRecord, numberedColumns, type RejectReason} from '../row.ts';
 import {cutEmptyFields} from './csv-dialect.ts';
 import {type CsvDialect, type CsvRecord, CsvRecordParser, type QuoteFault} from './csv-record-parser.ts';
-import {CR, cutLines, LF, type Lines, QUOTE} from './lines.ts';
-import {type ReaderSettings, rejectRecord} from './reader.ts';
+import {CR, cutLines, LF, type Lines, QUOTE, type ReaderSettings, rejectRecord} from './reader.ts';
 
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;

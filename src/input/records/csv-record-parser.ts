@@ -1,5 +1,5 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
-import {CR, LF, QUOTE} from './lines.ts';
+import {CR, LF, QUOTE} from './reader.ts';
 
 export interface CsvDialect {
   readonly delimiter: string;

@@ -1,5 +1,5 @@
 import type {InputRecord} from '../row.ts';
-import {jsonRecord} from './json-record.ts';
+import {jsonRecord} from './ndjson-reader.ts';
 import {HeadedBytes, type ReaderSettings, rejectRecord} from './reader.ts';
 
 const byte = (character: string) => character.charCodeAt(0);

@@ -1,10 +1,10 @@
 import {z} from 'zod';
-import {isInternational, phoneCountry} from '../../operations/country.ts';
+import {englishNames, isInternational, phoneCountry} from '../../operations/country.ts';
 import {operations, perIntelligence} from '../../operations/table.ts';
 import {besideNames, perBeside} from '../../operations/verify.ts';
+import {closestName} from '../did-you-mean.ts';
 import {columnChoices, parsePairs, strictShape, textList, withConversion} from '../values.ts';
 import {settingsIn} from './declare.ts';
-import {expectedCountry} from './expected-country.ts';
 
 const serviceSetting = settingsIn('Service');
 const columnsSetting = settingsIn('Columns');
@@ -92,3 +92,9 @@ export const lookupSettings = {
     uses: ['run', 'reading'],
   }),
 };
+
+/** End of a message about a text that is not a country: the accepted forms, and the nearest name. */
+export function expectedCountry(given: string): string {
+  const near = closestName(given, englishNames());
+  return `name or code such as DE${near === undefined ? '' : ` (is "${near}" meant?)`}`;
+}

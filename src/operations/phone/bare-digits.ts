@@ -1,7 +1,7 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import type {BareReading} from '../cell.ts';
 import {phoneLibrary} from './phone-library.ts';
-import {isInPlan} from './phone-plan.ts';
+import {isInPlan} from './phone-shape.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
 export function extractBareDigits(text: string): string | undefined {

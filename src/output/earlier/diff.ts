@@ -7,8 +7,7 @@ import {compressionOf} from '../../job/name-endings.ts';
 import type {Changes} from '../../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, openEnriched} from './enriched-file.ts';
-import {csvFields, ndjsonLine, rewrittenTexts} from './row-texts.ts';
-import {writeWhole} from './whole-file.ts';
+import {csvFields, ndjsonLine, rewrittenTexts, writeWhole} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {

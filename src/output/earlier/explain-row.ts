@@ -1,8 +1,8 @@
 import type {TextRow} from '../../input/row.ts';
 import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
-import {defaultLevels, defaultRules} from '../../score/default-rules.ts';
 import {makeBackground} from '../../score/rule-inputs.ts';
+import {defaultLevels, defaultRules} from '../../score/rules.ts';
 import {conditionCompiler, factsReader, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, readStart} from './enriched-file.ts';

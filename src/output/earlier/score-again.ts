@@ -16,8 +16,7 @@ import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, readStart} from './enriched-file.ts';
 import {createEnrichedReader, readListFacts, readTargets} from './read-answers.ts';
-import {csvFields, ndjsonLine, rewrittenTexts} from './row-texts.ts';
-import {writeWhole} from './whole-file.ts';
+import {csvFields, ndjsonLine, rewrittenTexts, writeWhole} from './whole-file.ts';
 
 export interface ScoreAgain {
   readonly path: string;

@@ -13,16 +13,15 @@ import {
   refuseKeyClashes,
   type TargetColumns,
 } from '../../output/columns.ts';
+import {inputHeaderLine} from '../../output/csv-line.ts';
 import {createEncoder, type Encoder, type OutputFormat, passthroughNames} from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
-import {inputHeaderLine} from '../../output/rejects.ts';
 import {summaryOf} from '../../report/summary.ts';
-import {createConditions, type Waterfall} from '../../score/conditions.ts';
+import {createConditions, createThresholds, type Threshold, type Waterfall} from '../../score/conditions.ts';
 import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
 import {makeBackground} from '../../score/rule-inputs.ts';
 import {loadRules, type RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
-import {createThresholds, type Threshold} from '../../score/thresholds.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 
 /** The columns, format and rules with which rows become output. A run fixes them before its first call. */

@@ -3,6 +3,7 @@ import {
   judgeValues,
   refuseMostlyRejected,
   refuseSecondTable,
+  refuseValuesAsHeader,
   warnOfFooters,
 } from '../../columns/first-row-checks.ts';
 import {
@@ -26,7 +27,6 @@ import {
   targetsOf,
   warnOfMissingColumn,
 } from '../../columns/targets.ts';
-import {refuseValuesAsHeader} from '../../columns/values-as-header.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';

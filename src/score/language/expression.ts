@@ -2,10 +2,9 @@ import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
 import {findPaths, listChildren, literalText, pathOf, type ReadPath} from './ast.ts';
-import type {Codes} from './codes.ts';
 import {type Constants, Engine, LIST} from './engine.ts';
 import {explainError, quoteText} from './explain-error.ts';
-import {type RuleVocabulary, type Type, typeAtPath, UnknownName} from './rule-vocabulary.ts';
+import {type Codes, type RuleVocabulary, type Type, typeAtPath, UnknownName} from './rule-vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {

@@ -1,5 +1,4 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {createRandom} from '../../job/random.ts';
 import {ServiceError} from './error-body.ts';
 
 /** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */
@@ -68,4 +67,15 @@ export class Practice {
   async wait(): Promise<void> {
     if (this.#latencyMs > 0) await sleep(this.#latencyMs * (MOST_OF_LATENCY - 1 + this.#random()));
   }
+}
+
+/** Tommy Ettinger's mulberry32: numbers in [0, 1), random enough for a choice, and the same for the same seed. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -1,6 +1,6 @@
 import {domainToASCII} from 'node:url';
 import {parse} from 'tldts';
-import {type Normalized, normalize} from '../../operations/mail/mail-aliases.ts';
+import {type Normalized, normalize} from '../../operations/mail/mail-providers.ts';
 import type {EmailData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 import type {MailDomainKind} from '../data/tables/mail-domains.ts';
