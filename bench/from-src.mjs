@@ -1,5 +1,5 @@
 // Modules of src, for measurements that need more than the command and what it exports.
-import {rmSync} from 'node:fs';
+import {cpSync, rmSync, statSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {bundle} from '../scripts/bundle.mjs';
 
@@ -12,6 +12,9 @@ export async function fromSrc(...names) {
   // Packages are read when they are first used.
   process.once('exit', () => rmSync(directory, {recursive: true, force: true}));
   await bundle(names, directory);
+  // The lists that src reads are beside its modules.
+  const isList = path => statSync(path).isDirectory() || path.endsWith('.csv');
+  cpSync(`${root}src`, directory, {recursive: true, filter: isList});
   const modules = await Promise.all(names.map(name => import(`${directory}/${name}.js`)));
   return Object.assign({}, ...modules);
 }

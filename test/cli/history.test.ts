@@ -181,8 +181,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
 });
 
 test('a run of a job without a name is known by its list, and not by a path', async () => {
-  using other = createSandbox();
-  other.write('list.csv', list(12));
+  using other = createSandbox({'list.csv': list(12)});
   const {env} = service;
   const args = ['run', 'list.csv', '--ip', 'ip', '--limit', '3'];
   expect((await runHere(other, args, {env})).code).toBe(0);
@@ -194,31 +193,28 @@ test('a run of a job without a name is known by its list, and not by a path', as
 test('runs of two years and two accounts are told apart, and a killed one has no exit code', async () => {
   using other = createSandbox();
   const env = {XDG_STATE_HOME: join(other.home, 'state')};
-  const keep = (more: Partial<Summary>, label: string, [spent, maybe_spent, saved]: readonly number[]) => {
-    const of = (spent: number, maybe_spent: number) => ({spent, maybe_spent});
+  const keep = (
+    more: Partial<Summary>,
+    label: string,
+    spent: number,
+    maybe_spent: number,
+    dedupe: number,
+  ) => {
+    const {rows, lookups, calls, credits} = fullSummary();
     const summary = fullSummary({
       ...{started_at: '2025-12-31T22:00:00.000Z', job: 'nightly', drift: []},
       endpoint: {kind: 'live', base_url: 'https://api.example.com'},
+      rows: {...rows, written: 7},
+      lookups: {ip: {...lookups.ip, distinct: 4, from_store: 1, calls: 5}} as typeof lookups,
+      calls: {...calls, total: 7},
+      credits: {
+        ...{...credits, spent, maybe_spent, by_operation: {ip: {spent, maybe_spent}}},
+        account: {label, price: {per_credit: 0.5, currency: 'EUR'}},
+        saved: {dedupe, store: 0, prefilter: 0, by_condition: 9},
+      },
       ...more,
     });
-    const {lookups, calls, credits} = summary;
-    const known = {distinct: 4, from_store: 1};
-    rememberRun(
-      {
-        ...summary,
-        rows: {...summary.rows, written: 7},
-        lookups: {ip: {...lookups.ip, ...known, calls: 5}} as typeof lookups,
-        calls: {...calls, total: 7},
-        credits: {
-          ...credits,
-          ...of(spent ?? 0, maybe_spent ?? 0),
-          account: {label, price: {per_credit: 0.5, currency: 'EUR'}},
-          saved: {dedupe: saved ?? 0, store: 0, prefilter: 0, by_condition: 9},
-          by_operation: {ip: of(spent ?? 0, maybe_spent ?? 0)},
-        },
-      },
-      {env, now: Date.now, warn: sentence => expect.fail(String(sentence))},
-    );
+    rememberRun(summary, {env, now: Date.now, warn: sentence => expect.fail(String(sentence))});
   };
   keep(
     {
@@ -227,16 +223,14 @@ test('runs of two years and two accounts are told apart, and a killed one has no
       store: {trouble: 'ENOSPC', not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
       drift: ['rows', 'failed'].map(what => ({what, now: 1, usual: 2, runs: 3})),
     },
-    'default',
-    [6.4, 0.7, 4],
+    ...(['default', 6.4, 0.7, 4] as const),
   );
   keep(
     {
       ...{run_id: 'bbbbbbbb-2', finished_at: '2026-01-01T02:00:00.000Z', exit_code: 130},
       ...({status: 'interrupted', reason: UNFINISHED} as const),
     },
-    'shop',
-    [2, 0.5, 0],
+    ...(['shop', 2, 0.5, 0] as const),
   );
   const listed = async (...args: string[]) =>
     (await runHere(other, [...args, '--since', '36500d'])).stdout.trimEnd().split('\n');

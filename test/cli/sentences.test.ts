@@ -30,8 +30,7 @@ test('messages of the command (-u writes them)', async () => {
   await using service = await startService({
     script: call => (call.value === 'al@example.com' ? reply.html() : undefined),
   });
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', LIST);
+  using sandbox = createSandbox({'list.csv': LIST});
   sandbox.write('office.csv', `Name,Business Phone\n${'Jo,030 23125 001\n'.repeat(6)}`);
   const told: string[] = [];
   const tell = async (line: string, env: Readonly<Record<string, string>> = service.env) => {

@@ -1,89 +1,87 @@
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readdirSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {readdirSync} from 'node:fs';
+import {expect, test} from 'vitest';
 import {look, situations} from '../run/lists/situation.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let directory = '';
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-mapping-'));
-});
-afterAll(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 const looked = (line: string) => {
   const [situation] = situations(line);
   if (situation === undefined) throw new Error('no situation');
-  return look(directory, situation);
+  return look(within(), situation);
 };
 
-test('the sentence on columns that are left out names those that would be looked up, and no other', async () => {
-  const {said} = await looked(
-    'x ▸ [--ip ip] ip,Email,Phone,Mobile,x_forwarded_for ⏎ 6× 192.0.2.{n},p{n}@example.com,,020 7946 000{n},"192.0.2.{n}, 198.51.100.7"',
-  );
-  expect(said).toBe(
+/** What a list becomes, or the error and its remedy; and what is said of it. */
+test.each<[what: string, line: string, becomes: RegExp | string, says?: string]>([
+  [
+    'only columns that would be looked up are named as left out',
+    '[--ip ip] ip,Email,Phone,Mobile,x_forwarded_for ⏎ 6× 192.0.2.{n},p{n}@example.com,,020 7946 000{n},"192.0.2.{n}, 198.51.100.7"',
+    /^ip=ip → /,
     'Not looked up, as you named other columns: "Email". To look them up too, add --email Email.',
-  );
-});
-
-test('a run for the verdicts of session tokens says nothing of the other columns', async () => {
-  const {becomes, said} = await looked(
-    'x ▸ [--verdict token=token,action=a] token,Email ⏎ 6× t{n},p{n}@example.com',
-  );
-  expect([becomes, said]).toEqual(['verify=token → a,t0 a,t1 a,t2 … 6', '']);
-});
-
-test('the user is asked which of several country columns belongs to the phone number beside a token', async () => {
-  const {becomes, said} = await looked(
-    'x ▸ [--verdict token=token,action=a,phone=Phone --country A --country B] token,Phone,A,B ⏎ 6× t{n},0201 234 56 7{n},GB,DE',
-  );
-  expect(becomes).toBe('column_unsure');
-  expect(said).toContain('The numbers in "Phone" may belong to the countries in "A" or "B".');
-});
-
-test('a phone number beside a token and a column of numbers have each their own country', async () => {
-  const {becomes} = await looked(
-    'x ▸ [--phone shipping_phone --country shipping_country --country billing_country --verdict token=token,action=a,phone=billing_phone] token,shipping_phone,shipping_country,billing_phone,billing_country ⏎ 6× s-{n},030 2312500{n},DE,020 7946 095{n},GB',
-  );
-  expect(becomes).toMatch(
+  ],
+  [
+    'a run for the verdicts of session tokens says nothing of the other columns',
+    '[--verdict token=token,action=a] token,Email ⏎ 6× t{n},p{n}@example.com',
+    'verify=token → a,t0 a,t1 a,t2 … 6',
+    '',
+  ],
+  [
+    'the user is asked which of several country columns belongs to the phone number beside a token',
+    '[--verdict token=token,action=a,phone=Phone --country A --country B] token,Phone,A,B ⏎ 6× t{n},0201 234 56 7{n},GB,DE',
+    'column_unsure',
+    'The numbers in "Phone" may belong to the countries in "A" or "B".',
+  ],
+  [
+    'a phone number beside a token and a column of numbers have each their own country',
+    '[--phone shipping_phone --country shipping_country --country billing_country --verdict token=token,action=a,phone=billing_phone] token,shipping_phone,shipping_country,billing_phone,billing_country ⏎ 6× s-{n},030 2312500{n},DE,020 7946 095{n},GB',
     /^phone=shipping_phone verify=token country=.* → \+493023125000 a,s-0,\+442079460950 \+493023125001 … 12$/,
-  );
+  ],
+  [
+    'a column of numbers that the user names has no country unless the user names that too',
+    '[--phone Phone] Phone,Country ⏎ 6× 030 2312500{n},DE',
+    'phone=Phone → | 6×country_unknown',
+  ],
+  [
+    'a column that is empty in the first rows is kept in the command that is offered',
+    'ip,email,phone ⏎ 6× yes,p{n}@example.com,',
+    'column_unsure --email email --phone phone',
+  ],
+  [
+    'a column whose name has an equals sign is offered as a flag takes it',
+    'ip,email=2 ⏎ 6× yes,p{n}@example.com',
+    'column_unsure --email email=2=email_',
+  ],
+  [
+    'and it takes that flag',
+    '[--email email=2=email_] ip,email=2 ⏎ 6× yes,p{n}@example.com',
+    /^email=email=2 → p0@example\.com /,
+  ],
+  [
+    'a name that the header repeats is spoken of where it is looked up',
+    'email,email ⏎ 6× p{n}@example.com,p{n}@example.com',
+    /^email=email /,
+    'The header has "email" more than once',
+  ],
+  [
+    'each of several country columns has to be there',
+    '[--phone Tel --country Land --country Lnd] Tel,Land ⏎ 6× 030 2312500{n},DE',
+    /^unknown_column/,
+    '"Lnd"',
+  ],
+])('%s', async (_, line, expected, says) => {
+  const {becomes, said} = await looked(`x ▸ ${line}`);
+  if (typeof expected === 'string') expect(becomes).toBe(expected);
+  else expect(becomes).toMatch(expected);
+  if (says === '') expect(said).toBe('');
+  else if (says !== undefined) expect(said).toContain(says);
 });
 
-test('a column of numbers that the user names has no country unless the user names that too', async () => {
-  const {becomes} = await looked('x ▸ [--phone Phone] Phone,Country ⏎ 6× 030 2312500{n},DE');
-  expect(becomes).toBe('phone=Phone → | 6×country_unknown');
-});
-
-test('a column that is empty in the first rows is kept in the command that is offered', async () => {
-  const {becomes} = await looked('x ▸ ip,email,phone ⏎ 6× yes,p{n}@example.com,');
-  expect(becomes).toBe('column_unsure --email email --phone phone');
-});
-
-test('a column whose name has an equals sign is offered as a flag takes it', async () => {
-  const {becomes} = await looked('x ▸ ip,email=2 ⏎ 6× yes,p{n}@example.com');
-  expect(becomes).toBe('column_unsure --email email=2=email_');
-  const taken = await looked('x ▸ [--email email=2=email_] ip,email=2 ⏎ 6× yes,p{n}@example.com');
-  expect(taken.becomes).toMatch(/^email=email=2 → p0@example\.com /);
-});
-
-test('a name that the header repeats is spoken of only where it is looked up', async () => {
-  const rows = '6× p{n}@example.com,p{n}@example.com';
-  const own = await looked(`x ▸ email,email ⏎ ${rows}`);
-  expect(own.said).toContain('The header has "email" more than once');
-  const staff = await looked(`x ▸ email,owner_email,owner_email ⏎ ${rows},o@example.com`);
-  expect(staff.becomes).toMatch(/^email=email → /);
-  expect(staff.said).not.toContain('more than once');
-});
-
-test('each of several country columns has to be there', async () => {
-  const {becomes, said} = await looked(
-    'x ▸ [--phone Tel --country Land --country Lnd] Tel,Land ⏎ 6× 030 2312500{n},DE',
-  );
-  expect([becomes, said]).toEqual([
-    expect.stringMatching(/^unknown_column/),
-    expect.stringContaining('"Lnd"'),
-  ]);
+test('a name that the header repeats is not spoken of where it is not looked up', async () => {
+  const rows = '6× p{n}@example.com,p{n}@example.com,o@example.com';
+  const {becomes, said} = await looked(`x ▸ email,owner_email,owner_email ⏎ ${rows}`);
+  expect(becomes).toMatch(/^email=email → /);
+  expect(said).not.toContain('more than once');
 });
 
 test('more columns to look up than a run takes are refused, also if the user names them', async () => {
@@ -106,10 +104,10 @@ test.each([
   const quoted = `"${name.replaceAll('"', '""')}"`;
   const {said} = await looked(`x ▸ Email,${quoted} ⏎ 6× p{n}@example.com,owner@example.com`);
   const [, words = ''] = /; add (--email .*)\.$/m.exec(said) ?? [];
-  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${words}`], {cwd: directory, encoding: 'utf8'});
+  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${words}`], {cwd: within(), encoding: 'utf8'});
   // A name with = gets an explicit prefix.
   expect(printed).toBe(`--email\n${name}${name.includes('=') ? '=email_' : ''}\n`);
-  expect(readdirSync(directory)).not.toContain('planted');
+  expect(readdirSync(within())).not.toContain('planted');
 });
 
 test('so is the flag for another kind, and a prefix for a column whose answers would clash', async () => {

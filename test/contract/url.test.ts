@@ -1,6 +1,7 @@
 import {describe, it} from 'vitest';
 import {contract} from './suite.ts';
 
+// It makes some fifty requests, half of which cost credits.
 const {CONTRACT_URL, BULK_ENRICH_API_KEY, BULK_ENRICH_ACTION_ID = 'contract'} = process.env;
 
 /** Session tokens that were never verified, separated by commas. */
@@ -14,7 +15,7 @@ function nextToken(): string {
 
 if (CONTRACT_URL === undefined || BULK_ENRICH_API_KEY === undefined) {
   describe('the contract at a URL', () => {
-    it.skip('is asked for with `npm run contract -- URL`, and the key in BULK_ENRICH_API_KEY', () => {});
+    it.skip('is asked for with `CONTRACT_URL=URL npm run contract`, and the key in BULK_ENRICH_API_KEY', () => {});
   });
 } else {
   contract(`${CONTRACT_URL} keeps the contract`, async () => ({

@@ -1,17 +1,15 @@
 import {createHash} from 'node:crypto';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {writeFileSync} from 'node:fs';
 import {Readable} from 'node:stream';
-import {afterAll, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {digestFiles, hasDigest} from '../../src/disk/digest.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-const here = mkdtempSync(join(tmpdir(), 'bulk-enrich-digest-'));
-afterAll(() => rmSync(here, {recursive: true}));
-
-const [first, second] = [join(here, 'first'), join(here, 'second')];
-writeFileSync(first, 'one\n');
-writeFileSync(second, 'two\n');
+const at = newDirectory();
+beforeEach(() => {
+  writeFileSync(at('first'), 'one\n');
+  writeFileSync(at('second'), 'two\n');
+});
 const of = (text: string) => ({
   bytes: text.length,
   sha256: createHash('sha256').update(text).digest('hex'),
@@ -23,13 +21,14 @@ test.each([
   ['their first bytes, to the end of a file', 4, 'one\n'],
   ['all of them, if they have fewer bytes', 9, 'one\ntwo\n'],
 ])('a digest is of %s', async (_, most, text) => {
-  expect(await digestFiles([first, second], most)).toEqual(of(text));
+  expect(await digestFiles([at('first'), at('second')], most)).toEqual(of(text));
   const streams = ['one\n', 'two\n'].map(each => Readable.from([Buffer.from(each)]));
   expect(await digestFiles(streams, most)).toEqual(of(text));
 });
 
 test('a file has a digest if its size and its content fit', async () => {
-  expect(await hasDigest(first, of('one\n'))).toBe(true);
-  for (const other of ['two\n', 'one', 'one\ntwo\n']) expect(await hasDigest(first, of(other))).toBe(false);
-  expect(await hasDigest(join(here, 'none'), of(''))).toBe(false);
+  expect(await hasDigest(at('first'), of('one\n'))).toBe(true);
+  for (const other of ['two\n', 'one', 'one\ntwo\n'])
+    expect(await hasDigest(at('first'), of(other))).toBe(false);
+  expect(await hasDigest(at('none'), of(''))).toBe(false);
 });

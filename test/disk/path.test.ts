@@ -1,51 +1,44 @@
-import {linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterAll, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {fileIdOf, isSameFile, realPath} from '../../src/disk/path.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-const here = realpathSync(mkdtempSync(join(tmpdir(), 'bulk-enrich-path-')));
-afterAll(() => rmSync(here, {recursive: true}));
+const within = newDirectory();
 
-test.each([
-  ['n.csv', false],
-  ['n.csv', true],
-])(
-  'a relative link in a linked directory leads on from where it really is (%s, there: %s)',
-  (name, isThere) => {
-    const root = mkdtempSync(join(here, 'root-'));
+test.each([false, true])(
+  'a relative link in a linked directory leads on from where it really is (there: %s)',
+  isThere => {
+    const root = realpathSync(within());
+    const at = (name: string) => join(root, name);
     for (const directory of ['srv/current', 'srv/nights', 'nights'])
-      mkdirSync(join(root, directory), {recursive: true});
-    symlinkSync(join(root, 'srv/current'), join(root, 'now'));
-    symlinkSync(`../nights/${name}`, join(root, 'srv/current/latest.csv'));
-    if (isThere) writeFileSync(join(root, 'srv/nights', name), '');
-    expect(realPath(join(root, 'now/latest.csv'))).toBe(join(root, 'srv/nights', name));
-    expect(realPath(`${root}/now/../nights/${name}`)).toBe(join(root, 'srv/nights', name));
+      mkdirSync(at(directory), {recursive: true});
+    symlinkSync(at('srv/current'), at('now'));
+    symlinkSync('../nights/n.csv', at('srv/current/latest.csv'));
+    if (isThere) writeFileSync(at('srv/nights/n.csv'), '');
+    expect(realPath(at('now/latest.csv'))).toBe(at('srv/nights/n.csv'));
+    expect(realPath(`${root}/now/../nights/n.csv`)).toBe(at('srv/nights/n.csv'));
   },
 );
 
 test('two paths are one file by any link, and files to come also in other spellings of their name', () => {
-  const root = mkdtempSync(join(here, 'root-'));
-  const at = (name: string) => join(root, name);
+  const at = (name: string) => join(realpathSync(within()), name);
   writeFileSync(at('a.csv'), '');
   writeFileSync(at('b.csv'), '');
   linkSync(at('a.csv'), at('hard.csv'));
   symlinkSync('a.csv', at('soft.csv'));
   symlinkSync('to-come.csv', at('dangling.csv'));
   const isSame = (a: string, b: string) => isSameFile(fileIdOf(at(a)), fileIdOf(at(b)));
-  for (const [a, b] of [
-    ['a.csv', 'hard.csv'],
-    ['soft.csv', 'a.csv'],
-    ['dangling.csv', 'to-come.csv'],
-    ['NEW.csv', 'new.csv'],
-    ['\u00e9.csv', 'e\u0301.csv'],
-  ] as const)
-    expect([isSame(a, b), a, b]).toEqual([true, a, b]);
-  for (const [a, b] of [
-    ['a.csv', 'b.csv'],
-    ['a.csv', 'to-come.csv'],
+  for (const [a, b, expected] of [
+    ['a.csv', 'hard.csv', true],
+    ['soft.csv', 'a.csv', true],
+    ['dangling.csv', 'to-come.csv', true],
+    ['NEW.csv', 'new.csv', true],
+    ['\u00e9.csv', 'e\u0301.csv', true],
+    ['a.csv', 'b.csv', false],
+    ['a.csv', 'to-come.csv', false],
     // This disk has both.
-    ['a.csv', 'A.csv'],
+    ['a.csv', 'A.csv', false],
   ] as const)
-    expect([isSame(a, b), a, b]).toEqual([false, a, b]);
+    expect([a, b, isSame(a, b)]).toEqual([a, b, expected]);
 });

@@ -1,13 +1,13 @@
-import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {Spare} from '../../src/disk/reserved-space.ts';
+import {newDirectory} from '../support/new-directory.ts';
+
+const at = newDirectory();
 
 test('space is reserved in full, also where a kill cut the file off, and again after its release', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-spare-'));
-  const path = join(directory, 'spare');
+  const path = at('spare');
   writeFileSync(path, 'cut off');
   const spare = new Spare(path);
   for (const _ of [1, 2]) {
@@ -18,5 +18,4 @@ test('space is reserved in full, also where a kill cut the file off, and again a
   spare.hold();
   // Some file systems would give equal bytes no space.
   expect(gzipSync(readFileSync(path).subarray(0, 65_536)).length).toBeGreaterThan(65_000);
-  rmSync(directory, {recursive: true});
 });

@@ -1,8 +1,8 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {adviseRepair, isBusy, isDamage, isFull, Sqlite, sqliteCode} from '../../src/disk/sqlite.ts';
+import {newDirectory} from '../support/new-directory.ts';
+
+const at = newDirectory();
 
 const failure = (code: string, cause?: unknown) => Object.assign(new Error('failed', {cause}), {code});
 
@@ -35,8 +35,7 @@ test('a full disk is one also as the cause of an error', () => {
 });
 
 test('of work that fails nothing is kept, and the file can be used on; a reader sees one state throughout', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-sqlite-'));
-  const open = () => new Sqlite(join(directory, 'a.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  const open = () => new Sqlite(at('a.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   const [one, other] = [open(), open()];
   one.exec('CREATE TABLE value (n INTEGER)');
   const add = one.prepare('INSERT INTO value VALUES (?)');
@@ -59,5 +58,4 @@ test('of work that fails nothing is kept, and the file can be used on; a reader 
   add.run(4);
   expect([count(other), other.dataVersion() === before]).toEqual([2, false]);
   for (const db of [one, other]) db.close();
-  rmSync(directory, {recursive: true});
 });

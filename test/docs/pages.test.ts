@@ -1,6 +1,5 @@
-import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
+import {existsSync, readdirSync, statSync} from 'node:fs';
 import {dirname, join, relative} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {describeSettings} from '../../src/job/settings.ts';
@@ -8,12 +7,11 @@ import {throttlingStatuses} from '../../src/operations/operation.ts';
 import {spellName} from '../../src/sentence.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {root, textOf} from './blocks.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const inDocs = readdirSync(`${root}docs`);
 const pages = ['README.md', 'CONTRIBUTING.md', 'jobs/README.md', 'samples/README.md'];
 const all = [...pages, ...inDocs.filter(name => name.endsWith('.md')).map(name => `docs/${name}`)];
-const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 
 /** A heading as links name it. */
 function anchorOf(heading: string): string {
@@ -50,58 +48,22 @@ test.each(['README.md', 'docs/guide.md', 'docs/cost-privacy-security.md', 'docs/
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
   // The last ones are those of npm, qsv, Redis and systemctl.
-  const flags = new Set([
-    '--help',
-    '--help-all',
-    '--job',
-    '--output',
-    '--version',
-    '--ignore-scripts',
-    '--disk-cache',
-    '--save',
-    '--cacert',
-    '--now',
-  ]);
+  const flags = new Set(
+    '--help --help-all --job --output --version --ignore-scripts --disk-cache --save --cacert --now'.split(
+      ' ',
+    ),
+  );
   for (const {name} of describeSettings())
     flags.add(`--${spellName(name, '-')}`).add(`--no-${spellName(name, '-')}`);
-  for (const command of [
-    'serve',
-    'doctor',
-    'explain',
-    'diff',
-    'score',
-    'init',
-    'worker',
-    'plan',
-    'run',
-    'runs',
-    'spend',
-    'rejects',
-    'verify',
-    'fleet status',
-    'rules test',
-    'store purge',
-  ])
-    for (const [flag] of (await runHere(sandbox, [...command.split(' '), '--help'])).stdout.matchAll(
-      /--[a-z-]+/g,
-    ))
-      flags.add(flag);
+  const commands =
+    'serve|doctor|explain|diff|score|init|worker|plan|run|runs|spend|rejects|verify|fleet status|rules test|store purge';
+  for (const command of commands.split('|')) {
+    const {stdout} = await runHere(sandbox, `${command} --help`);
+    for (const [flag] of stdout.matchAll(/--[a-z-]+/g)) flags.add(flag);
+  }
   // Flags of systemd's and Kubernetes' own commands are not this command's.
-  for (const page of [
-    'README.md',
-    ...[
-      'cost-privacy-security',
-      'decisions',
-      'errors',
-      'fleet',
-      'guide',
-      'output',
-      'recipes',
-      'reports',
-      'runbook',
-      'scoring',
-    ].map(name => `docs/${name}.md`),
-  ])
+  const names = 'cost-privacy-security decisions errors fleet guide output recipes reports runbook scoring';
+  for (const page of ['README.md', ...names.split(' ').map(name => `docs/${name}.md`)])
     for (const [flag] of textOf(page)
       .replace(/^(?:kubectl|journalctl|sudo) .*$/gm, '')
       .matchAll(/(?<=[`\s])--[a-z][a-z-]+/g))

@@ -1,4 +1,4 @@
-import {existsSync, mkdirSync, statSync, symlinkSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {beforeAll, expect, it} from 'vitest';
 import {operations} from '../../src/operations/table.ts';
@@ -15,9 +15,11 @@ const words = firstCommand.trim().split(' ');
 let sandbox: Sandbox;
 let outcome: CommandOutcome;
 beforeAll(async () => {
-  sandbox = createSandbox();
-  symlinkSync(`${root}samples/signups.csv`, sandbox.path('signups.csv'));
-  outcome = await sandbox.run(words.slice(5).map(word => word.replace('samples/', '')));
+  sandbox = createSandbox({'signups.csv': textOf('samples/signups.csv')});
+  outcome = await runHere(
+    sandbox,
+    words.slice(5).map(word => word.replace('samples/', '')),
+  );
   return () => sandbox[Symbol.dispose]();
 });
 
@@ -95,17 +97,13 @@ it('the rows that the README shows are those of the sample, before and after', (
 const LIST = 'exports/signups-{date}.csv';
 const [job = ''] = blocksOf(text, 'yaml');
 
-/** A place with the first lines of the sample as the list of today. */
-function createNight(lines = Number.POSITIVE_INFINITY): Sandbox {
-  const box = createSite();
-  mkdirSync(box.path('exports'));
-  const today = new Date().toISOString().slice(0, 10);
-  box.write(LIST.replace('{date}', today), firstOf(lines));
-  return box;
-}
+const firstOf = (lines?: number) => textOf('samples/signups.csv').split('\n').slice(0, lines).join('\n');
 
-function firstOf(lines: number): string {
-  return textOf('samples/signups.csv').split('\n').slice(0, lines).join('\n');
+/** A place with the first lines of the sample as the list of today. */
+function createNight(lines?: number): Sandbox {
+  const box = createSite();
+  box.write(LIST.replace('{date}', new Date().toISOString().slice(0, 10)), firstOf(lines));
+  return box;
 }
 
 it('every other command that the README shows works as it stands', async () => {

@@ -3,21 +3,19 @@ import {once} from 'node:events';
 import {expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
+import {held} from '../support/main.ts';
 import {root} from './blocks.ts';
 
 /** The README's row on a script without a memory, which is the script of the bench. */
 test('a script pays for each row, writes as answers come, pays for all again, and ends at the first failure', async () => {
-  let letGo = () => {};
-  const held = new Promise<undefined>(resolve => {
-    letGo = () => resolve(undefined);
-  });
+  const {gate, letGo} = held();
   let isDown = false;
   await using server = await startApiServer({
     key: 'bench',
     script: ({call}) => {
       if (isDown) return {kind: 'answer', status: 503};
       if (call === 4) setTimeout(letGo, 100);
-      return call === 1 ? held : undefined;
+      return call === 1 ? gate : undefined;
     },
   });
   using sandbox = createSandbox();

@@ -29,10 +29,7 @@ describe('gzip', () => {
   it.each([1, 3, 1 << 16])('may have several members, in chunks of %i', async size => {
     const bytes = Buffer.concat([gzipSync('a,b\n1,'), gzipSync('2\n3,4\n')]);
     const {records} = await readBytes(bytes, {}, size);
-    expect(fieldsOf(records)).toEqual([
-      ['1', '2'],
-      ['3', '4'],
-    ]);
+    expect(fieldsOf(records).join('|')).toBe('1,2|3,4');
   });
 
   it.each([16, 100_000])('may be padded with %i zeros, which are a part of the input', async zeros => {

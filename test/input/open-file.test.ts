@@ -31,14 +31,8 @@ it.each([1, 3, 65_536])('is no row: chunks of %i bytes', async chunk => {
 
 it('rows in two encodings are told as that: each line that is UTF-8 is a row, and no encoding is advised', async () => {
   const row = (name: string, encoding: BufferEncoding) => Buffer.from(`${name},a@example.com\n`, encoding);
-  const {records, notes, format} = await readBytes(
-    Buffer.concat([
-      Buffer.from('name,email\n'),
-      row('Müller', 'latin1'),
-      row('Müller', 'utf8'),
-      row('Jürgen', 'latin1'),
-    ]),
-  );
+  const rows = [row('Müller', 'latin1'), row('Müller', 'utf8'), row('Jürgen', 'latin1')];
+  const {records, notes, format} = await readBytes(Buffer.concat([Buffer.from('name,email\n'), ...rows]));
   expect(records).toMatchObject([
     {reason: 'invalid_encoding', detail: expect.stringContaining('two encodings')},
     {fields: ['Müller', 'a@example.com']},

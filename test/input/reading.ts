@@ -1,11 +1,10 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdtempSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
-import {afterEach} from 'vitest';
 import {InputError} from '../../src/input/input-error.ts';
 import type {InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
 import {openSource, type SourceSettings} from '../../src/input/source.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 /** The content of a source read to its end. */
 export interface Reading {
@@ -16,9 +15,10 @@ export interface Reading {
   readonly bytesTotal: number | undefined;
   readonly position: InputPosition;
   readonly notes: readonly string[];
+  readonly paddedRows: number;
 }
 
-const DEFAULTS = {header: true, encoding: 'auto'} as const;
+export const DEFAULTS = {header: true, encoding: 'auto'} as const;
 
 export async function readAll(
   paths: string | readonly string[],
@@ -31,8 +31,8 @@ export async function readAll(
   });
   const records: InputRecord[] = [];
   for await (const batch of source.batches()) records.push(...batch);
-  const {format, sample, blankLines, bytesTotal, position, notes} = source;
-  return {format, sample, records, blankLines, bytesTotal, position, notes: notes.map(String)};
+  const {format, sample, blankLines, bytesTotal, position, notes, paddedRows} = source;
+  return {format, sample, records, blankLines, bytesTotal, position, notes: notes.map(String), paddedRows};
 }
 
 /** Reads bytes as stdin, in chunks of the given size. */
@@ -68,16 +68,11 @@ export function rejectsOf(records: readonly InputRecord[]): Reject[] {
   return records.filter(record => record.type === 'reject');
 }
 
-/** A function that writes files into a folder of the test's own, which goes when the test ends. */
+/** A function that writes files, each into a folder of its own, which goes when the test ends. */
 export function useFiles(): (name: string, content: Buffer | string) => string {
-  const folders: string[] = [];
-  afterEach(() => {
-    for (const folder of folders.splice(0)) rmSync(folder, {recursive: true});
-  });
+  const within = newDirectory();
   return (name, content) => {
-    const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-input-'));
-    folders.push(folder);
-    const path = join(folder, name);
+    const path = join(mkdtempSync(within('files-')), name);
     writeFileSync(path, content);
     return path;
   };

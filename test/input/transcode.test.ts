@@ -38,11 +38,8 @@ describe('UTF-16', () => {
     ]);
     for (const size of [1, 5, 1_000]) {
       const {records} = await readBytes(bytes, {}, size);
-      expect(rejectsOf(records).map(({line, reason}) => [line, reason])).toEqual([
-        [2, 'invalid_encoding'],
-        [3, 'invalid_encoding'],
-        [5, 'invalid_encoding'],
-      ]);
+      expect(rejectsOf(records).map(({line}) => line)).toEqual([2, 3, 5]);
+      expect(new Set(rejectsOf(records).map(({reason}) => reason))).toEqual(new Set(['invalid_encoding']));
       expect(fieldsOf(records)).toEqual([['3', '\ufffd']]);
     }
   });
@@ -57,13 +54,8 @@ describe('windows-1252', () => {
         ['Zoë', '€™'],
         ['2', 'ÿ'],
       ]);
-      expect(rejectsOf(records)).toMatchObject([
-        {
-          line: 3,
-          reason: 'invalid_encoding',
-          raw_base64: Buffer.from('1,\xff\xff', 'latin1').toString('base64'),
-        },
-      ]);
+      const raw_base64 = Buffer.from('1,\xff\xff', 'latin1').toString('base64');
+      expect(rejectsOf(records)).toMatchObject([{line: 3, reason: 'invalid_encoding', raw_base64}]);
     }
   });
 });

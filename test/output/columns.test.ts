@@ -1,6 +1,5 @@
 import {describe, expect, test} from 'vitest';
 import {targetsOf} from '../../src/columns/targets.ts';
-import type {Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {
@@ -16,7 +15,7 @@ import {
 } from '../../src/output/columns.ts';
 import {formulaSafe} from '../../src/output/csv-line.ts';
 import {createEncoder} from '../../src/output/encoder.ts';
-import {csvRows} from '../lookup/rows.ts';
+import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {answerOf, csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const names = {
@@ -46,12 +45,8 @@ describe('--fields', () => {
   ];
 
   test('cuts the columns down, in the interface’s order; status and error stay', () => {
-    expect(
-      addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']), {
-        risk: [],
-        repairs: false,
-      }),
-    ).toEqual([
+    const columns = planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']);
+    expect(addedNames(columns, {risk: [], repairs: false})).toEqual([
       ...['a_status', 'a_error', 'a_is_vpn', 'a_city'],
       ...['b_status', 'b_error', 'b_is_vpn', 'b_city'],
       ...['email_status', 'email_error', 'email_trust_score'],
@@ -71,11 +66,9 @@ describe('--fields', () => {
   test('takes nested fields by their path or by their column', () => {
     const verify = targetsOf('verify', [{column: 't'}], ['t']);
     const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
-    expect(addedNames(planColumns(verify, wanted), {risk: [], repairs: false}).slice(2)).toEqual([
-      'verdict_can_pass',
-      'verdict_device_os',
-      'verdict_location_city',
-    ]);
+    expect(addedNames(planColumns(verify, wanted), {risk: [], repairs: false}).slice(2)).toEqual(
+      ['can_pass', 'device_os', 'location_city'].map(name => `verdict_${name}`),
+    );
   });
 
   test.each([
@@ -124,11 +117,14 @@ test('the output of a run is told as that: each clash gets a prefix of its own, 
   );
 });
 
-test('in NDJSON no column may have the key of the risk', () => {
-  const both = [{column: 'a', prefix: 'risk_'}, {column: 'b'}];
-  const columns = planColumns(targetsOf('ip', both, ['a', 'b']), undefined);
-  expect(() => refuseKeyClashes(columns, true)).toThrow('"enrichment.risk" twice');
-  expect(() => refuseKeyClashes(columns, false)).not.toThrow();
+test('in NDJSON two columns may not have one key, nor one that of the risk', () => {
+  const of = (...prefixes: string[]) => {
+    const choices = prefixes.map((prefix, at) => ({column: 'ab'[at] ?? '', prefix}));
+    return planColumns(targetsOf('ip', choices, ['a', 'b']), undefined);
+  };
+  expect(() => refuseKeyClashes(of('risk_', 'b_'), true)).toThrow('"enrichment.risk" twice');
+  expect(() => refuseKeyClashes(of('risk_', 'b_'), false)).not.toThrow();
+  expect(() => refuseKeyClashes(of('x_', 'x_'), false)).toThrow('"enrichment.x" twice');
 });
 
 test('--fields leaves the explanation of the risk out, or names its parts; the risk stays', () => {
@@ -139,33 +135,15 @@ test('--fields leaves the explanation of the risk out, or names its parts; the r
   expect(planRisk(['points'])).toEqual(['score', 'level', 'reasons']);
 });
 
-test('in NDJSON two columns may not have one key', () => {
-  const both = [
-    {column: 'a', prefix: 'x_'},
-    {column: 'b', prefix: 'x_'},
-  ];
-  expect(() => refuseKeyClashes(planColumns(targetsOf('ip', both, ['a', 'b']), undefined), false)).toThrow(
-    '"enrichment.x" twice',
-  );
-});
-
 describe('cells', () => {
-  const cellsOf = (
-    result: Result,
-    fields: readonly AnswerField[],
-    safe: typeof formulaSafe,
-    marksStale = false,
-  ) => {
-    const [{said} = {said: []}] = planColumns(
-      targetsOf('ip', [{column: 'ip'}], ['ip']),
-      undefined,
-      marksStale,
-    );
-    return resultCells(result, answerOf(result), [...said, ...fields], safe);
+  const target = targetsOf('ip', [{column: 'ip'}], ['ip']);
+  const cellsOf = (result: Result, fields: readonly AnswerField[], marksStale = false) => {
+    const [{said} = {said: []}] = planColumns(target, undefined, marksStale);
+    return resultCells(result, answerOf(result), [...said, ...fields], formulaSafe);
   };
 
   const cells = (data: object, field: string) =>
-    cellsOf(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];
+    cellsOf(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [])[2];
 
   test.each([
     [{city: 'Berlin'}, 'city', 'Berlin'],
@@ -182,66 +160,36 @@ describe('cells', () => {
   });
 
   test('a list is a cell of JSON', () => {
-    const [{fields} = {fields: []}] = planColumns(targetsOf('verify', [{column: 't'}], ['t']), [
-      'email.flags',
-    ]);
-    expect(cellsOf(ok({email: {flags: ['a', 'b,c']}}), fields, formulaSafe)).toEqual([
-      'ok',
-      '',
-      '["a","b,c"]',
-    ]);
+    const verify = targetsOf('verify', [{column: 't'}], ['t']);
+    const [{fields} = {fields: []}] = planColumns(verify, ['email.flags']);
+    expect(cellsOf(ok({email: {flags: ['a', 'b,c']}}), fields)).toEqual(['ok', '', '["a","b,c"]']);
   });
 
   test('without an answer there are the status, the code and blanks', () => {
     const [{fields} = {fields: []}] = looked('email', 'email');
     const blanks = fields.map(() => '');
-    expect(cellsOf({status: 'empty'}, fields, formulaSafe)).toEqual(['empty', '', ...blanks]);
-    expect(cellsOf({status: 'failed', error: 'timeout'}, fields, formulaSafe)).toEqual([
-      'failed',
-      'timeout',
-      ...blanks,
-    ]);
-    expect(cellsOf({status: 'skipped', error: 'budget'}, fields, formulaSafe)).toEqual([
-      'skipped',
-      'budget',
-      ...blanks,
-    ]);
+    for (const [status, error] of [['empty'], ['failed', 'timeout'], ['skipped', 'budget']])
+      expect(cellsOf({status, error} as Result, fields)).toEqual([status, error ?? '', ...blanks]);
   });
 
   test.each<[Result, string, string]>([
     [ok({}), 'false', 'false'],
     [{status: 'ok', data: '{}', boughtAt: 0, stale: 'outage'}, 'true', 'true'],
-    [
-      {status: 'failed', error: 'no_such_value', rejected: true, boughtAt: 0, stale: 'budget'},
-      'true',
-      'true',
-    ],
+    [{status: 'failed', error: 'no_value', rejected: true, boughtAt: 0, stale: 'budget'}, 'true', 'true'],
     [{status: 'skipped', error: 'outage'}, '', 'null'],
   ])('where answers may be stale, a column says so: %j', (result, cell, member) => {
-    const [column] = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);
-    if (column === undefined) throw new Error('no column');
-    expect(addedNames([column], {risk: [], repairs: false})).toEqual([
-      'ip_status',
-      'ip_error',
-      'ip_stale',
-      'ip_city',
-    ]);
-    expect(cellsOf(result, column.fields, formulaSafe, true)[2]).toBe(cell);
-    const encoder = createEncoder(ndjsonInput(['ip']), [column], output({kind: 'ndjson'}));
-    const row = {type: 'ndjson', record: 1, line: 1, raw: '{"ip":"x"}', value: {ip: 'x'}} satisfies Row;
-    const enriched = {
-      row,
-      results: [result],
-      answers: [answerOf(result)],
-      repairs: undefined,
-      risk: undefined,
-      outcomes: undefined,
-    };
-    expect(encoder.encode([enriched])).toContain(`,"stale":${member},"data"`);
+    const columns = planColumns(target, ['city'], true);
+    const names = addedNames(columns, {risk: [], repairs: false});
+    expect(names).toEqual(['ip_status', 'ip_error', 'ip_stale', 'ip_city']);
+    expect(cellsOf(result, columns[0]?.fields ?? [], true)[2]).toBe(cell);
+    const encoder = createEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'}));
+    expect(encoder.encode([enriched(ndjsonRow('{"ip":"x"}'), [result])])).toContain(
+      `,"stale":${member},"data"`,
+    );
   });
 
   test('rows with the same answer, fresh or stale, each say which it was', () => {
-    const columns = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);
+    const columns = planColumns(target, ['city'], true);
     const encoder = createEncoder(csvInput(['ip']), columns, output());
     const fresh: Result = {status: 'ok', data: '{"city":"X"}', boughtAt: 0};
     const stale: Result = {...fresh, stale: 'outage'};
@@ -252,48 +200,25 @@ describe('cells', () => {
   });
 
   test('an unknown outcome shows the answer that it has', () => {
-    const result = {
-      status: 'unknown',
-      error: 'verdict_replay_uncertain',
-      data: '{"city":"Berlin"}',
-      boughtAt: 1_000,
-    } as const;
+    const [status, error] = ['unknown', 'verdict_replay_uncertain'] as const;
     const [{fields} = {fields: []}] = looked('ip', 'ip', ['city']);
-    expect(cellsOf(result, fields, formulaSafe)).toEqual(['unknown', 'verdict_replay_uncertain', 'Berlin']);
+    expect(cellsOf({...ok({city: 'Berlin'}), status, error} as Result, fields)).toEqual([
+      status,
+      error,
+      'Berlin',
+    ]);
   });
 });
 
 test.each([
-  '=1+1',
-  '=cmd|x',
-  '+cmd',
-  '-cmd',
-  '@SUM(1)',
-  '\t=1',
-  '\r=1',
-  '\n=1',
-  '-2+3',
-  '+1=2',
-  '＝1+1',
-  '＋cmd',
-  '－cmd',
-  '＠SUM(1)',
+  ...['=1+1', '=cmd|x', '+cmd', '-cmd', '@SUM(1)', '\t=1', '\r=1', '\n=1', '-2+3', '+1=2'],
+  ...['＝1+1', '＋cmd', '－cmd', '＠SUM(1)'],
 ])('formula %j gets an apostrophe', text => {
   expect(formulaSafe(text)).toBe(`'${text}`);
 });
 
 test.each([
-  '',
-  '-',
-  '+',
-  '+12025550143',
-  '+1 (202) 555-0143',
-  '-122.4',
-  '-1,234.5',
-  '12',
-  'a=b',
-  "'quoted",
-  '1-2',
+  ...['', '-', '+', '+12025550143', '+1 (202) 555-0143', '-122.4', '-1,234.5', '12', 'a=b', "'quoted", '1-2'],
 ])('%j stays as it is', text => {
   expect(formulaSafe(text)).toBe(text);
 });

@@ -1,5 +1,6 @@
 import {parse} from 'csv-parse/sync';
 import {describe, expect, test} from 'vitest';
+import {planRisk} from '../../src/output/columns.ts';
 import {createEncoder, passthroughNames} from '../../src/output/encoder.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
@@ -27,20 +28,19 @@ describe('CSV', () => {
   });
 
   test.each([
-    ['+12025550143'],
-    ['-122.4'],
-    ['=1+1'],
-    ['007'],
-    ['12345678901234567890'],
-    [' padded '],
-    ['a,b'],
-    ['a"b'],
-    ['a\nb'],
-    ['a\rb'],
-    ["'quoted"],
-    ['sep=;'],
-    [''],
-    ['ü😀'],
+    ...[
+      '+12025550143',
+      '-122.4',
+      '=1+1',
+      '007',
+      '12345678901234567890',
+      ' padded ',
+      'a,b',
+      'a"b',
+      'a\nb',
+      'a\rb',
+    ],
+    ...["'quoted", 'sep=;', '', 'ü😀'],
   ])('the input’s own cell %j stays as it is', cell => {
     for (const eol of ['\n', '\r\n', '\r'] as const) {
       const text = encode(['192.0.2.1', cell], {eol, delimiter: ';'});
@@ -87,21 +87,12 @@ describe('CSV', () => {
   });
 
   test('a score of 0 is one, and no score is an empty cell', () => {
-    const encoder = createEncoder(
-      csvInput(['ip']),
-      city,
-      output({risk: ['score', 'level', 'reasons', 'points', 'missing']}),
-    );
-    const line = (score: number | null) =>
-      encoder.encode([
-        enriched(csvRows(['x'])[0] as never, [{status: 'empty'}], {
-          score,
-          level: score === null ? 'unknown' : 'low',
-          reasons: [],
-          points: {vpn: 0},
-          missing: [],
-        }),
-      ]);
+    const encoder = createEncoder(csvInput(['ip']), city, output({risk: planRisk(undefined)}));
+    const line = (score: number | null) => {
+      const level = score === null ? 'unknown' : 'low';
+      const risk = {score, level, reasons: [], points: {vpn: 0}, missing: []} as const;
+      return encoder.encode([enriched(csvRows(['x'])[0] as never, [{status: 'empty'}], risk)]);
+    };
     expect(line(0)).toBe('x,empty,,,0,low,[],"{""vpn"":0}",[]\n');
     expect(line(null)).toBe('x,empty,,,,unknown,[],"{""vpn"":0}",[]\n');
   });
@@ -132,14 +123,10 @@ describe('NDJSON', () => {
   });
 
   test('a result without an answer has a null in its place', () => {
-    const line = (result: Parameters<typeof encode>[1]) =>
-      JSON.parse(encode('{}', result)) as {enrichment: {ip: unknown}};
-    expect(line({status: 'empty'}).enrichment.ip).toEqual({status: 'empty', error: null, data: null});
-    expect(line({status: 'invalid', error: 'ip_list'}).enrichment.ip).toEqual({
-      status: 'invalid',
-      error: 'ip_list',
-      data: null,
-    });
+    const of = (result: Parameters<typeof encode>[1]) => JSON.parse(encode('{}', result)).enrichment.ip;
+    expect(of({status: 'empty'})).toEqual({status: 'empty', error: null, data: null});
+    const invalid = {status: 'invalid', error: 'ip_list'} as const;
+    expect(of(invalid)).toEqual({...invalid, data: null});
   });
 
   test.each([
@@ -163,18 +150,13 @@ describe('NDJSON', () => {
   });
 });
 
-describe('from CSV to NDJSON', () => {
-  const input = csvInput(['ip', '10', '2', '__proto__', 'ip#2'], {
-    columns: ['ip', '10', '2', '__proto__', 'ip#2'],
-  });
+test('from CSV to NDJSON the columns are fields in their order, all texts', () => {
+  const input = csvInput(['ip', '10', '2', '__proto__', 'ip#2']);
+  const row = csvRows(['192.0.2.1', '007', '"q"', 'p'])[0] as never;
   const encoder = createEncoder(input, city, output({kind: 'ndjson'}));
-
-  test('the columns are fields in their order, all texts', () => {
-    const row = csvRows(['192.0.2.1', '007', '"q"', 'p'])[0] as never;
-    expect(encoder.encode([enriched(row, [{status: 'empty'}])])).toBe(
-      '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
-    );
-  });
+  expect(encoder.encode([enriched(row, [{status: 'empty'}])])).toBe(
+    '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
+  );
 });
 
 describe('from NDJSON to CSV', () => {
@@ -203,12 +185,12 @@ describe('from NDJSON to CSV', () => {
 
 test('names that the output adds, whatever is looked up', () => {
   const [csv, ndjson] = [output(), output({kind: 'ndjson'})];
-  expect(passthroughNames(ndjsonInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
-  expect(passthroughNames(ndjsonInput(['ip']), csv)).toEqual({input: ['ip'], added: ['other_fields']});
-  expect(passthroughNames(csvInput(['ip']), csv)).toEqual({input: ['ip'], added: []});
-  expect(passthroughNames(csvInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
-  expect(passthroughNames(ndjsonInput(['ip']), {...ndjson, flatten: true})).toEqual({
-    input: ['ip'],
-    added: [],
-  });
+  for (const [input, written, added] of [
+    [ndjsonInput(['ip']), ndjson, ['enrichment']],
+    [ndjsonInput(['ip']), csv, ['other_fields']],
+    [csvInput(['ip']), csv, []],
+    [csvInput(['ip']), ndjson, ['enrichment']],
+    [ndjsonInput(['ip']), {...ndjson, flatten: true}, []],
+  ] as const)
+    expect(passthroughNames(input, written)).toEqual({input: ['ip'], added});
 });

@@ -13,6 +13,13 @@ const mac = csvInput(['ip'], {eol: '\r'});
 const json = ndjsonInput(['ip']);
 
 type Said = Partial<Job['settings']>;
+type Source = Parameters<typeof outputFormat>[1];
+
+const formatOf = (said: Said, format: InputFormat = csvInput(['ip'])) =>
+  outputFormat(
+    {settings: {escapeFormulas: 'answers', score: 'default', flatten: false, ...said}} as unknown as Job,
+    {format} as Source,
+  );
 
 test.each<[string, InputFormat, Said, string]>([
   ['CSV stays as it is', csvInput(['ip']), {}, 'csv , LF'],
@@ -33,19 +40,9 @@ test.each<[string, InputFormat, Said, string]>([
   ['CSV keeps its semicolons', excel, {outputFormat: 'csv'}, 'csv ; CRLF bom sep='],
   ['JSON becomes CSV', json, {outputFormat: 'csv'}, 'csv , LF'],
   ['JSON becomes TSV', json, {outputFormat: 'tsv'}, 'csv TAB LF'],
-  [
-    'a delimiter that is said counts for CSV from JSON',
-    json,
-    {outputFormat: 'csv', delimiter: ';'},
-    'csv ; LF',
-  ],
+  ['a delimiter that is said counts', json, {outputFormat: 'csv', delimiter: ';'}, 'csv ; LF'],
 ])('%s', (_, format, said, expected) => {
-  const job = {
-    settings: {escapeFormulas: 'answers', score: 'none', flatten: false, ...said},
-  } as unknown as Job;
-  const {kind, delimiter, eol, bom, sepLine} = outputFormat(job, {format} as Parameters<
-    typeof outputFormat
-  >[1]);
+  const {kind, delimiter, eol, bom, sepLine} = formatOf({score: 'none', ...said}, format);
   const parts = [
     kind,
     ...(kind === 'csv' ? [delimiter === '\t' ? 'TAB' : delimiter] : []),
@@ -56,17 +53,11 @@ test.each<[string, InputFormat, Said, string]>([
   expect(parts.join(' ')).toBe(expected);
 });
 
-const formatOf = (said: object) =>
-  outputFormat(
-    {settings: {escapeFormulas: 'answers', score: 'default', flatten: false, ...said}} as unknown as Job,
-    {format: csvInput(['ip'])} as Parameters<typeof outputFormat>[1],
-  );
-
 test.each([
   ['none', [false, false]],
   ['answers', [false, true]],
   ['all', [true, true]],
-])(
+] as const)(
   'formulas are escaped as --escape-formulas %s says, in the list’s own cells and in answers',
   (how, where) => {
     const {escapeInput, escapeAnswers} = formatOf({escapeFormulas: how});
@@ -74,7 +65,7 @@ test.each([
   },
 );
 
-test.each([
+test.each<[Said, string]>([
   [{}, 'score level reasons points missing repairs'],
   [{score: 'none'}, 'repairs'],
   [{fields: ['ip.city']}, 'score level reasons'],
@@ -85,9 +76,7 @@ test.each([
 });
 
 test('nested fields become columns of CSV alone: NDJSON keeps its rows as they are', () => {
-  const source = {format: json, sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')]} as unknown as Parameters<
-    typeof writtenInput
-  >[0];
+  const source = {format: json, sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')]} as unknown as Source;
   const columns = (kind: 'csv' | 'ndjson', flatten: boolean) =>
     writtenInput(source, output({kind, flatten})).columns;
   expect(columns('csv', true)).toEqual(['ip.v4']);

@@ -112,16 +112,11 @@ test('a run is known by shares and a mean, not by names or values', () => {
 });
 
 test('a jump is said in a sentence', () => {
-  expect(driftSentence({what: 'risk.high', now: 0.124, usual: 0.031, runs: 9})).toBe(
-    'share of high risk 12% (usually 3.1%)',
-  );
-  expect(driftSentence({what: 'rows', now: 12_000, usual: 40_000.5, runs: 9})).toBe(
-    'rows 12,000 (usually 40,001)',
-  );
-  expect(driftSentence({what: 'credits', now: 1_600, usual: 1_000, runs: 9})).toBe(
-    'credits 1,600 (usually 1,000)',
-  );
-  expect(driftSentence({what: 'risk.mean', now: 31.26, usual: 20, runs: 9})).toBe(
-    'mean risk score 31.3 (usually 20)',
-  );
+  for (const [what, now, usual, sentence] of [
+    ['risk.high', 0.124, 0.031, 'share of high risk 12% (usually 3.1%)'],
+    ['rows', 12_000, 40_000.5, 'rows 12,000 (usually 40,001)'],
+    ['credits', 1_600, 1_000, 'credits 1,600 (usually 1,000)'],
+    ['risk.mean', 31.26, 20, 'mean risk score 31.3 (usually 20)'],
+  ] as const)
+    expect(driftSentence({what, now, usual, runs: 9})).toBe(sentence);
 });

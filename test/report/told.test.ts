@@ -1,20 +1,14 @@
-import {readFileSync, writeFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {sendPing} from '../../src/client/ping.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {startPingServer} from '../support/ping-server.ts';
 
 const LIST = 'email\njo@example.com\n';
-const ARGS = ['run', 'in.csv', '--email', 'email', '--endpoint', 'embedded', '--no-store'];
-
-function site(): Sandbox {
-  const sandbox = createSandbox();
-  sandbox.write('in.csv', LIST);
-  return sandbox;
-}
+const RUN = 'run in.csv --email email --endpoint embedded --no-store';
+const site = (files: Readonly<Record<string, string>> = {}) => createSandbox({'in.csv': LIST, ...files});
 
 describe('messages to other services', () => {
   test('follows no redirect', async () => {
@@ -36,16 +30,14 @@ describe('messages to other services', () => {
 
 describe('a run that finds another at its output', () => {
   test('tells no health check, leaves the metrics as they are, and is no alarm for cron or GitHub', async () => {
-    using sandbox = site();
+    using sandbox = site({'out.prom': '# HELP bulk_enrich_x The other one writes it.\n'});
     await using health = await startPingServer();
-    sandbox.write('out.prom', '# HELP bulk_enrich_x The other one writes it.\n');
     const lock = takeLock(sandbox.path('in.enriched.csv.run'), {ours: true, busy: () => ''});
-    const told = ['--ping-url', health.url, '--metrics', 'out.prom'];
-    const env = {GITHUB_ACTIONS: 'true'};
-    const loud = await runHere(sandbox, [...ARGS, ...told], {env});
+    const line = `${RUN} --ping-url ${health.url} --metrics out.prom`;
+    const loud = await runHere(sandbox, line, {env: {GITHUB_ACTIONS: 'true'}});
     expect([loud.code, loud.stderr]).toEqual([11, expect.stringMatching(/^::notice /)]);
     expect(loud.stderr).not.toContain('::error');
-    expect(await runHere(sandbox, [...ARGS, ...told, '--quiet'])).toMatchObject({code: 11, stderr: ''});
+    expect(await runHere(sandbox, `${line} --quiet`)).toMatchObject({code: 11, stderr: ''});
     lock.release();
     expect(health.pings).toEqual([]);
     expect(sandbox.read('out.prom')).toContain('The other one writes it.');
@@ -53,101 +45,65 @@ describe('a run that finds another at its output', () => {
 });
 
 test('a health check is told of gaps as of a success, as schedules take them', async () => {
-  using sandbox = createSandbox();
+  using sandbox = site({'in.csv': `${LIST}"jo@example.com",one too many\n`});
   await using health = await startPingServer();
-  sandbox.write('in.csv', `${LIST}"jo@example.com",one too many\n`);
-  expect((await runHere(sandbox, [...ARGS, '--ping-url', health.url])).code).toBe(3);
+  expect((await runHere(sandbox, `${RUN} --ping-url ${health.url}`)).code).toBe(3);
   expect(health.pings.map(told => told.split('/').at(-1))).toEqual(['start', health.url.split('/').at(-1)]);
 });
 
 describe('metrics on every exit', () => {
-  const codeIn = (text: string) => /^bulk_enrich_last_run_exit_code\{.*\} (\d+)$/m.exec(text)?.[1];
+  const success = (job: string) =>
+    `# HELP bulk_enrich_x x\nbulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\nbulk_enrich_last_run_success{job_name="${job}"} 1\n`;
+  const JOB = 'name: nightly\ninput: in.csv\nmetrics: out.prom\n';
 
-  test('a key that is missing, a setting that is wrong, an output that is there', async () => {
-    using sandbox = site();
-    sandbox.write(
-      'job.yaml',
-      'name: nightly\ninput: in.csv\nendpoint: live\nmetrics: "{date}.prom"\ndate: 2026-01-05\n',
-    );
-    writeFileSync(sandbox.path('2026-01-05.prom'), success('nightly'));
-    const withoutKey = await runHere(sandbox, ['run', '--job', 'job.yaml']);
-    expect(withoutKey.code).toBe(2);
-    const after = sandbox.read('2026-01-05.prom');
-    expect(codeIn(after)).toBe('2');
-    expect(after).toContain('bulk_enrich_last_run_success{job_name="nightly"} 0\n');
-    expect(after).toContain('bulk_enrich_last_success_timestamp_seconds{job_name="nightly"} 1700000000\n');
-
-    for (const wrong of [
-      ['--rate', 'fast'],
-      ['-o', 'in.csv'],
-    ]) {
-      writeFileSync(sandbox.path('out.prom'), success(''));
-      const {code} = await runHere(sandbox, [...ARGS, '--metrics', 'out.prom', ...wrong]);
-      expect([code, codeIn(sandbox.read('out.prom'))]).toEqual([2, '2']);
-    }
+  /** Each in the series that an alert goes by, which keeps the time of the last success. */
+  test.each<[what: string, line: string, file: string, code?: number, job?: string]>([
+    ['a key that is missing', 'run --job job.yaml', `${JOB}endpoint: live\n`],
+    ['a setting that is wrong', `${RUN} --metrics out.prom --rate fast`, '', 2, ''],
+    ['an output that is the list', `${RUN} --metrics out.prom -o in.csv`, '', 2, ''],
+    ['a list that is missing', 'run none.csv --ip ip --endpoint embedded --metrics out.prom', '', 8, ''],
+    ['a list that is empty', 'run empty.csv --ip ip --endpoint embedded --metrics out.prom', '', 8, ''],
+    [
+      'a path with its day',
+      'run --job job.yaml',
+      `${JOB.replace('out.prom', '"{date}.prom"\ndate: 2026-01-05')}endpoint: live\n`,
+    ],
+    ['a job file that is missing', 'run --job missing.yaml --metrics out.prom', '', 2, 'a \\"b\\"'],
+    // Settings on lines of their own count, before the mistake and after it.
+    ['a job file with a mistake', 'run --job job.yaml', 'metrics: out.prom\nip: [ip\nname: "nightly\n'],
+    ['a name behind the mistake', 'run --job job.yaml', 'ip: [ip\nname: nightly\nmetrics: out.prom\n'],
+    ['a flag that there is not', 'run --job job.yaml --bogus', `${JOB}endpoint: embedded\n`],
+    ['the same before the job', 'run --bogus --job job.yaml', `${JOB}endpoint: embedded\n`],
+    ['a flag without its value', 'run --job job.yaml --rate', `${JOB}endpoint: embedded\n`],
+    ['metrics on the command line', `${RUN} --metrics out.prom --on-what x`, '', 2, ''],
+  ])('%s', async (_, line, file, code = 2, job = 'nightly') => {
+    using sandbox = site({'job.yaml': file, 'empty.csv': ''});
+    const path = file.includes('{date}') ? '2026-01-05.prom' : 'out.prom';
+    sandbox.write(path, success(job));
+    const ended = await runHere(sandbox, line, {env: {GITHUB_ACTIONS: 'true'}});
+    expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(/^Error: /m)]);
+    expect(ended.stderr.match(/^::error /gm)).toHaveLength(1);
+    const text = sandbox.read(path);
+    expect(text).toMatch(new RegExp(`^bulk_enrich_last_run_exit_code\\{.*\\} ${code}$`, 'm'));
+    expect(text).toContain(`bulk_enrich_last_run_success{job_name="${job}"} 0\n`);
+    expect(text).toContain(`bulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\n`);
     expect(sandbox.read('in.csv')).toBe(LIST);
   });
 
-  test('of a job file that is missing or has a mistake, in the series that an alert goes by', async () => {
-    using sandbox = site();
-    const kept = (job = 'nightly') => {
-      const text = sandbox.read('out.prom');
-      expect(codeIn(text)).toBe('2');
-      expect(text).toContain(`bulk_enrich_last_run_success{job_name="${job}"} 0\n`);
-      expect(text).toContain(`bulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\n`);
-      writeFileSync(sandbox.path('out.prom'), success('nightly'));
-    };
-    writeFileSync(sandbox.path('out.prom'), success('a \\"b\\"'));
-    await runHere(sandbox, ['run', '--job', 'missing.yaml', '--metrics', 'out.prom']);
-    kept('a \\"b\\"');
-    // Settings on lines of their own count, before the mistake and after it.
-    sandbox.write('broken.yaml', 'metrics: out.prom\nip: [ip\nname: "nightly\n');
-    const broken = await runHere(sandbox, ['run', '--job', 'broken.yaml']);
-    expect(broken).toMatchObject({code: 2, errorCode: 'job_syntax'});
-    kept();
-    writeFileSync(sandbox.path('out.prom'), '');
-    sandbox.write('broken.yaml', 'ip: [ip\nname: other\nmetrics: out.prom\n');
-    await runHere(sandbox, ['run', '--job', 'broken.yaml']);
-    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name="other"} 0\n');
-  });
-
-  test('of a command line that is not right', async () => {
-    using sandbox = site();
-    sandbox.write('job.yaml', 'name: nightly\ninput: in.csv\nendpoint: embedded\nmetrics: out.prom\n');
-    writeFileSync(sandbox.path('out.prom'), success('nightly'));
-    for (const wrong of [
-      ['run', '--job', 'job.yaml', '--bogus'],
-      ['run', '--bogus', '--job', 'job.yaml'],
-      [...ARGS, '--metrics', 'new.prom', '--name', 'nightly', '--on-what', 'x'],
-      ['run', '--job', 'job.yaml', '--rate'],
-    ]) {
-      const env = {GITHUB_ACTIONS: 'true'};
-      const {code, stderr} = await runHere(sandbox, wrong, {env});
-      expect([code, stderr], wrong.join(' ')).toEqual([2, expect.stringMatching(/^Error: /m)]);
-      expect(stderr.match(/^::error /gm)).toHaveLength(1);
-      const name = wrong.includes('new.prom') ? 'new.prom' : 'out.prom';
-      expect(codeIn(sandbox.read(name))).toBe('2');
-      writeFileSync(sandbox.path('out.prom'), success('nightly'));
-    }
-    await runHere(sandbox, ['run', '--help', '--metrics', 'out.prom']);
-    await runHere(sandbox, ['plan', '--job', 'job.yaml', '--bogus']);
-    expect(sandbox.read('out.prom')).toBe(success('nightly'));
-  });
+  test.each(['run --help --metrics out.prom', 'plan --job job.yaml --bogus', `${RUN} --metrics in.csv`])(
+    'no run, or a file that is no metrics: it stays as it is: %s',
+    async line => {
+      using sandbox = site({'job.yaml': JOB, 'out.prom': success('nightly')});
+      await runHere(sandbox, line);
+      expect([sandbox.read('out.prom'), sandbox.read('in.csv')]).toEqual([success('nightly'), LIST]);
+    },
+  );
 
   test('from code, too', async () => {
     using sandbox = site();
     const metrics = sandbox.path('out.prom');
     const given = {input: sandbox.path('in.csv'), email: 'email', endpoint: 'live' as const, metrics};
     await expect(runJob(given, {env: {}})).rejects.toThrow(/BULK_ENRICH/);
-    expect(codeIn(readFileSync(metrics, 'utf8'))).toBe('2');
+    expect(sandbox.read('out.prom')).toMatch(/^bulk_enrich_last_run_exit_code\{.*\} 2$/m);
   });
-
-  test('a file that is no metrics stays as it is, whatever was wrong', async () => {
-    using sandbox = site();
-    const {code} = await runHere(sandbox, [...ARGS, '--metrics', 'in.csv']);
-    expect([code, sandbox.read('in.csv')]).toEqual([2, LIST]);
-  });
-
-  const success = (job: string) =>
-    `# HELP bulk_enrich_x x\nbulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\nbulk_enrich_last_run_success{job_name="${job}"} 1\n`;
 });

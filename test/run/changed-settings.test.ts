@@ -10,7 +10,7 @@ import type {Call} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {type Ended, interrupt, openStage, type Stage} from '../support/stage.ts';
 
-const ROWS = 20;
+const ROWS = 12;
 const numbers = Array.from({length: ROWS}, (_, i) => i);
 const pad = 'x'.repeat(1_100);
 
@@ -80,7 +80,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ndjson', fieldsOf('ip').map(({name}) => name)],
   ],
   ipFromList: [['listed', 'only']],
-  empty: [['ip', '203.0.113.15']],
+  empty: [['ip', '203.0.113.11']],
   header: [
     ['ip', false],
     ['toCsv', false],

@@ -61,7 +61,7 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     'a reset': reply.drop('reset'),
     'a closed connection': reply.drop('close'),
     'no answer in time': reply.stall(),
-    'an answer that never ends': reply.drip(20, {endless: true}),
+    'an answer that never ends': reply.drip(20),
     'an answer that is cut off by a reset': reply.cut(20, 'reset'),
     'an answer that is cut off by an end': reply.cut(20, 'close'),
   },

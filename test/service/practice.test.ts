@@ -3,7 +3,7 @@ import {ServiceError} from '../../src/service/http/error-body.ts';
 import {Practice, type PracticeFault} from '../../src/service/http/practice.ts';
 import {makeServer} from '../../src/service/http/server.ts';
 import {Throttle} from '../../src/service/http/throttle.ts';
-import {askService, running} from './running.ts';
+import {askService, fetchIp, running} from './running.ts';
 
 const nameOf = (fault: PracticeFault | undefined): string =>
   fault instanceof ServiceError ? fault.code : (fault ?? 'none');
@@ -43,12 +43,7 @@ describe('faults', () => {
     for (const kind of draw(3, 1, 60)) {
       const asked = new AbortController();
       if (kind === 'stall') setTimeout(() => asked.abort(), 100);
-      const response = await fetch(`${service.url}/intelligence/ip`, {
-        method: 'POST',
-        headers: {'Content-Type': 'application/json'},
-        body: JSON.stringify({api_key: service.apiKey, ip: '8.8.8.8'}),
-        signal: asked.signal,
-      }).catch(() => undefined);
+      const response = await fetchIp(service, {signal: asked.signal}).catch(() => undefined);
       const text = await response?.text().catch(() => undefined);
       if (['reset', 'cut-off', 'stall'].includes(kind)) {
         expect(text, kind).toBeUndefined();
@@ -114,13 +109,7 @@ describe('the throttle', () => {
 
   it('over HTTP: 429 throttled, with Retry-After and RateLimit headers, free of charge', async () => {
     const service = await running({rateLimit: 0.01});
-    const ask = (): Promise<Response> =>
-      fetch(`${service.url}/intelligence/ip`, {
-        method: 'POST',
-        headers: {'Content-Type': 'application/json'},
-        body: JSON.stringify({api_key: service.apiKey, ip: '8.8.8.8'}),
-      });
-    const [first, second] = [await ask(), await ask()];
+    const [first, second] = [await fetchIp(service), await fetchIp(service)];
     expect(first.status).toBe(200);
     expect(first.headers.get('ratelimit-remaining')).toBe('0');
     expect(second.status).toBe(429);

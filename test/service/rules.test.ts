@@ -124,23 +124,18 @@ describe('rules', () => {
     return path;
   };
 
+  const written = (more: string) => `{id: a, name: a, source: bot, ${more}}`;
   it.each([
     ['[', /can't be read/],
     ['{}', /the file/],
     ['[{id: a}]', /0\.name/],
-    ['[{id: a, name: a, source: bot, action: eat, when: "true"}]', /0\.action/],
-    ['[{id: a, name: a, source: bot, action: flag, when: "true", wieght: 3}]', /wieght/],
-    ['[{id: a, name: a, source: bot, action: flag, when: "toor"}]', /condition of a.*toor/],
-    ['[{id: a, name: a, source: bot, action: flag, when: "1 +"}]', /condition of a/],
-    ['[{id: a, name: a, source: bot, action: flag, when: "duration"}]', /condition of a.*double/],
-    [
-      `[{id: a, name: a, source: bot, action: flag, when: "duration < double('many')"}]`,
-      /condition of a.*double\(\) takes/,
-    ],
-    [
-      '[{id: a, name: a, source: bot, action: flag, when: "tor"}, {id: a, name: b, source: bot, action: flag, when: "vpn"}]',
-      /twice/,
-    ],
+    [`[${written('action: eat, when: "true"')}]`, /0\.action/],
+    [`[${written('action: flag, when: "true", wieght: 3')}]`, /wieght/],
+    [`[${written('action: flag, when: "toor"')}]`, /condition of a.*toor/],
+    [`[${written('action: flag, when: "1 +"')}]`, /condition of a/],
+    [`[${written('action: flag, when: "duration"')}]`, /condition of a.*double/],
+    [`[${written(`action: flag, when: "duration < double('many')"`)}]`, /condition of a.*double\(\) takes/],
+    [`[${written('action: flag, when: "tor"')}, ${written('action: flag, when: "vpn"')}]`, /twice/],
   ])('%s keeps the service from starting, with a reason', async (text, reason) => {
     const path = rulesFile(text);
     const starting = startService({rulesFile: path});
@@ -149,7 +144,7 @@ describe('rules', () => {
   });
 
   it.each(['rulesFile', 'sessionsFile'])(
-    'a device as its %s keeps the service from starting, not read',
+    'a device as its %s keeps it from starting, not read',
     async name => {
       await expect(startService({[name]: '/dev/null'})).rejects.toThrow('it is a device, not a file');
     },

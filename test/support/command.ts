@@ -59,7 +59,8 @@ export interface Sandbox extends Disposable {
   start(args: readonly string[], options?: CommandOptions): RunningCommand;
 }
 
-export function createSandbox(): Sandbox {
+/** @param files texts of files in its directory, by their names */
+export function createSandbox(files: Readonly<Record<string, string | Uint8Array>> = {}): Sandbox {
   const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
   const directory = join(root, 'work');
   const home = join(root, 'home');
@@ -68,15 +69,17 @@ export function createSandbox(): Sandbox {
   const read = (name: string) => readFileSync(path(name), 'utf8');
   const start = (args: readonly string[], options: CommandOptions = {}) =>
     startCommand(args, options, directory, home);
+  const write = (name: string, content: string | Uint8Array) => {
+    mkdirSync(dirname(path(name)), {recursive: true});
+    writeFileSync(path(name), content);
+    return path(name);
+  };
+  for (const [name, text] of Object.entries(files)) write(name, text);
   return {
     directory,
     home,
     path,
-    write(name, content) {
-      mkdirSync(dirname(path(name)), {recursive: true});
-      writeFileSync(path(name), content);
-      return path(name);
-    },
+    write,
     read,
     summary: name => JSON.parse(read(name)) as Summary,
     files: () => filesUnder(directory),

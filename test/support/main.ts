@@ -11,6 +11,8 @@ import {until} from './until.ts';
 
 /** A command's end, with the code and message of its error; both are undefined where it ended well. */
 export interface HereOutcome extends CommandOutcome {
+  /** Its stdout and stderr together, as a runner's log has them. */
+  readonly log: string;
   readonly errorCode: string | undefined;
   readonly message: string | undefined;
 }
@@ -25,12 +27,14 @@ export interface HereOptions extends Pick<CommandOptions, 'env'> {
 /**
  * Runs the command line in this very process, in a sandbox's directory and home: for the many cases that a process of
  * their own each would take minutes for. One at a time, since the process has one environment: they wait for each other.
+ * Words without blanks may come as one line, as a person types them.
  */
 export function runHere(
   sandbox: Sandbox,
-  args: readonly string[],
+  line: string | readonly string[],
   options: HereOptions = {},
 ): Promise<HereOutcome> {
+  const args = typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
   const outcome = running.then(() => runAlone(sandbox, args, options));
   running = outcome.catch(() => {});
   return outcome;
@@ -86,10 +90,11 @@ async function runAlone(
   {env = {}, stdin = '', isTerminal = false}: HereOptions,
 ): Promise<HereOutcome> {
   const before = {cwd: process.cwd(), env: process.env, argv: process.argv, isTTY: process.stderr.isTTY};
-  const written = {stdout: '', stderr: ''};
+  const written = {stdout: '', stderr: '', log: ''};
   const spies = (['stdout', 'stderr'] as const).map(name =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, ...rest) => {
       written[name] += String(chunk);
+      written.log += String(chunk);
       const done = rest.at(-1);
       if (typeof done === 'function') done();
       return true;

@@ -1,6 +1,5 @@
-import {cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {cpSync, renameSync, rmSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
 import {expect} from 'vitest';
@@ -11,12 +10,13 @@ import {checkSettings, createPlaceOf, type RawSettings} from '../../src/job/pars
 import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {earlierRuns} from '../../src/run/end/history.ts';
-import type {Phase, RunIo} from '../../src/run/io.ts';
+import type {RunIo} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
 import type {RunOutcome} from '../../src/run/run-outcome.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
+import {createSandbox} from './command.ts';
 
 /** A directory, a home and a server, in which runs are made from this process: many of them in little time. */
 export interface Stage extends AsyncDisposable {
@@ -35,19 +35,14 @@ export interface Stage extends AsyncDisposable {
   history(): RunRecord[];
 }
 
-export interface StageOptions {
+export interface StageOptions extends Partial<Pick<RunIo, 'now' | 'phase' | 'storePatienceMs' | 'stillMs'>> {
   /** Run as a job file's job, which names its endpoint. */
   readonly fromFile?: boolean;
   readonly name?: string;
   readonly stdin?: string | Readable;
   readonly env?: Readonly<Record<string, string>>;
-  readonly now?: () => number;
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
-  readonly storePatienceMs?: number;
-  readonly metricsEveryMs?: number;
-  readonly phase?: Phase;
-  readonly stillMs?: RunIo['stillMs'];
   readonly warned?: (sentence: string) => void;
 }
 
@@ -69,10 +64,9 @@ const KEY = 'stage-key-71ac4f';
 
 export async function openStage(options: Partial<ApiServerOptions> = {}): Promise<Stage> {
   const api = await startApiServer({key: KEY, ...options});
-  const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-stage-'));
-  const directory = join(root, 'work');
-  const home = join(root, 'home');
-  for (const folder of [directory, home]) mkdirSync(folder);
+  const sandbox = createSandbox();
+  const {directory, home, path, write, read} = sandbox;
+  const root = dirname(directory);
   const env = {
     BULK_ENRICH_BASE_URL: api.url,
     BULK_ENRICH_API_KEY: KEY,
@@ -80,20 +74,10 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: join(home, 'config'),
   };
-  const path = (name: string) => join(directory, name);
   return {
-    api,
-    directory,
-    env,
-    path,
-    write: (name, text) => writeFileSync(path(name), text),
-    read: name => readFileSync(path(name), 'utf8'),
-    account(name, text) {
-      const accounts = join(env.XDG_CONFIG_HOME, 'bulk-enrich', 'accounts');
-      mkdirSync(accounts, {recursive: true});
-      writeFileSync(join(accounts, name), text.replace('URL', api.url));
-      return join(accounts, name);
-    },
+    ...{api, directory, env, path, write, read},
+    account: (name, text) =>
+      write(`../home/config/bulk-enrich/accounts/${name}`, text.replace('URL', api.url)),
     run: (settings, given) => runOn(directory, env, settings, given),
     async killAt(call, settings, given) {
       const stopper = new Stopper();
@@ -116,7 +100,7 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     },
     async [Symbol.asyncDispose]() {
       await api.close();
-      rmSync(root, {recursive: true, force: true});
+      sandbox[Symbol.dispose]();
     },
   };
 }
@@ -143,24 +127,21 @@ async function attempt(
     fromFile = false,
     name,
     stdin = '',
-    now = Date.now,
     stopper = new Stopper(),
     watch,
-    storePatienceMs,
-    metricsEveryMs,
-    phase,
-    stillMs,
     warned,
+    env: _,
+    ...others
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
 ): Promise<Pick<Ended, 'code' | 'errorCode' | 'message' | 'summary' | 'found'>> {
   const absolute = (path: string) => (path === '-' ? path : join(directory, path));
-  const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
+  const {input = 'list.csv', output = 'out.csv', ...more} = raw as {input?: string; output?: string};
   let summaryPath: string | undefined;
   const summary = () => readSummary(summaryPath);
   try {
-    const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...others};
+    const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...more};
     const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
     const source = {name, inputs: [absolute(input)], output: absolute(output), settings, fromFile};
     const job = resolveJob({...source, placeOf: createPlaceOf(undefined, given)}, env, false);
@@ -169,17 +150,14 @@ async function attempt(
       env,
       stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
       stdout,
-      now,
+      now: Date.now,
       random: Math.random,
       log: pino({level: 'silent'}),
       warn: (sentence: unknown) => {
         warnings.push(String(sentence));
         warned?.(String(sentence));
       },
-      ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
-      ...(metricsEveryMs === undefined ? {} : {metricsEveryMs}),
-      ...(phase === undefined ? {} : {phase}),
-      ...(stillMs === undefined ? {} : {stillMs}),
+      ...others,
     };
     const outcome = await run(job, io, stopper, session => {
       watch?.(session);

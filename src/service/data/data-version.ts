@@ -1,16 +1,18 @@
 import {hash} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {memoize} from '../../operations/memoize.ts';
 import {sourceFile} from '../../operations/package-files.ts';
 import {cityPackage, dataDirectory, installedVersion, readManifest} from './packed-data.ts';
 
 /**
  * A short hash of the data from which the embedded service answers: the packed files, the installed packages, and
  * this project's own lists. It changes whenever any of them changes.
- *
- * @param ownLists the folder with this project's lists, as CSV
  */
-export function dataVersion(ownLists = sourceFile('')): string {
+export const dataVersion = memoize(() => versionWith(sourceFile('')));
+
+/** @param ownLists the folder with this project's lists, as CSV */
+export function versionWith(ownLists: string): string {
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})

@@ -26,34 +26,40 @@ rules:
 });
 afterAll(() => box[Symbol.dispose]());
 
-const run = (output: string, rules: string, ...more: string[]) =>
-  runHere(box, [
-    ...['run', 'in.csv', '-o', output, '--endpoint', 'embedded', '--score', rules, '--ip', 'ip'],
-    ...['--email', 'mail', '--verdict', `token=token,action=${TEST_ACTION_NEVER_PASS}`, ...more],
-  ]);
+/** Runs a list with the embedded service. */
+const enrich = (line: string) => runHere(box, `run ${line} --endpoint embedded`);
+const run = (output: string, rules: string, flags = '') =>
+  enrich(
+    `in.csv -o ${output} --score ${rules} --ip ip --email mail --verdict token=token,action=${TEST_ACTION_NEVER_PASS} ${flags}`,
+  );
+const score = (line: string) => runHere(box, `score ${line}`);
 
 test.each([
-  ['csv', 'default'],
-  ['csv', 'none'],
-  ['ndjson', 'default'],
-  ['ndjson', 'none'],
-  ['ndjson', 'default', '--flatten'],
-  ['ndjson', 'none', '--flatten'],
-  ['csv', 'default', '--escape-formulas', 'all', '--output-format', 'csv-bom'],
+  ['csv', ['default', 'none'], ''],
+  ['ndjson', ['default', 'none'], ''],
+  ['ndjson', ['default', 'none'], '--flatten'],
+  ['csv', ['default'], '--escape-formulas all --output-format csv-bom'],
 ])(
-  'a %s scored by %s, scored again, is byte for byte what a run by those rules writes %s',
-  async (kind, before, ...flags) => {
-    expect((await run(`expected.${kind}`, 'new.yaml', ...flags)).stderr).not.toContain('Error');
-    await run(`out.${kind}`, before, ...flags);
-    const again = ['score', `out.${kind}`, '--rules', 'new.yaml', '-o', `again.${kind}`];
-    const {code, stderr} = await runHere(box, again);
-    expect([code, stderr]).toEqual([0, `4 rows written to again.${kind}.\n`]);
-    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+  'a %s scored by %j, scored again, is byte for byte what a run by those rules writes %s; what it says is what diff says',
+  async (kind, rules, flags) => {
+    const [expected, again] = [`expected.${kind}`, `again.${kind}`];
+    expect((await run(expected, 'new.yaml', flags)).stderr).not.toContain('Error');
+    for (const before of rules) {
+      await run(`out.${kind}`, before, `${flags} --force`);
+      const {code, stdout, stderr} = await score(`out.${kind} --rules new.yaml -o ${again} --json --force`);
+      expect([code, stderr]).toEqual([0, `4 rows written to ${again}.\n`]);
+      expect(box.read(again)).toBe(box.read(expected));
+      if (before === 'none') continue;
+      const said = JSON.parse(stdout);
+      expect(said.changed).toBeGreaterThan(0);
+      const compared = await runHere(box, `diff out.${kind} ${expected} --key id --json`);
+      expect({...said, key: ['id'], without_key: {old: 0, new: 0}}).toEqual(JSON.parse(compared.stdout));
+    }
   },
 );
 
-test.each([[[]], [['--flatten']]])(
-  'a row’s own fields with the names of results stay as they are when it is scored again %j',
+test.each(['', '--flatten'])(
+  'a row’s own fields with the names of results stay as they are when it is scored again %s',
   async flags => {
     const own =
       '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50},"mail":"a@mailinator.com"';
@@ -62,56 +68,39 @@ test.each([[[]], [['--flatten']]])(
       'more.yaml',
       'rules:\n  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n',
     );
-    const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
-    await runHere(box, [...list, '-o', 'out.ndjson']);
-    await runHere(box, [...list, '-o', 'expected.ndjson', '--score', 'more.yaml']);
-    const scored = ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson'];
-    expect((await runHere(box, scored)).code).toBe(0);
+    const list = `own.ndjson --email mail ${flags}`;
+    await enrich(`${list} -o out.ndjson`);
+    await enrich(`${list} -o expected.ndjson --score more.yaml`);
+    expect((await score('out.ndjson --rules more.yaml -o again.ndjson')).code).toBe(0);
     expect(box.read('again.ndjson')).toContain(`{"id":1,${own},`);
     expect(box.read('again.ndjson')).toBe(box.read('expected.ndjson'));
     expect(box.read('again.ndjson')).toContain('throwaway');
   },
 );
 
-test('score prints the same comparison as diff', async () => {
-  await run('expected.csv', 'new.yaml');
-  await run('out.csv', 'default');
-  const {stdout} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json']);
-  const said = JSON.parse(stdout);
-  const compared = await runHere(box, ['diff', 'out.csv', 'expected.csv', '--key', 'id', '--json']);
-  expect({...said, key: ['id'], without_key: {old: 0, new: 0}}).toEqual(JSON.parse(compared.stdout));
-  expect(said.changed).toBeGreaterThan(0);
-});
-
 test('"now" is the start of the run of the output, or what is said', async () => {
   await run('out.csv', 'none');
-  const score = (...more: string[]) =>
-    runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json', ...more]);
-  const then = JSON.parse((await score('--now', '1999-12-31T00:00:00Z')).stdout);
-  expect(then.reasons.came.early).toBe(4);
-  expect(JSON.parse((await score()).stdout).reasons.came.early).toBeUndefined();
+  const early = async (now: string) =>
+    JSON.parse((await score(`out.csv --rules new.yaml --json ${now}`)).stdout).reasons.came.early;
+  expect([await early('--now 1999-12-31T00:00:00Z'), await early('')]).toEqual([4, undefined]);
   box.write('moved.csv', box.read('out.csv'));
-  const moved = await runHere(box, ['score', 'moved.csv', '--rules', 'new.yaml']);
+  const moved = await score('moved.csv --rules new.yaml');
   expect([moved.code, moved.stderr]).toEqual([2, expect.stringContaining('Add --now')]);
 });
 
 const NO_CAN_PASS = 'has no column of verify.verdict.can_pass';
 
 test.each([
-  ['csv', ['--fields', 'ip.country'], `out.csv ${NO_CAN_PASS}`],
-  ['ndjson', ['--fields', 'ip.country', '--flatten'], `out.ndjson ${NO_CAN_PASS}`],
-  ['ndjson', ['--fields', 'ip.country,verify.score'], `out.ndjson ${NO_CAN_PASS}`],
-  [
-    'csv',
-    ['--ip', 'ip=seen_', '--fields', 'ip.country'],
-    'the operation of the columns "seen_" is not clear',
-  ],
+  ['csv', '--fields ip.country', `out.csv ${NO_CAN_PASS}`],
+  ['ndjson', '--fields ip.country --flatten', `out.ndjson ${NO_CAN_PASS}`],
+  ['ndjson', '--fields ip.country,verify.score', `out.ndjson ${NO_CAN_PASS}`],
+  ['csv', '--ip ip=seen_ --fields ip.country', 'the operation of the columns "seen_" is not clear'],
 ])(
-  'a %s written with %j lacks what rules read: it is refused, and nothing is written',
+  'a %s written with %s lacks what rules read: it is refused, and nothing is written',
   async (kind, flags, sentence) => {
-    await run(`out.${kind}`, 'default', ...flags);
-    for (const to of [['-o', `again.${kind}`], []]) {
-      const {code, stderr} = await runHere(box, ['score', `out.${kind}`, '--rules', 'new.yaml', ...to]);
+    await run(`out.${kind}`, 'default', flags);
+    for (const to of [`-o again.${kind}`, '']) {
+      const {code, stderr} = await score(`out.${kind} --rules new.yaml ${to}`);
       expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
     }
     expect(box.files()).not.toContain(`again.${kind}`);
@@ -120,10 +109,10 @@ test.each([
 
 test('rules may read a field that no answer has, and that was not left out', async () => {
   box.write('list.csv', 'ip\n192.0.2.1\n');
-  await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--ip', 'ip', '-o', 'out.ndjson']);
+  await enrich('list.csv --ip ip -o out.ndjson');
   expect(box.read('out.ndjson')).not.toContain('"is_threat":');
   box.write('rare.yaml', 'rules: [{when: ip.is_threat, add: 5, reason: threat}]\n');
-  expect((await runHere(box, ['score', 'out.ndjson', '--rules', 'rare.yaml'])).code).toBe(0);
+  expect((await score('out.ndjson --rules rare.yaml')).code).toBe(0);
 });
 
 test.each([
@@ -150,58 +139,55 @@ test.each([
   - {when: 'ip.city == "\\u0027s-Hertogenbosch"', add: 1, reason: own}
 `,
   );
-  const {stdout} = await runHere(box, ['score', `out.${kind}`, '--rules', 'cities.yaml', '--json']);
+  const {stdout} = await score(`out.${kind} --rules cities.yaml --json`);
   expect(JSON.parse(stdout).reasons.came).toEqual(came);
 });
 
 test.each([
-  [8, 'input_corrupt', [], ',"note":1}\n'],
+  [8, 'input_corrupt', '', ',"note":1}\n'],
   // Its end looks like the answers' end.
-  [8, 'input_corrupt', [], ',"7":{"by":"me"}}\n'],
-  [8, 'input_corrupt', ['--score', 'none'], ',"review":{"by":"me"}}\n'],
-  [2, 'not_output', ['--flatten'], ',"note":1}\n'],
+  [8, 'input_corrupt', '', ',"7":{"by":"me"}}\n'],
+  [8, 'input_corrupt', '--score none', ',"review":{"by":"me"}}\n'],
+  [2, 'not_output', '--flatten', ',"note":1}\n'],
 ])(
   'rows that do not end with their answers are refused (%i, %s), and nothing is written',
   async (code, errorCode, flags, added) => {
     box.write('own.ndjson', '{"id":1,"mail":"a@mailinator.com"}\n');
     box.write('more.yaml', 'rules:\n  - {when: email.is_valid, add: 30, reason: valid}\n');
-    const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
-    await runHere(box, [...list, '-o', 'out.ndjson']);
+    await enrich(`own.ndjson --email mail ${flags} -o out.ndjson`);
     box.write('out.ndjson', box.read('out.ndjson').replace(/\}\n$/, added));
-    const scored = await runHere(box, ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson']);
-    expect(scored).toMatchObject({code, errorCode});
+    expect(await score('out.ndjson --rules more.yaml -o again.ndjson')).toMatchObject({code, errorCode});
     expect(box.files()).not.toContain('again.ndjson');
   },
 );
 
-test.each([['csv'], ['ndjson'], ['ndjson', '--flatten']])(
-  'two columns of one kind are told apart when a %s is scored again %s',
-  async (kind, ...flags) => {
+test.each(['csv', 'ndjson', 'ndjson --flatten'])(
+  'two columns of one kind are told apart when a %s is scored again',
+  async written => {
+    const [kind, flags = ''] = written.split(' ');
     box.write('two.csv', 'signup_ip,last_ip\n192.0.2.1,8.8.8.8\n8.8.8.8,192.0.2.1\n');
     box.write(
       'two.yaml',
       'rules:\n  - {when: signup_ip.is_bogon, add: 5, reason: first}\n  - {when: last_ip.is_bogon, add: 7, reason: last}\n',
     );
-    const columns = ['--ip', 'signup_ip', '--ip', 'last_ip'];
-    const list = ['run', 'two.csv', '--endpoint', 'embedded', ...columns, ...flags];
-    await runHere(box, [...list, '-o', `out.${kind}`]);
-    await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'two.yaml']);
-    const scored = ['score', `out.${kind}`, '--rules', 'two.yaml', '-o', `again.${kind}`, '--json'];
-    const {stdout} = await runHere(box, scored);
+    const list = `two.csv --ip signup_ip --ip last_ip ${flags}`;
+    await enrich(`${list} -o out.${kind}`);
+    await enrich(`${list} -o expected.${kind} --score two.yaml`);
+    const {stdout} = await score(`out.${kind} --rules two.yaml -o again.${kind} --json`);
     expect(JSON.parse(stdout).reasons.came).toEqual({first: 1, last: 1});
     expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
   },
 );
 
-test.each([['csv'], ['ndjson', '--flatten']])(
-  'a %s with some of the columns has the same ones when it is scored again %s',
-  async (kind, ...flags) => {
+test.each(['csv', 'ndjson --flatten'])(
+  'a %s with some of the columns has the same ones when it is scored again',
+  async written => {
+    const [kind, flags = ''] = written.split(' ');
     box.write('some.yaml', 'rules:\n  - {when: ip.country == "US", add: 5, reason: us}\n');
-    const fields = ['--fields', 'ip.country,risk.missing', ...flags];
-    const list = ['run', 'in.csv', '--endpoint', 'embedded', '--ip', 'ip', ...fields];
-    await runHere(box, [...list, '-o', `out.${kind}`]);
-    await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'some.yaml']);
-    await runHere(box, ['score', `out.${kind}`, '--rules', 'some.yaml', '-o', `again.${kind}`]);
+    const list = `in.csv --ip ip --fields ip.country,risk.missing ${flags}`;
+    await enrich(`${list} -o out.${kind}`);
+    await enrich(`${list} -o expected.${kind} --score some.yaml`);
+    await score(`out.${kind} --rules some.yaml -o again.${kind}`);
     expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
     expect(box.read(`again.${kind}`)).not.toContain('risk_points');
   },
@@ -225,10 +211,10 @@ rules:
   - {when: row.banned == "1", add: 0, reason: cheating}
 `,
   );
-  await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--email', 'mail', '-o', 'out.csv']);
-  const score = (...more: string[]) =>
-    runHere(box, ['score', 'out.csv', '--rules', 'bad.yaml', '--bad', 'row.banned == "1"', ...more]);
-  const {bad_rows: found} = JSON.parse((await score('--json')).stdout);
+  await enrich('list.csv --email mail -o out.csv');
+  const bad = (flags = '', value = '1') =>
+    score(`out.csv --rules bad.yaml --bad row.banned=="${value}" ${flags}`);
+  const {bad_rows: found} = JSON.parse((await bad('--json')).stdout);
   expect(found.rows).toEqual({bad: 15, others: 40});
   expect(found.reasons).toEqual([
     {name: 'throwaway', bad: 12, others: 4, times: 8},
@@ -239,10 +225,10 @@ rules:
     bad: 12,
     others: 4,
   });
-  const {stdout} = await score();
+  const {stdout} = await bad();
   expect(stdout).toMatch(/^15 bad rows, 40 others:$/m);
   expect(stdout).toMatch(/^throwaway +12 +4 +80% +10% +8\.0 ×$/m);
   expect(stdout).toMatch(/^seven +1 +0 +6\.7% +0% +too few$/m);
-  const wrong = await score('--bad', 'row.banned == "yes"');
+  const wrong = await bad('', 'yes');
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--bad holds for no row')]);
 });

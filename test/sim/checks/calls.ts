@@ -91,23 +91,16 @@ const resent: Check = {
   },
 };
 
-/** True if a session since has stopped since the service refused everything: what it asked is asked again. */
+/** True if a session since may have stopped since the service refused everything: what it asked is asked again. */
 function wasRefused(first: Call | undefined, run: Ended, sessions: readonly Ended[]): boolean {
   const from = sessions.findIndex(({process}) => process === first?.process);
-  return sessions.slice(Math.max(0, from)).some(one => {
-    if (one.nth >= run.nth) return false;
-    // It may be killed between its stop and its last word: also where it made no call, as all of its values had failed.
-    const isNothingAsked = one.calls.length === 0 && first !== undefined && isSettled(first);
-    return one.process.killed
-      ? isAllRefused(one) || isNothingAsked
-      : ['refused', 'credentials'].includes(one.said?.reason ?? '');
+  return sessions.slice(Math.max(0, from)).some(({nth, process, said, calls}) => {
+    if (nth >= run.nth) return false;
+    if (!process.killed) return ['refused', 'credentials'].includes(said?.reason ?? '');
+    // It may be killed between its stop and its last word.
+    const answered = new Set(calls.map(({told, operation}) => told === 'answered' && operation));
+    return calls.length === 0 || calls.some(({operation}) => !answered.has(operation));
   });
-}
-
-/** True if the calls of an operation brought rejections or unreadable answers, and no others. */
-function isAllRefused({calls}: Ended): boolean {
-  const answered = new Set(calls.filter(({told}) => told === 'answered').map(({operation}) => operation));
-  return calls.some(call => isSettled(call) && !answered.has(call.operation));
 }
 
 const within: Check = {

@@ -120,36 +120,21 @@ const setAside: Check = {
   },
 };
 
-/** True for a result that is not what was asked for. A rejection that the store keeps is an answer. */
-function isGap(result: LookedUp, scene: Scene): boolean {
-  const {status, error} = result;
-  if (status === 'skipped') return error !== 'condition';
-  return status === 'unknown' || (status === 'failed' && !isKept(result, scene));
-}
-
-/** Codes of the service's own, with which it rejects a value. */
+/** Codes of the service's own, with which it rejects a value: that may be its answer, and may be none. */
 const OWN_CODES: readonly string[] = [REFUSED, INVALID_TOKEN];
 
-/** True for a rejection with such a code, if a call that was sent later was answered. */
-function isKept({operation, value, error}: LookedUp, {run, calls}: Scene): boolean {
-  if (!OWN_CODES.includes(error)) return false;
-  if (!run.spec.store) return false;
-  const own = calls.filter(({spec}) => spec.account === run.spec.account);
-  const answered = Math.max(...own.map(({told, sentOrder}) => (told === 'answered' ? sentOrder : 0)));
-  return own.some(
-    call =>
-      call.operation === operation &&
-      call.value === value &&
-      call.code === error &&
-      call.sentOrder < answered,
-  );
+/** True for a result that is certainly not what was asked for. */
+function isGap({status, error}: LookedUp): boolean {
+  if (status === 'skipped') return error !== 'condition';
+  return status === 'unknown' || (status === 'failed' && !OWN_CODES.includes(error));
 }
+
+const isWanting = (result: LookedUp) => isGap(result) || OWN_CODES.includes(result.error);
 
 const judged: Check = {
   promise:
     'Exit code 0 means that nothing is missing, 3 that something is, 5 or 7 that all is; a run that stopped has another.',
-  broken(scene) {
-    const {run} = scene;
+  broken({run}) {
     const {code, reason} = run.said ?? {};
     if (code === undefined || !run.isAlone) return UNTRIED;
     if (run.end === 'refused' || run.end === 'stopped')
@@ -158,17 +143,13 @@ const judged: Check = {
     const output = run.after.get(outputPath(run.spec))?.toString();
     const lines = run.spec.way === 'rows' ? givenBack(run.rows) : (readRows(output ?? '') ?? []);
     const results = lines.flatMap(allLookedUp);
-    const gap = results.find(result => isGap(result, scene));
+    const gap = results.find(isGap);
     if (code === 0) {
       const {broken} = recordsOf(run.input);
       const isWhole = gap === undefined && broken.length === 0;
       return isWhole ? undefined : `0, and there is ${JSON.stringify(gap ?? 'a reject')}`;
     }
-    // A rejection that no answer confirms is no answer: it is a gap, as for code 0.
-    const hasAnswer = results.some(
-      result => result.status === 'ok' || (OWN_CODES.includes(result.error) && !isGap(result, scene)),
-    );
-    const isWithoutAnswer = gap !== undefined && !hasAnswer;
+    const isWithoutAnswer = results.some(isWanting) && !results.some(({status}) => status === 'ok');
     const isRight = code === 3 || (isWithoutAnswer && (code === 5 || code === 7));
     return isRight ? undefined : `it wrote all rows, and ended with ${code}`;
   },
@@ -198,6 +179,7 @@ export function faultOfHealed(run: Ended): string | undefined {
   const {said} = run;
   if (said === undefined) return 'it was killed';
   const {code, reason, message} = said;
-  const isRight = code === 0 || code === 3 || run.end === 'wrote' || reason === 'refused';
+  // One that finds its output complete ends as the session that wrote it.
+  const isRight = code === 0 || code === 3 || ['wrote', 'complete'].includes(run.end) || reason === 'refused';
   return isRight ? undefined : `${code} ${reason}: ${message}`;
 }

@@ -1,5 +1,5 @@
-import type {RunSpec} from '../model/commands.ts';
 import {canBeLookedUp, HEADER, type Operation} from '../model/places.ts';
+import type {RunSpec} from '../model/sequences.ts';
 import type {Ended} from '../model/simulation.ts';
 import {type Call, serialColumns, serialOf} from '../world/service.ts';
 import {ageOf, type Scene, TURN_MS} from './scene.ts';

@@ -1,5 +1,5 @@
-import type {RunSpec} from '../model/commands.ts';
 import {costOf} from '../model/places.ts';
+import type {RunSpec} from '../model/sequences.ts';
 import type {Ended, Simulation} from '../model/simulation.ts';
 import type {Inode} from '../world/disk.ts';
 import type {Call} from '../world/service.ts';

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {ROOT, TEMPORARY} from '../world/patched-fs.ts';
-import type {InputRow, RunSpec} from './commands.ts';
+import type {InputRow, RunSpec} from './sequences.ts';
 
 /** All places and names, and a run's settings. */
 

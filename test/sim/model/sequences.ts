@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import type {Command, Course, Fault, RunSpec, Sequence} from './commands.ts';
 
-/** Sequences of commands, as fast-check generates and shrinks them. */
+/** A user's commands as plain data, and how fast-check generates and shrinks sequences of them. */
+
+type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
@@ -22,7 +23,15 @@ const sometimes = <T>(value: fc.Arbitrary<T>, rarity: number) =>
     {weight: 1, arbitrary: value},
   );
 
-const row = oneof(
+/** Numbers of the values in a row: an address, that of the last login, a mailbox. A `broken` one can't be read. */
+export interface InputRow {
+  readonly ip: number;
+  readonly last: number;
+  readonly email: number;
+  readonly broken?: true;
+}
+
+const row: fc.Arbitrary<InputRow> = oneof(
   {
     weight: 12,
     arbitrary: record({
@@ -42,16 +51,20 @@ const refusedRows = integer({min: 10, max: 12}).map(count =>
   Array.from({length: count + 1}, (_, index) => ({ip: index === 0 ? 0 : 100 + index, last: 0, email: 0})),
 );
 
-const fault: fc.Arbitrary<Fault> = record({
+/** A fault of some of a session's calls: of `count` calls, from number `from` on. */
+export type Fault = Of<typeof fault>;
+
+const fault = record({
   from: integer({min: 1, max: 12}),
   count: mostly(1, 2, 3, 8, 40),
   kind: constantFrom(
+    // A `slow` one is answered just within the time that a call may take.
     ...(['broken', 'reset', 'late', 'slow', 'throttled', 'refused'] as const),
     ...(['garbled', 'no credits', 'no access', 'lost way'] as const),
   ),
 });
 
-const faults = (weights: readonly [none: number, some: number]) =>
+const faults = (weights: readonly [none: number, some: number]): fc.Arbitrary<readonly Fault[]> =>
   oneof(
     {withCrossShrink: true},
     {weight: weights[0], arbitrary: constant([])},
@@ -60,9 +73,13 @@ const faults = (weights: readonly [none: number, some: number]) =>
 
 const how = constantFrom('kill' as const, 'kill' as const, 'power' as const, 'term' as const);
 
-const course: fc.Arbitrary<Course> = record({
+/** Events of a session: what the service and the disk do to it, and how it is ended. */
+export type Course = Of<typeof course>;
+
+const course = record({
   faults: faults([3, 2]),
-  latencyMs: mostly(20, 2, 200),
+  /** Average time that the service takes. */
+  latencyMs: mostly<number>(20, 2, 200),
   fate: sometimes(
     record({
       how,
@@ -71,6 +88,7 @@ const course: fc.Arbitrary<Course> = record({
     }),
     2,
   ),
+  /** The disk takes no writes after a while, for a while: it is full, or broken. */
   disk: sometimes(
     record({
       code: constantFrom('ENOSPC' as const, 'EIO' as const),
@@ -84,38 +102,44 @@ const course: fc.Arbitrary<Course> = record({
 /** A session that is cut off in the middle of its calls. */
 const tornCourse: fc.Arbitrary<Course> = record({
   faults: faults([1, 2]),
-  latencyMs: mostly(20, 200, 400),
+  latencyMs: mostly<number>(20, 200, 400),
   fate: record({
     how,
     step: integer({min: 18, max: 70}),
     moment: constantFrom('before' as const, 'after' as const),
   }),
+  disk: constant(undefined),
 });
 
-const settings: {readonly [Name in keyof RunSpec]-?: fc.Arbitrary<RunSpec[Name]>} = {
-  input: mostly(0, 1),
-  output: mostly(0, 0, 1),
-  account: mostly(0, 0, 1),
-  way: mostly('file' as const, 'file', 'rows'),
+/** A run with its settings. */
+export type RunSpec = Of<typeof spec>;
+
+const settings = {
+  input: mostly<number>(0, 1),
+  output: mostly<number>(0, 0, 1),
+  account: mostly<number>(0, 0, 1),
+  /** `file`: `runJob`, which writes a file. `rows`: `enrich`, which takes rows from a program and gives them back. */
+  way: mostly('file', 'file', 'rows'),
   columns: constantFrom(
     ...(['ip', 'ip', 'ip last', 'email', 'token'] as const),
     ...(['ip email', 'ip token', 'ip email token', 'ip email?'] as const),
   ),
-  store: mostly(true, false, false),
+  store: mostly<boolean>(true, false, false),
   maxCredits: sometimes(integer({min: 0, max: 12}), 3),
-  publishesAtLimit: mostly(false, true, true),
+  publishesAtLimit: mostly<boolean>(false, true, true),
   force: boolean(),
-  resends: mostly(2, 0, 0, 1),
-  maxAge: mostly('1d' as const, '1h', '30d'),
+  resends: mostly<number>(2, 0, 0, 1),
+  maxAge: mostly('1d', '1h', '30d'),
   concurrency: constantFrom(1, 2, 4, 8),
-  rate: mostly('unlimited' as const, '5/s', 'ip=10/s,email=10/s,verify=10/s'),
-  cost: mostly(1, 0.7, 0.1),
-  prices: mostly('one' as const, 'apart'),
-  rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
+  rate: mostly('unlimited', '5/s', 'ip=10/s,email=10/s,verify=10/s'),
+  /** Credits of a call; with `apart`, each operation costs a multiple. */
+  cost: mostly<number>(1, 0.7, 0.1),
+  prices: mostly('one', 'apart'),
+  rejectedCharge: mostly('maybe', 'free', 'free', 'spent'),
   until: sometimes(constantFrom('1s' as const, '5s'), 12),
 };
 
-const spec: fc.Arbitrary<RunSpec> = record(settings);
+const spec = record(settings);
 
 /** The same command again is the usual one; the settings that differ at times are what people change. */
 const changes: fc.Arbitrary<Partial<RunSpec>> = oneof(
@@ -128,14 +152,18 @@ const changes: fc.Arbitrary<Partial<RunSpec>> = oneof(
   {weight: 1, arbitrary: record({output: settings.output, account: settings.account})},
 );
 
-const command: fc.Arbitrary<Command> = oneof(
+export type Command = Of<typeof command>;
+
+const command = oneof(
   {weight: 4, arbitrary: record({do: constant('run' as const), spec, course})},
+  // The last command once more; at times with other settings.
   {weight: 7, arbitrary: record({do: constant('again' as const), changes, course})},
+  // A second run beside it, soon after it has begun.
   {
     weight: 1,
     arbitrary: record({
       do: constant('both' as const),
-      other: oneof(constant({}), constant({output: 1}), constant({output: 1, input: 1})),
+      other: constantFrom<Partial<RunSpec>[]>({}, {output: 1}, {output: 1, input: 1}),
       courses: tuple(course, course),
       apartMs: constantFrom(1, 5, 40, 200),
     }),
@@ -155,6 +183,13 @@ const command: fc.Arbitrary<Command> = oneof(
 const first = (courses: fc.Arbitrary<Course>) =>
   record({do: constant('run' as const), spec, course: courses});
 const again = record({do: constant('again' as const), changes, course: tornCourse});
+
+export interface Sequence {
+  readonly inputs: readonly (readonly InputRow[])[];
+  readonly commands: readonly Command[];
+  /** Maximum of credits a day of all runs of the first account. */
+  readonly accountPerDay?: number | undefined;
+}
 
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
 

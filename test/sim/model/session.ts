@@ -6,8 +6,8 @@ import type {Summary} from '../../../src/report/summary.ts';
 import type {RunOutcome} from '../../../src/run/run-outcome.ts';
 import type {Process} from '../world/process.ts';
 import type {World} from '../world/world.ts';
-import type {RunSpec} from './commands.ts';
 import {environmentOf, GRACE_MS, HEADER, settingsOf, summaryPath} from './places.ts';
+import type {RunSpec} from './sequences.ts';
 
 /** A session's end. A killed one reports nothing. */
 export interface Said {

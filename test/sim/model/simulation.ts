@@ -6,8 +6,8 @@ import {ROOT} from '../world/patched-fs.ts';
 import {Process} from '../world/process.ts';
 import {type Asker, type Call, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
-import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 import {accountFiles, directories, inputPath, inputText, keys} from './places.ts';
+import type {Command, Course, InputRow, RunSpec, Sequence} from './sequences.ts';
 import {type Report, type Said, session} from './session.ts';
 
 /** The files of the disk, by path; databases by their name alone. */
@@ -46,7 +46,7 @@ export interface Ended {
   readonly isAlone: boolean;
 }
 
-const QUIET: Course = {faults: [], latencyMs: 20};
+const QUIET: Course = {faults: [], latencyMs: 20, fate: undefined, disk: undefined};
 const HOUR_MS = 3_600_000;
 /** Longer than any trouble of a disk. */
 const CALM_MS = 120_000;

@@ -7,47 +7,16 @@ import type {Process} from './process.ts';
 export type Phase = 'timers' | 'poll' | 'check';
 const phases: readonly Phase[] = ['timers', 'poll', 'check'];
 
-/** Something that happens at a moment; as Node's timers, it can be taken back. */
-export class Timer {
+/** Something that happens at a moment; as Node's timers, it can be taken back, and keeps nothing alive. */
+export interface Timer {
   atMs: number;
   readonly order: number;
   readonly phase: Phase;
   readonly work: () => void;
   readonly process: Process | undefined;
   readonly periodMs: number | undefined;
-  isOver = false;
-
-  constructor(
-    atMs: number,
-    order: number,
-    work: () => void,
-    process: Process | undefined,
-    phase: Phase,
-    periodMs?: number,
-  ) {
-    this.atMs = atMs;
-    this.order = order;
-    this.phase = phase;
-    this.work = work;
-    this.process = process;
-    this.periodMs = periodMs;
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
-
-  hasRef(): boolean {
-    return true;
-  }
-
-  [Symbol.toPrimitive](): number {
-    return this.order;
-  }
+  isOver: boolean;
+  unref(): void;
 }
 
 /** Events by their moment, and in the order in which they were added where that is the same. */
@@ -55,16 +24,15 @@ export class EventQueue {
   #waiting: Timer[] = [];
   #added = 0;
 
-  add(atMs: number, work: () => void, process: Process | undefined, phase: Phase): Timer {
-    return this.#insert(new Timer(atMs, ++this.#added, work, process, phase));
-  }
-
-  addRepeated(atMs: number, periodMs: number, work: () => void, process: Process | undefined): Timer {
-    return this.#insert(new Timer(atMs, ++this.#added, work, process, 'timers', Math.max(1, periodMs)));
-  }
-
-  cancel(timer: unknown): void {
-    if (timer instanceof Timer) timer.isOver = true;
+  add(
+    atMs: number,
+    work: () => void,
+    process: Process | undefined,
+    phase: Phase = 'timers',
+    periodMs?: number,
+  ): Timer {
+    const timer = {atMs, work, process, phase, periodMs, order: ++this.#added, isOver: false, unref() {}};
+    return this.#insert(timer);
   }
 
   /** The next event, which stays in the queue. */

@@ -120,15 +120,6 @@ export class Files {
     );
   }
 
-  truncate(inode: Inode, path: string, length: number): void {
-    this.#world.step(
-      () => `cut ${shown(path)} to ${length}`,
-      () => {
-        inode.data = Buffer.from(inode.data.subarray(0, length));
-      },
-    );
-  }
-
   sync(fd: number): void {
     const {path, inode} = this.#handle(fd);
     if (inode !== undefined) this.#demandRoom(path);

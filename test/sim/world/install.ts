@@ -5,6 +5,7 @@ import timers from 'node:timers/promises';
 import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
 import {RealDatabase} from './contents.ts';
 import {Connection, type Databases} from './databases.ts';
+import type {Timer} from './event-queue.ts';
 import type {Files} from './files.ts';
 import {patchFs, ROOT, TEMPORARY} from './patched-fs.ts';
 import type {World} from './world.ts';
@@ -46,6 +47,10 @@ export function install(world: World, parts: Parts): () => void {
   };
 }
 
+function cancel(timer: Timer | undefined): void {
+  if (timer !== undefined) timer.isOver = true;
+}
+
 function patchTime(world: World): () => void {
   const RealDate = globalThis.Date;
   const now = () => world.wallMs;
@@ -60,9 +65,7 @@ function patchTime(world: World): () => void {
     setInterval: (work: () => void, ms = 0) => world.every(ms, work),
     setImmediate: (work: (...given: unknown[]) => void, ...given: unknown[]) =>
       world.later(0, () => work(...given), world.current, 'check'),
-    clearTimeout: (timer: unknown) => world.events.cancel(timer),
-    clearInterval: (timer: unknown) => world.events.cancel(timer),
-    clearImmediate: (timer: unknown) => world.events.cancel(timer),
+    ...{clearTimeout: cancel, clearInterval: cancel, clearImmediate: cancel},
   };
   const before = new Map(Object.keys(own).map(name => [name, (globalThis as Record<string, unknown>)[name]]));
   Object.assign(globalThis, own);

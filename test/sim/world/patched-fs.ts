@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
-import {basename} from 'node:path';
-import {Readable, Writable} from 'node:stream';
+import {Readable} from 'node:stream';
 import type {Inode} from './disk.ts';
 import {type Files, failure, plain} from './files.ts';
 import type {World} from './world.ts';
@@ -42,10 +41,7 @@ export function patchFs(files: Files, world: World): () => void {
   replace(fs, 'statSync', (path: string, options?: object) => files.stat(path, options));
   replace(fs, 'lstatSync', (path: string, options?: object) => files.stat(path, options));
   replace(fs, 'accessSync', (path: string) => void files.stat(path));
-  replace(fs, 'readFileSync', (path: string, how?: string | {encoding?: string}) => {
-    const {data} = files.inode(path);
-    return how === undefined ? Buffer.from(data) : data.toString('utf8');
-  });
+  replace(fs, 'readFileSync', (path: string) => files.inode(path).data.toString('utf8'));
   replace(
     fs,
     'writeFileSync',
@@ -67,9 +63,6 @@ export function patchFs(files: Files, world: World): () => void {
     },
     isFd,
   );
-  replace(fs, 'chmodSync', (path: string, mode: number) => {
-    files.inode(path).mode = mode;
-  });
   replace(
     fs,
     'readSync',
@@ -78,7 +71,6 @@ export function patchFs(files: Files, world: World): () => void {
   );
   replace(fs, 'renameSync', (from: string, to: string) => files.rename(from, to));
   replace(fs, 'rmSync', (path: string, options?: object) => files.remove(path, options));
-  replace(fs, 'copyFileSync', (from: string, to: string) => files.write(to, files.inode(from).data, 'wx'));
   replace(fs, 'mkdirSync', (path: string, options?: object) => files.makeDirectory(path, options));
   replace(fs, 'mkdtempSync', (prefix: string) => {
     const path = prefix + Math.floor(world.random() * 36 ** 6).toString(36);
@@ -86,14 +78,7 @@ export function patchFs(files: Files, world: World): () => void {
     return path;
   });
   replace(fs, 'rmdirSync', (path: string) => files.removeDirectory(path));
-  // A search for a pattern's files begins at the root of all.
-  const isListed = (first: unknown) => first === '/' || isInside(first);
-  const list = (path: string, options?: {withFileTypes?: boolean}) => {
-    const names = path === '/' ? [basename(ROOT)] : files.names(path);
-    if (options?.withFileTypes !== true) return names;
-    return names.map(name => Object.assign({}, files.stat(`${path}/${name}`), {name, parentPath: path}));
-  };
-  replace(fs, 'readdirSync', list, isListed);
+  replace(fs, 'readdirSync', (path: string) => files.names(path));
   replace(fs, 'readlinkSync', (path: string) => {
     throw failure(files.exists(path) ? 'EINVAL' : 'ENOENT', path);
   });
@@ -103,26 +88,6 @@ export function patchFs(files: Files, world: World): () => void {
     new Promise((done, fail) => {
       world.poll(world.ioMs(), () => attempt(work, done, fail));
     });
-  replace(fs, 'createWriteStream', (path: string, {flags, mode}: {flags: string; mode: number}) => {
-    const opened = later(() => files.open(path, flags, mode));
-    const whenOpen = (work: (fd: number) => void) => async (done: (error?: Error | null) => void) => {
-      try {
-        const fd = await opened;
-        await later(() => work(fd));
-        done();
-      } catch (error) {
-        done(error as Error);
-      }
-    };
-    return new Writable({
-      write: (chunk: Buffer, _, done) => void whenOpen(fd => files.write(fd, chunk))(done),
-      final: done => void whenOpen(fd => files.close(fd))(done),
-    });
-  });
-  replace(fs, 'createReadStream', (path: string) =>
-    Readable.from([Buffer.from(files.inode(path).data)].filter(({length}) => length > 0)),
-  );
-  replace(promises, 'stat', (path: string) => later(() => files.stat(path)));
   replace(promises, 'open', (path: string, flags: string | number, mode?: number) =>
     later(() => new Handle(files, later, files.open(path, flags, mode), path)),
   );
@@ -166,10 +131,6 @@ class Handle {
 
   stat() {
     return this.#later(() => this.#files.stat(this.#path));
-  }
-
-  truncate(length: number) {
-    return this.#later(() => this.#files.truncate(this.#inode, this.#path, length));
   }
 
   datasync() {

@@ -2,8 +2,8 @@ import type {Transport, TransportOptions} from '../../../src/client/http/transpo
 import {ServiceCore} from '../../support/api-core.ts';
 import {type AtSocket, postTo, refusedConnection} from '../../support/api-memory.ts';
 import {type Reply, reply} from '../../support/api-server-reply.ts';
-import type {Course, Fault, RunSpec} from '../model/commands.ts';
 import {isRefused, type Operation, TIMEOUT_MS} from '../model/places.ts';
+import type {Course, Fault, RunSpec} from '../model/sequences.ts';
 import type {Inode} from './disk.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';

@@ -101,7 +101,7 @@ export class World {
   }
 
   every(periodMs: number, work: () => void, process = this.current): Timer {
-    return this.events.addRepeated(this.#nowMs + periodMs, periodMs, work, process);
+    return this.events.add(this.#nowMs + periodMs, work, process, 'timers', Math.max(1, periodMs));
   }
 
   /**

@@ -19,21 +19,29 @@ interface CityRecord extends Omit<City, 'country'> {
   state1?: string;
 }
 
+/** The data set's file, as mmdb-lib reads it. */
+export interface CityReader {
+  readonly metadata: {readonly buildEpoch: Date; readonly nodeCount: number};
+  get(address: string): CityRecord | null;
+}
+
 /** City and coordinates of IPv4 addresses, from DB-IP's city data if installed. */
 export class CityTable {
-  readonly #reader: Reader<CityResponse & CityRecord>;
+  readonly #reader: CityReader;
   readonly date: string;
   readonly nodes: number;
 
-  private constructor(file: Buffer) {
-    this.#reader = new Reader(file);
-    this.date = new Date(this.#reader.metadata.buildEpoch).toISOString().slice(0, 10);
-    this.nodes = this.#reader.metadata.nodeCount;
+  constructor(reader: CityReader) {
+    this.#reader = reader;
+    this.date = new Date(reader.metadata.buildEpoch).toISOString().slice(0, 10);
+    this.nodes = reader.metadata.nodeCount;
   }
 
   /** @returns undefined if the optional data set is not installed */
   static load(path = findCityFile()): CityTable | undefined {
-    return path === undefined ? undefined : new CityTable(readFileSync(path));
+    return path === undefined
+      ? undefined
+      : new CityTable(new Reader<CityResponse & CityRecord>(readFileSync(path)));
   }
 
   find(address: string): City {
