@@ -13,10 +13,9 @@ export async function tellFailure(
   program: Command | undefined,
 ): Promise<number> {
   const misused = error instanceof CommanderError && error.message.startsWith(MISUSED);
-  const shown = misused
-    ? new UsageError('settings', error.message.slice(MISUSED.length))
-    : toOutputError(error);
   const command = program && commandIn(argv, program);
+  const sentence = misused ? withoutValue(error.message.slice(MISUSED.length), command) : '';
+  const shown = misused ? new UsageError('settings', sentence) : toOutputError(error);
   if (misused && command?.name() === 'run') {
     const {refuseRun} = await import('./commands/run.ts');
     const told = await refuseRun(shown as UsageError, command.opts());
@@ -25,12 +24,19 @@ export async function tellFailure(
   if (asksForJson(argv) && !(shown instanceof CommanderError))
     return (await import('./console.ts')).logFailure(shown);
   if (!(misused && command)) return report(shown, command);
-  print('stderr', `${inRed('Error:')} ${misuse(error.message.slice(MISUSED.length), command)}\n`);
+  print('stderr', `${inRed('Error:')} ${misuse(sentence, command)}\n`);
   return exitCodes.usage;
 }
 
 /** Prefix of Commander's messages about a wrong command line. */
 const MISUSED = 'error: ';
+
+/** The sentence on an option that does not exist, without its value, which may be a key: `--api-key=KEY`. */
+function withoutValue(sentence: string, command: Command | undefined): string {
+  const [, name] = /^unknown option '([^'=]+)=/.exec(sentence) ?? [];
+  const isKnown = name === undefined || command?.options.some(({long}) => long === name);
+  return isKnown ? sentence : `unknown option '${name}'`;
+}
 
 /** The command that `argv` names. For an unknown subcommand, its group; for an unknown command, the program. */
 function commandIn(argv: readonly string[], program: Command): Command {

@@ -18,7 +18,7 @@ export interface RawResponse {
 }
 
 /**
- * Classifies a complete response to `operation`. `sent` is the request's body without the key; `redact` removes the
+ * Classifies a complete response to `operation`. `sent` is the request's body; `redact` removes the
  * key from texts.
  */
 export function classifyResponse(

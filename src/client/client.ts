@@ -127,9 +127,10 @@ export function openClient(
   async function send(operation: Operation, params: Params): Promise<Attempt> {
     refuseOthers(operation, params);
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
-    const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}));
+    const sent = {api_key, ...params};
+    const result = await wires.post(urls[operation], JSON.stringify(sent));
     if ('kind' in result) return result;
-    return classifyResponse(operation, withoutEcho(result, params, redact), params, redact);
+    return classifyResponse(operation, withoutEcho(result, sent, redact), sent, redact);
   }
 
   async function answer(operation: Operation, params: Params): Promise<Answered> {

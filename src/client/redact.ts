@@ -16,11 +16,14 @@ const SHORTEST_VALUE = 4;
 
 /**
  * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds it
- * in values and names, in the {@link spellingsOf} it, in upper or lower case.
+ * in values and names, in the {@link spellingsOf} it, in Base64 and as hexadecimal digits, in upper or lower case.
  */
 export function createRedactor(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
-  const spellings = spellingsOf(key).map(one => one.replace(/[^\w\s]/g, '\\$&'));
+  const coded = (['base64', 'base64url', 'hex'] as const).map(code =>
+    Buffer.from(key).toString(code).replace(/=+$/, ''),
+  );
+  const spellings = [...spellingsOf(key), ...coded].map(one => one.replace(/[^\w\s]/g, '\\$&'));
   const anySpelling = new RegExp(spellings.join('|'), 'gi');
   const clean = (text: string) => text.replace(anySpelling, REPLACEMENT);
   // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
@@ -28,11 +31,15 @@ export function createRedactor(key: string): Redact {
     body.includes('\\') || body.search(anySpelling) !== -1 ? redacted(parsed, clean) : parsed;
 }
 
-/** True for a text of the service that repeats a value of the call. It must not get into a summary or a log. */
+/**
+ * True for a text of the service that repeats a value of the call, or a part of the key (`api_key`). It must not get
+ * into a summary or a log.
+ */
 export function repeatsSentValue(text: string, sent: Readonly<Record<string, string>>): boolean {
   return Object.entries(sent).some(([name, value]) => {
     // Codes and identifiers have no plus, with which each phone number begins.
     const bare = value.replace(/^\+/, '');
+    if (name === 'api_key') return repeatsPartOfKey(text, value);
     if (PLAIN.has(name) || bare.length < SHORTEST_VALUE) return false;
     return spellingsOf(bare).some(one => text.includes(one)) || repeatsPart(text, bare);
   });
@@ -42,15 +49,30 @@ export function repeatsSentValue(text: string, sent: Readonly<Record<string, str
 const SHORTEST_NUMBER = 7;
 const SHORTEST_NAME = 6;
 
+/** Characters of a key in a row that are no chance, if a digit is among them: words are in codes, too. */
+const PART_OF_KEY = 8;
+
+function repeatsPartOfKey(text: string, key: string): boolean {
+  const [own, said] = [key, text].map(lettersOf) as [string, string];
+  for (let at = 0; at + PART_OF_KEY <= own.length; at++) {
+    const part = own.slice(at, at + PART_OF_KEY);
+    if (/\d/.test(part) && said.includes(part)) return true;
+  }
+  return false;
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
 /** True for a text with a number's last digits, an address with other marks between its numbers, or a mailbox's name. */
 function repeatsPart(text: string, value: string): boolean {
-  const letters = (some: string) => some.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   if (/^\d+(?:\.\d+){3}$/.test(value)) return text.replace(/\D+/g, '.').includes(value);
   const digits = value.replace(/\D/g, '');
   if (/^[\d\s().-]+$/.test(value) && digits.length >= SHORTEST_NUMBER)
     return text.replace(/\D/g, '').includes(digits.slice(-SHORTEST_NUMBER));
-  const name = letters(value.slice(0, Math.max(0, value.lastIndexOf('@'))));
-  return name.length >= SHORTEST_NAME && letters(text).includes(name);
+  const name = lettersOf(value.slice(0, Math.max(0, value.lastIndexOf('@'))));
+  return name.length >= SHORTEST_NAME && lettersOf(text).includes(name);
 }
 
 /** A text as it is, and as JSON within a text, a URL, a form and HTML write it. The longest come first. */

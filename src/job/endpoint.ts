@@ -24,6 +24,8 @@ export type Endpoint =
 
 const BASE_URL = 'BULK_ENRICH_BASE_URL';
 const [KEY, KEY_FILE, KEY_COMMAND] = keyVariables;
+/** Length of a key that is in a URL by no chance. */
+const SHORTEST_KEY = 8;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
@@ -66,6 +68,14 @@ export function resolveEndpoint(
     throw new UsageError(
       'no_key',
       `There is a base URL, but no key: set ${KEY_FILE} to a file that holds it, ${KEY_COMMAND} to a command that prints it, or ${KEY}.`,
+    );
+  if (
+    apiKey.length >= SHORTEST_KEY &&
+    [apiKey, encodeURIComponent(apiKey)].some(key => baseUrl.includes(key))
+  )
+    throw new UsageError(
+      'base_url_invalid',
+      `The base URL has the API key in it, and summaries, logs and messages show the URL. Give the key in ${keyFrom} alone, and the URL without it.`,
     );
   return {kind: 'live', baseUrl, apiKey, ...(keyFrom === undefined ? {} : {keyFrom}), actionId: action};
 }

@@ -45,6 +45,8 @@ const mistakes: readonly Mistake[] = [
   ['run --inptu list.csv', 2, /\(Name the list without a flag\.\)\n$/],
   ['run -i list.csv', 2, /\(Name the list without a flag\.\)\n$/],
   ['run list.csv -f', 2, /\(To replace an output: --force\. .*\)\n$/],
+  // An unknown flag's value may be a key.
+  ['run list.csv --api-key=canary-1', 2, /^Error: unknown option '--api-key'\n\(The key is never on /],
   ['run list.csv -x', 2, /^Error: unknown option '-x'\n$/],
   ['version', 2, /"version"\. Did you mean "--version"\?\n$/],
   ['-v', 2, /"-v"\. Did you mean "-V"\?\n$/],

@@ -69,6 +69,8 @@ test.each([
   ['a1b2-c3d4', 'a1b2-c3d4'],
   ['ip-198.51.100.7', undefined],
   [`of_${KEY}`, undefined],
+  ['client.1-ENTKEY1', 'client.1-ENTKEY1'],
+  ['denied-IENT_key-1', undefined],
 ])('a request identifier is kept unless it repeats the value or the key: %s', async (requestId, kept) => {
   const {client} = clientWith([{pace: {retryAfter: '1', limits: {}, requestId}}]);
   const attempt = await client.send('ip', ip);

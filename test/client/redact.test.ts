@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
-import {createRedactor} from '../../src/client/redact.ts';
+import {createRedactor, repeatsSentValue} from '../../src/client/redact.ts';
 
 const KEY = 'canary/key+1f0c"9a';
 const escaped = (text: string, unit: (code: string) => string) =>
@@ -16,6 +16,9 @@ const spellings: readonly (readonly [string, string])[] = [
   ['with an escaped slash in JSON that is text', JSON.stringify(JSON.stringify(KEY).replaceAll('/', '\\/'))],
   ['in a URL', JSON.stringify(`https://example.com/?key=${encodeURIComponent(KEY)}&a=1`)],
   ['in a form, in lower case', JSON.stringify('canary%2fkey%2b1f0c%229a')],
+  ['in Base64', JSON.stringify(Buffer.from(KEY).toString('base64'))],
+  ['in Base64 for a URL', JSON.stringify(`x=${Buffer.from(KEY).toString('base64url')}&`)],
+  ['in hexadecimal digits', JSON.stringify(Buffer.from(KEY).toString('hex').toUpperCase())],
   ['in upper case', JSON.stringify(KEY.toUpperCase())],
   ['in HTML', JSON.stringify(`<b>${KEY.replace('"', '&quot;')}</b>`)],
   ['among other text', JSON.stringify(`the key ${KEY}, twice: ${KEY}`)],
@@ -52,6 +55,14 @@ describe('the key in an answer', () => {
     const text = answer(`{"success":true,"data":${data}}`, KEY);
     expect(text).not.toContain('[key]');
     expect(JSON.parse(text)).toMatchObject({data: {city: 'Zürich \\ " /', isp: 'canary/key'}});
+  });
+
+  test('in part, is no code, identifier or name', () => {
+    const sent = {api_key: 'sk_live_4eC39HqLyjW'};
+    for (const text of ['key:sk_live_4eC39HqL', 'KEY-4EC39HQL', 'live_4eC3-9HqL.denied'])
+      expect([text, repeatsSentValue(text, sent)]).toEqual([text, true]);
+    for (const text of ['sk_live_key_denied', '39HqLyj', 'live_1_limit'])
+      expect([text, repeatsSentValue(text, sent)]).toEqual([text, false]);
   });
 
   test('is no code of a failure', () => {

@@ -125,6 +125,23 @@ describe('the key file', () => {
   test.each(['c2VjcmV0LWtleQ==', '\uFEFFkey-1', 'key=', "it's"])('a key may be %j', key => {
     expect(resolved(env(keyFile('good', key)))).toMatchObject({apiKey: key.replace('\uFEFF', '')});
   });
+  test.each(['sk_live_canary-71ac4f99d0', 'c2FuYXJ5LWtl/canary+71ac4f='])(
+    'the key itself, given as its file, is not shown: %s',
+    key => {
+      const attempt = () => resolveEndpoint(undefined, undefined, env(key), false);
+      expect(attempt).toThrow('If it is the key itself, set BULK_ENRICH_API_KEY instead.');
+      expect(attempt).toThrow(expect.not.stringContaining('canary'));
+    },
+  );
+  test.each(['https://api.example.com/canary/key+1f0c', 'https://jo:canary%2Fkey%2B1f0c@api.example.com'])(
+    'a base URL that holds it is refused: %s',
+    baseUrl => {
+      const both = {BULK_ENRICH_BASE_URL: baseUrl, BULK_ENRICH_API_KEY: 'canary/key+1f0c'};
+      const attempt = () => resolveEndpoint(undefined, undefined, both, false);
+      expect(attempt).toThrow('The base URL has the API key in it');
+      expect(attempt).toThrow(expect.not.stringContaining('canary'));
+    },
+  );
   test('beside a key in the environment it is an error', () => {
     expect(resolved({...live, BULK_ENRICH_API_KEY_FILE: keyFile('other', 'key-2')})).toBe('two_keys');
   });
@@ -151,6 +168,15 @@ describe('the key command', () => {
     const remark = `****** expires, ****** ::error::soon ${'0'.repeat(1_000)}`.slice(0, 500);
     const before = 'The command in BULK_ENRICH_API_KEY_COMMAND says: ';
     expect(said).toEqual([`${before}${remark}`, `${before}locked`]);
+  });
+  test.each([
+    ['a key printed to stderr by mistake', 'echo canary-key >&2'],
+    ['one of several lines', "printf 'key:\\ncanary-key\\n'; echo 'got canary-key' >&2"],
+  ])('no warning has %s', (_, command) => {
+    const said: string[] = [];
+    const warn = (sentence: string) => void said.push(sentence);
+    expect(() => resolveEndpoint(undefined, undefined, env(command), false, {warn})).toThrow();
+    expect(said.join()).not.toContain('canary');
   });
   test.each([
     ['that fails', 'echo canary-key; exit 3', /\(exit code 3\)/],

@@ -1,5 +1,6 @@
 import {spawnSync} from 'node:child_process';
-import {closeSync, openSync, readSync} from 'node:fs';
+import {closeSync, existsSync, openSync, readSync} from 'node:fs';
+import {dirname, isAbsolute} from 'node:path';
 import {oneLine, systemReason, UsageError} from '../../errors.ts';
 
 type Environment = Readonly<NodeJS.ProcessEnv>;
@@ -96,8 +97,10 @@ function printedBy(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const printed = stdout?.trim() ?? '';
-  const remark = oneLine(printed === '' ? (stderr ?? '') : stderr.replaceAll(printed, '******'));
-  if (remark !== '') warn(`The command in ${KEY_COMMAND} says: ${remark.slice(0, LONGEST_REMARK)}`);
+  const remark = oneLine(withoutLines(stderr ?? '', printed));
+  // A command that succeeds without an output may have printed the key to stderr.
+  if (remark !== '' && (printed !== '' || status !== 0))
+    warn(`The command in ${KEY_COMMAND} says: ${remark.slice(0, LONGEST_REMARK)}`);
   if (error === undefined && status === 0) return printed;
   const cause = (error as NodeJS.ErrnoException | undefined)?.code ?? signal;
   return refuse(
@@ -105,11 +108,30 @@ function printedBy(
   );
 }
 
+/** A text without what the command printed, as a whole or by its lines. */
+function withoutLines(text: string, printed: string): string {
+  const lines = [printed, ...printed.split('\n').map(line => line.trim())].filter(line => line.length > 3);
+  return lines.reduce((rest, line) => rest.replaceAll(line, '******'), text);
+}
+
+/** True for a text that is a path for sure. Another may be the key, given in the wrong variable. */
+function isPath(text: string): boolean {
+  const directory = dirname(text);
+  return (
+    text.length < 16 || isAbsolute(text) || (directory !== '.' && existsSync(directory)) || existsSync(text)
+  );
+}
+
 /** The error for a text that is no key. Its message has neither the command nor its output, which is the key. */
 function faultyKey(variable: KeyVariable, given: string, what: string): UsageError {
   if (variable === KEY) return new UsageError('key_variable', `The text in ${variable} ${what}.`);
   if (variable === KEY_FILE)
-    return new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`);
+    return new UsageError(
+      'key_file',
+      isPath(given)
+        ? `The key file ${given} (${variable}) ${what}.`
+        : `The key file in ${variable} ${what}. If it is the key itself, set ${KEY} instead.`,
+    );
   return new UsageError(
     'key_command',
     `The command in ${variable} ${what}; it must print the API key and nothing else.`,
