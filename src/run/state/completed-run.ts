@@ -37,13 +37,14 @@ export async function completeBefore(
   removeLeft(job, destination);
   if (destination.file === undefined || !existsSync(destination.file)) return undefined;
   const last = earlierSummary(job);
+  const isSame = last?.settings_sha256 === settingsDigest(job);
   const {run, hasCalls} = peekState(state);
   // The ledger of a run whose summary says that it ended: a kill hit the run's publishing, or what follows.
   const isLeft = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId);
   if (force && (restart || !isLeft)) return undefined;
-  const compare = () => compareFiles(job, last, state, pipeSettings(io, stopper));
+  const compare = () => compareFiles(job, last, isSame, state, pipeSettings(io, stopper));
   const found = await withPhase(io.phase, 'comparing with what is there', () => ({}), compare);
-  if (isLeft && !restart && found === 'not in place') return undefined;
+  if (isLeft && !restart && found === 'not in place' && (isSame || force)) return undefined;
   if (last !== undefined && found === 'same') {
     const isCutOff = hasCalls && !isLeft;
     if (force || (isComplete(last) && !restart))
@@ -91,27 +92,29 @@ async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summar
 }
 
 /**
- * Compares the files in place, and the list, with those of the job's last summary. For a run that stopped, `same` means
- * the output that it would have replaced.
+ * Compares the files in place, the settings and the list with those of the job's last summary. For a run that stopped,
+ * `same` means the output that it would have replaced.
  */
 async function compareFiles(
   {inputs, paths, settings}: Job,
   summary: Summary | undefined,
+  isSame: boolean,
   {destination}: RunDirectory,
   pipes: Pipes,
-): Promise<'not in place' | 'of another list' | 'same'> {
+): Promise<'not in place' | 'another' | 'same'> {
   if (summary === undefined) return 'not in place';
   const {input, output, rejects} = summary;
   const {bytes, sha256} = output;
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return 'not in place';
+  if (!isSame) return 'another';
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return 'not in place';
   // To compare a list that can be read only once would use it up, and its values may still be to be looked up.
-  if ((settings.force || !isComplete(summary)) && inputs.some(isReadOnce)) return 'of another list';
+  if ((settings.force || !isComplete(summary)) && inputs.some(isReadOnce)) return 'another';
   if (!isWritten(summary)) return 'same';
   const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
   const asFar = settings.limit === undefined ? undefined : (input.bytes ?? 0);
-  return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'of another list';
+  return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'another';
 }
 
 /** True for the summary of a run that wrote all its rows. */
@@ -138,7 +141,7 @@ export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
   if (path === undefined || found?.isFile() !== true || !isOwnFile('rejects', path)) return false;
-  const {rejects} = savedSummary(job) ?? {};
+  const {rejects} = earlierSummary(job) ?? {};
   return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
 }
 
@@ -154,13 +157,7 @@ const readable = z.object({
   rejects: digest.extend({path: z.string().nullable()}).nullable(),
 });
 
-/** The job's last summary; undefined if its settings were others. */
-function earlierSummary(job: Job): Summary | undefined {
-  const summary = savedSummary(job);
-  return summary?.settings_sha256 === settingsDigest(job) ? summary : undefined;
-}
-
-function savedSummary({paths: {summary}}: Job): Summary | undefined {
+function earlierSummary({paths: {summary}}: Job): Summary | undefined {
   try {
     const text = summary === undefined ? undefined : readIfFile(summary);
     const found: unknown = text === undefined ? undefined : JSON.parse(text);
