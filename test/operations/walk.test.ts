@@ -2,14 +2,7 @@ import {readFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {describe, expect, test} from 'vitest';
 import {parse as parseYaml} from 'yaml';
-import {
-  type Client,
-  createClient,
-  type EnrichSettings,
-  enrich,
-  type Summary,
-  startService,
-} from '../../src/index.ts';
+import {type Client, createClient, type EnrichSettings, enrich, startService} from '../../src/index.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {
   type Intelligence,
@@ -24,9 +17,7 @@ import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
 /** Values that each operation can look up, and values that it can't. */
-const values: Readonly<
-  Record<Operation, {readonly good: string; readonly odd: string; readonly code: string}>
-> = {
+const values: Readonly<Record<Operation, Readonly<Record<'good' | 'odd' | 'code', string>>>> = {
   ip: {good: '8.8.8.8', odd: '8.8.8.0/24', code: 'ip_range'},
   phone: {good: '+12025550143', odd: '+1', code: 'phone_too_short'},
   email: {good: 'jo@example.com', odd: 'jo', code: 'email_malformed'},
@@ -38,8 +29,8 @@ const ACTION = 't/FFFFFFFFFFFFF/111111111';
 const env = {BULK_ENRICH_ACTION_ID: ACTION, CI: '1'};
 
 async function command(sandbox: Sandbox, ...args: readonly string[]): Promise<string> {
-  const {code, stdout, stderr} = await runHere(sandbox, args, {env});
-  if (code !== 0 && code !== 3) throw new Error(`${args.join(' ')}: ${code}\n${stdout}${stderr}`);
+  const {code, stdout, log} = await runHere(sandbox, args, {env});
+  if (code !== 0 && code !== 3) throw new Error(`${args.join(' ')}: ${code}\n${log}`);
   return stdout;
 }
 
@@ -49,19 +40,13 @@ describe.each(operationNames)('%s', name => {
 
   test('flag → plan → call → columns → summary → reports → purge', async () => {
     expect(describeSettings().find(one => one.name === setting)?.description).toContain(about);
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', `id,value\n1,${good}\n2,${odd}\n3,\n4,${good}\n`);
+    using sandbox = createSandbox({'list.csv': `id,value\n1,${good}\n2,${odd}\n3,\n4,${good}\n`});
     const flags = ['list.csv', `--${setting}`, 'value', '--endpoint', 'embedded'];
 
     const plan = JSON.parse(await command(sandbox, 'plan', ...flags, '--json'));
     expect(plan.columns).toEqual([{operation: name, column: 'value', how: 'named'}]);
-    expect(plan.lookups[name]).toMatchObject({
-      values: 4,
-      empty: 1,
-      invalid: 1,
-      distinct: isRedeeming ? 2 : 1,
-      calls: isRedeeming ? 2 : 1,
-    });
+    const calls = isRedeeming ? 2 : 1;
+    expect(plan.lookups[name]).toMatchObject({values: 4, empty: 1, invalid: 1, distinct: calls, calls});
     expect(plan.errors.map((error: {code: string}) => error.code)).toEqual([`${name}.${code}`]);
     expect(Object.keys(operations[name].codes)).toContain(code);
 
@@ -69,15 +54,11 @@ describe.each(operationNames)('%s', name => {
     const rows = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
     expect(rows.map(row => row[`${prefix}status`])).toEqual(['ok', 'invalid', 'empty', 'ok']);
     expect(rows[1]?.[`${prefix}error`]).toBe(code);
-    const added = ['status', 'error', ...fieldsOf(name).map(field => field.name)].map(
-      field => prefix + field,
-    );
-    expect(Object.keys(rows[0] ?? {})).toEqual(expect.arrayContaining(added));
+    const added = ['status', 'error', ...fieldsOf(name).map(field => field.name)];
+    expect(Object.keys(rows[0] ?? {})).toEqual(expect.arrayContaining(added.map(field => prefix + field)));
 
-    const summary = JSON.parse(sandbox.read('out.summary.json')) as Summary;
-    expect(summary.lookups).toEqual({
-      [name]: expect.objectContaining({answered: 2, invalid: 1, calls: isRedeeming ? 2 : 1}),
-    });
+    const summary = sandbox.summary('out.summary.json');
+    expect(summary.lookups).toEqual({[name]: expect.objectContaining({answered: 2, invalid: 1, calls})});
     expect(summary.credits.by_operation).toEqual({[name]: {spent: isRedeeming ? 0 : cost, maybe_spent: 0}});
     expect(Object.keys(summary.fields[name] ?? {})).toEqual(fieldsOf(name).map(field => field.name));
     expect(sandbox.read('out.html')).toContain(title);
@@ -92,8 +73,7 @@ describe.each(operationNames)('%s', name => {
   });
 
   test('rates, costs and ages can be its own', async () => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', `value\n${good}\n`);
+    using sandbox = createSandbox({'list.csv': `value\n${good}\n`});
     const own = ['--rate', `${name}=7/s`, '--cost', `${name}=3`, '--max-age', `${name}=2d`];
     const flags = ['list.csv', `--${setting}`, 'value', '--endpoint', 'embedded', ...own, '--json'];
     const paid = {env: {...env, BULK_ENRICH_ACTION_ID: 'a/1'}};
@@ -102,8 +82,7 @@ describe.each(operationNames)('%s', name => {
   });
 
   test('its fields and its status are names of expressions', async () => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', `value\n${good}\n`);
+    using sandbox = createSandbox({'list.csv': `value\n${good}\n`});
     const reads = fieldsOf(name).map(({path}) => `has(${name}.${path.join('.')})`);
     const whens = [...reads, `status.${name} == "ok"`];
     const rules = whens.map((when, at) => ({when, add: 1, reason: `walked${at}`}));
@@ -127,8 +106,7 @@ describe.each(intelligenceNames)('%s, which looks one value up', name => {
   const {good, odd} = values[name];
 
   test('init → job file → the same plan', async () => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', `id,${name}\n${`7,${good}\n`.repeat(6)}`);
+    using sandbox = createSandbox({'list.csv': `id,${name}\n${`7,${good}\n`.repeat(6)}`});
     await command(sandbox, 'init', 'list.csv');
     expect(parseYaml(sandbox.read('list.yaml'))).toMatchObject({[name]: name});
     const plan = JSON.parse(await command(sandbox, 'plan', '--job', 'list.yaml', '--json'));
