@@ -9,20 +9,6 @@ const ADD_AGAIN_MS = 1_000;
 /** Milliseconds until the stream of events gets its expiry again: a Redis that restarts empty makes a new stream. */
 const EVENTS_AGAIN_MS = 10_000;
 
-/**
- * Script that returns 1 if Redis has the chunk. Otherwise it occupies the chunk's key and returns 0, so that an add
- * that is still under way has no effect.
- */
-const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
-redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
-
-/**
- * How an add ended. `there`: Redis has the chunk. `kept`: the chunk never reached Redis. `doubtful`: the add got
- * no reply, and Redis does not have the chunk or can't say. A worker may have carried out such a chunk before
- * Redis lost it.
- */
-export type Added = 'there' | 'kept' | 'doubtful';
-
 /** Adds a run's chunks (groups of values) to the queue, each at most once, whatever happens to Redis. */
 export class ChunkAdds {
   readonly #redis: Redis;
@@ -65,8 +51,12 @@ export class ChunkAdds {
     return this.#trouble;
   }
 
-  /** Offers a chunk to Redis until Redis accepts it, an add gets no reply, or `stop` ends all adds. */
-  async add(id: string, sealed: string): Promise<Added> {
+  /**
+   * Offers a chunk to Redis until it accepts it, or `stop` ends all adds. Returns false if the chunk never reached
+   * Redis. If the add got no reply, Redis may lack the chunk: it never came, or workers carried it out before Redis
+   * lost it.
+   */
+  async add(id: string, sealed: string): Promise<boolean> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const life = await this.#life.name().catch(() => undefined);
       // Without a connection, the add would wait in this process. If it failed later, its error would not say if
@@ -74,18 +64,20 @@ export class ChunkAdds {
       if (life === undefined || this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', {sealed, life}, {jobId: id});
-        this.#trouble = undefined;
         this.#expire(id);
-        return 'there';
       } catch (error) {
-        this.#trouble = replyReason(error);
-        if (!isRefusal(error)) return await this.#find(id);
+        if (isRefusal(error)) {
+          this.#trouble = replyReason(error);
+          continue;
+        }
       }
+      this.#trouble = undefined;
+      return true;
     }
-    return 'kept';
+    return false;
   }
 
-  /** Ends all adds. Those whose chunk was not offered yet, or was refused by Redis, resolve with `kept`. */
+  /** Ends all adds. Those whose chunk was not offered yet, or was refused by Redis, resolve with false. */
   stop(): void {
     this.#stopped = true;
   }
@@ -94,20 +86,6 @@ export class ChunkAdds {
     this.stop();
     await waitForClosing(this.#queue.close());
     this.#once.disconnect();
-  }
-
-  /** Looks in Redis for a chunk whose add got no reply. If it is missing, prevents a later effect of the add. */
-  async #find(id: string): Promise<Added> {
-    for (; ; await sleep(ADD_AGAIN_MS)) {
-      try {
-        const there = await this.#redis.eval(FENCE, 1, this.#queue.toKey(id), KEEP_MS);
-        this.#trouble = undefined;
-        return there === 1 ? 'there' : 'doubtful';
-      } catch (error) {
-        if (!isRefusal(error)) return 'doubtful';
-        this.#trouble = replyReason(error);
-      }
-    }
   }
 
   #expire(id: string): void {

@@ -23,7 +23,7 @@ interface Out {
   readonly resolve: (attempts: ChunkReply) => void;
   /** Milliseconds since the epoch at which the chunk was sent. All its answers were bought later. */
   readonly leftAt: number;
-  /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
+  /** True once the chunk was added. Until then its absence proves nothing. */
   there: boolean;
   /** True if the last look at Redis found no trace of the chunk. */
   missing: boolean;
@@ -153,8 +153,7 @@ export class ChunkQueue {
   }
 
   async #add(id: string, sealed: string): Promise<void> {
-    const added = await this.#adds.add(id, sealed);
-    if (added !== 'there') return this.#end(id, added === 'kept' ? withdrawn : lost);
+    if (!(await this.#adds.add(id, sealed))) return this.#end(id, withdrawn);
     const out = this.#out.get(id);
     if (out !== undefined) out.there = true;
     if (this.#withdrawing) await this.#withdraw(id).catch(() => {});
@@ -214,16 +213,18 @@ export class ChunkQueue {
 
   async #sweep(): Promise<void> {
     if (this.#redis.status !== 'ready') return;
-    for (const [id, out] of this.#out) {
-      if (!out.there) continue;
-      const state = await this.#queue.getJobState(id);
-      if (state === 'failed') this.#end(id, lost);
-      else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
-      else if (state !== 'unknown') out.missing = false;
-      // The chunk is lost only if two checks in a row find no trace of it. One check may have come too early.
-      else if (out.missing) this.#end(id, lost);
-      else out.missing = true;
-    }
+    for (const id of this.#out.keys()) await this.#look(id);
+  }
+
+  /** Looks in Redis for what became of a chunk. It is lost only if two looks in a row, some seconds apart, miss it. */
+  async #look(id: string): Promise<void> {
+    const out = this.#out.get(id);
+    if (out?.there !== true) return;
+    const state = await this.#queue.getJobState(id);
+    if (state === 'failed') this.#end(id, lost);
+    else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
+    else if (state === 'unknown' && out.missing) this.#end(id, lost);
+    else out.missing = state === 'unknown';
   }
 
   async #collect(job: ChunkJob): Promise<AskedOf[]> {
@@ -231,7 +232,7 @@ export class ChunkQueue {
     const chunk = this.#asked(id, job.data);
     if (chunk === undefined) return [];
     const attempts = this.#awaited(id, chunk, job.timestamp, true);
-    if (!(await this.#withdraw(id))) await this.#sweep();
+    if (!(await this.#withdraw(id))) await this.#look(id);
     return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
   }
 

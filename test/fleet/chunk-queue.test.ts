@@ -7,7 +7,6 @@ import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
 import {
   type Chunk,
-  KEEP_MS,
   KEY_PREFIX,
   QUEUE_NAME,
   type SealedChunk,
@@ -182,9 +181,6 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     expect(await asked).toMatchObject([lost]);
     await sleep(SWEEP_MS);
     expect(done).toHaveLength(1);
-    // Should it be on its way still, it comes too late.
-    const late = await server.client.pttl(`${KEY_PREFIX}:${QUEUE_NAME}:${done[0]}`);
-    expect([late > 0, late <= KEEP_MS]).toEqual([true, true]);
   });
 
   test('an answer has the time at which a worker was given it, but for one whose clock is wrong', async () => {
