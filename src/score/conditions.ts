@@ -3,7 +3,7 @@ import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
-import {compileCondition} from './language/condition.ts';
+import {compileCondition, fieldReader} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
 import {
   type RuleVocabulary,
@@ -16,12 +16,11 @@ import type {Background} from './rule-inputs.ts';
 import type {Scorer} from './scorer.ts';
 import {
   conditionCompiler,
-  factsReader,
   findSubjects,
   knownColumns,
   type RowCondition,
   type RowView,
-  rowReader,
+  readerInView,
   type Subjects,
 } from './subjects.ts';
 
@@ -32,16 +31,16 @@ export type RowFilter = (row: Row) => boolean;
 export function createRowFilter(
   where: string,
   format: InputFormat,
-  {vocabulary, facts}: Background,
+  background: Background,
   placeOf: PlaceOf,
 ): RowFilter {
+  const {vocabulary, facts} = background;
   const check = conditionChecker(
     {...vocabulary, ...rowVocabulary(knownColumns(format))},
     {constant: facts.constant},
   );
-  const condition = compileCondition(check(where, placeOf(['where'])));
-  const read = rowReader(condition.references, format.columns);
-  return row => condition.decide({...facts, row: read?.(row)}) === true;
+  const condition = compileCondition(check(where, placeOf(['where'])), readerInView(format, background));
+  return row => condition.decide({row, results: [], answers: []}) === true;
 }
 
 /**
@@ -96,13 +95,12 @@ export function createConditions(
     return {condition, after: [...read].filter(index => targets[index]?.when !== undefined), place};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
-  const readFacts = factsReader(conditions, targets, format.columns, background);
   return {
     reads: conditions.flatMap(({references}) => references),
     stages: stagesOf(ready, index => targetKey(targets, index)),
     asks: view => {
-      const facts = {...readFacts(view), risk: scorer?.soFar(view)};
-      return index => ready[index]?.condition.decide(facts) === true;
+      const judged = {...view, risk: scorer?.soFar(view)};
+      return index => ready[index]?.condition.decide(judged) === true;
     },
   };
 }
@@ -164,27 +162,19 @@ export function createThresholds(
   const vocabulary = vocabularyOf(summary);
   const check = conditionChecker(vocabulary);
   return texts.map((text, index) => {
-    const condition = compileCondition(check(text, placeOf(['failIf', index])));
-    const counts = condition.references.filter(
-      ({path}) => typeAtPath(vocabulary, path.slice(0, -1))?.kind === 'counts',
-    );
-    return {text, exceeded: found => condition.decide(withCounts(found, counts))};
+    const condition = compileCondition<object>(check(text, placeOf(['failIf', index])), path => {
+      const read = fieldReader<object>(found => found, path);
+      const owner = path.slice(0, -1);
+      if (typeAtPath(vocabulary, owner)?.kind !== 'counts') return read;
+      // The summary leaves counts of 0 out.
+      const counts = fieldReader<object>(found => found, owner);
+      return found => read(found) ?? (counts(found) === undefined ? undefined : 0);
+    });
+    return {text, exceeded: found => condition.decide(found)};
   });
 }
 
 function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
   const type = typeOfSchema(schema);
   return type.kind === 'object' ? type.fields : {};
-}
-
-/** Returns the summary, with 0 for each of `counts` that it lacks: the summary leaves counts of 0 out. */
-function withCounts(summary: object, counts: readonly Reference[]): Readonly<Record<string, unknown>> {
-  if (counts.length === 0) return summary as Record<string, unknown>;
-  const copy = structuredClone(summary) as Record<string, Record<string, Record<string, number>>>;
-  for (const {path} of counts) {
-    const [group = '', figure = '', name = ''] = path;
-    const found = copy[group]?.[figure];
-    if (found !== undefined) found[name] ??= 0;
-  }
-  return copy;
 }

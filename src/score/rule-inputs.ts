@@ -4,7 +4,6 @@ import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import {LIST} from './language/engine.ts';
 import type {RuleVocabulary, Type} from './language/rule-vocabulary.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
@@ -16,7 +15,7 @@ export interface RuleInputs {
 /** Facts that are the same for all rows of a run. */
 export interface Background {
   readonly vocabulary: RuleVocabulary;
-  readonly facts: Readonly<Record<'now' | 'constant' | typeof LIST, unknown>>;
+  readonly facts: Readonly<Record<'now' | 'constant' | 'list', unknown>>;
 }
 
 /** @throws {UsageError} with the setting's place if a list's file can't be read. */
@@ -99,7 +98,7 @@ export function makeBackground(given: RuleInputs | undefined, startedAt: number)
       ...(Object.keys(constants).length > 0 && {constant: typesOf(constants, constantType)}),
       ...(Object.keys(lists).length > 0 && {list: typesOf(lists, () => ({kind: 'set'}))}),
     },
-    facts: {now: new Date(startedAt), constant: constants, [LIST]: lists},
+    facts: {now: new Date(startedAt), constant: constants, list: lists},
   };
 }
 

@@ -1,7 +1,6 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
 import {operations} from '../operations/table.ts';
-import type {Facts} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
 import {subjectOfPath} from './language/rule-vocabulary.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
@@ -10,7 +9,6 @@ import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Alternative,
   conditionCompiler,
-  factsReader,
   findSubjects,
   type RowCondition,
   type RowView,
@@ -54,7 +52,6 @@ export function createScorer(
     return condition.alternatives.length === 0 ? [] : [{index, condition, add, reason, shadow}];
   });
   const conditions = ready.map(({condition}) => condition);
-  const readFacts = factsReader(conditions, targets, format.columns, background);
   const counting = ready.filter(({shadow}) => !shadow);
   const relevant = lookupsRead(counting, subjects);
   const keys = targets.map((_, index) => targetKey(targets, index));
@@ -66,7 +63,7 @@ export function createScorer(
   return {
     reads: conditions.flatMap(({references}) => references),
     score(view) {
-      const {held, undecided, wrong, missing} = judge(ready, readFacts(view), view, keys);
+      const {held, undecided, wrong, missing} = judge(ready, view, keys);
       const counted = held.filter(({shadow}) => !shadow);
       const {score, level} = verdict(counted, view);
       const points = pointsOf(counted);
@@ -80,9 +77,8 @@ export function createScorer(
       };
     },
     soFar(view) {
-      const facts = readFacts(view);
       return verdict(
-        counting.filter(({condition}) => condition.decide(facts) === true),
+        counting.filter(({condition}) => condition.decide(view) === true),
         view,
       );
     },
@@ -97,13 +93,13 @@ function lookupsRead(rules: readonly ReadyRule[], subjects: Subjects): readonly 
 }
 
 /** Decides each rule, and collects the names of what the undecided rules lack, in the rules' order. */
-function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, keys: readonly string[]) {
+function judge(rules: readonly ReadyRule[], view: RowView, keys: readonly string[]) {
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
   const wrong: number[] = [];
   const missing = new Set<string>();
   for (const rule of rules) {
-    const decision = rule.condition.decide(facts);
+    const decision = rule.condition.decide(view);
     if (decision === true) held.push(rule);
     if (decision !== undefined) continue;
     let isWrong = false;
@@ -111,7 +107,7 @@ function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, keys: r
       const lacks = (reference: Reference) => {
         if (!rule.shadow) missing.add(lackingName(reference, chosen, view, keys));
       };
-      isWrong = condition.missing(facts, lacks) || isWrong;
+      isWrong = condition.missing(view, lacks) || isWrong;
     }
     (isWrong ? wrong : undecided).push(rule.index);
   }

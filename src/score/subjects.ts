@@ -2,8 +2,8 @@ import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
-import {type Condition, compileCondition, type Decision, type Facts} from './language/condition.ts';
-import {LIST, type Locate, locateAsWritten} from './language/engine.ts';
+import {type Condition, compileCondition, type Decision, fieldReader} from './language/condition.ts';
+import type {ReadValue} from './language/engine.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
 import {
   answerVocabulary,
@@ -11,6 +11,7 @@ import {
   type SharedBy,
   subjectOfPath,
 } from './language/rule-vocabulary.ts';
+import type {RiskLevel} from './risk.ts';
 import type {Background} from './rule-inputs.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface RowView {
   readonly answers: readonly unknown[];
   /** The facts of the list; undefined if it was not counted. */
   readonly shared?: SharedBy | undefined;
+  /** The risk by the answers so far, for conditions of further lookups. */
+  readonly risk?: {readonly score: number; readonly level: RiskLevel} | undefined;
 }
 
 /** Names with another meaning in expressions. A column with such a name is read by its operation's name only. */
@@ -77,11 +80,11 @@ export interface RowCondition {
   /** Empty if the condition reads a lookup that is not made. */
   readonly alternatives: readonly Alternative[];
   /** Undefined if no alternative holds, and one is undecided. */
-  decide(facts: Facts): Decision;
+  decide(view: RowView): Decision;
 }
 
 export interface Alternative {
-  readonly condition: Condition;
+  readonly condition: Condition<RowView>;
   /** The lookup that is read for each subject: the subject's name, and the index of one of its targets. */
   readonly chosen: ReadonlyMap<string, number>;
 }
@@ -93,23 +96,24 @@ export interface Alternative {
 export function conditionCompiler(
   subjects: Subjects,
   format: InputFormat,
-  {vocabulary, facts: {constant}}: Background,
+  background: Background,
   more: RuleVocabulary = {},
 ): (text: string, place: string) => RowCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
   const answers = answerVocabulary(operations, knownColumns(format));
-  const check = conditionChecker({...vocabulary, ...answers, ...more}, {constant});
+  const {vocabulary, facts} = background;
+  const check = conditionChecker({...vocabulary, ...answers, ...more}, {constant: facts.constant});
   return (text, place) => {
     const expression = check(text, place);
     const {references} = expression;
     const alternatives = choicesOf(references, subjects).map(chosen => ({
-      condition: compileCondition(expression, locateIn(chosen)),
+      condition: compileCondition(expression, readerInView(format, background, chosen)),
       chosen,
     }));
-    const decide = (facts: Facts) => {
+    const decide = (view: RowView) => {
       let any: Decision = false;
       for (const {condition} of alternatives) {
-        const decision = condition.decide(facts);
+        const decision = condition.decide(view);
         if (decision === true) return true;
         if (decision === undefined) any = undefined;
       }
@@ -131,74 +135,43 @@ function choicesOf(references: readonly Reference[], subjects: Subjects): Altern
   return choices;
 }
 
-/** A lookup's name in the facts. No expression can have it, so it is no other name of the vocabulary. */
-const factOf = (index: number) => `lookup ${index}`;
-/** The name of its facts of the list, if a condition calls it by its operation: `shared.network`. */
-const sharedOf = (index: number) => `shared ${index}`;
-
-/** Finds a path in the facts of {@link factsReader}, where each lookup has a number in place of its name. */
-function locateIn(chosen: Alternative['chosen']): Locate {
+/** Makes a function that makes readers of the paths of conditions. `chosen`: the lookups that are read. */
+export function readerInView(
+  {columns}: InputFormat,
+  {facts}: Background,
+  chosen: Alternative['chosen'] = new Map(),
+): (path: readonly string[]) => ReadValue<RowView> {
   return path => {
+    const [root = '', ...names] = path;
     const subject = subjectOfPath(path);
     const index = chosen.get(subject);
-    if (index === undefined) return locateAsWritten(path);
-    const [root = '', , ...rest] = path;
-    if (root === 'shared' && isOperation(subject)) return [sharedOf(index), ...path.slice(1)];
-    return root === subject ? [factOf(index), ...path.slice(1)] : [root, factOf(index), ...rest];
+    if (root === 'row') return rowReader(columns, names);
+    if (root === 'risk') return fieldReader(({risk}) => risk, names);
+    if (Object.hasOwn(facts, root)) return fieldReader(() => facts, path);
+    if (index === undefined) return view => view;
+    if (root === 'status') return ({results}) => results[index]?.status;
+    if (root === 'error')
+      return ({results}) => {
+        const result = results[index];
+        return result && (result.error ?? '');
+      };
+    if (root !== 'shared') return fieldReader(({answers}) => answers[index], names);
+    return fieldReader(view => sharedFactsOf(view, index), isOperation(subject) ? names : names.slice(1));
   };
 }
 
-/** Makes a reader of the row's columns that conditions use; undefined if they use no column. */
-export function rowReader(
-  references: readonly Reference[],
-  columns: readonly string[],
-): ((row: Row) => Readonly<Record<string, unknown>>) | undefined {
-  const used = references.filter(({path}) => path[0] === 'row');
-  if (used.length === 0) return undefined;
-  const read = new Set(used.flatMap(({path}) => path.slice(1, 2)));
-  const cells = [...read].map(name => ({name, at: columns.indexOf(name)}));
-  return row => {
-    if (row.type !== 'csv') return row.value;
-    const values: Record<string, unknown> = {};
-    for (const {name, at} of cells) values[name] = row.fields[at];
-    return values;
-  };
+function rowReader(columns: readonly string[], names: readonly string[]): ReadValue<RowView> {
+  const valuesOf = ({row}: RowView) =>
+    row.type === 'csv'
+      ? Object.fromEntries(columns.map((name, at) => [name, row.fields[at]] as const))
+      : row.value;
+  const read = fieldReader(valuesOf, names);
+  const [name] = names;
+  if (name === undefined) return read;
+  const at = columns.indexOf(name);
+  return view => (view.row.type === 'csv' ? view.row.fields[at] : read(view));
 }
 
-/**
- * Makes a reader of a row's facts. Facts that are the same for all rows, such as `now`, are added only if a condition
- * reads one: adding them doubles the time.
- */
-export function factsReader(
-  conditions: readonly RowCondition[],
-  {length}: readonly Target[],
-  columns: readonly string[],
-  {facts: background}: Background,
-): (view: RowView) => Facts {
-  const references = conditions.flatMap(condition => condition.references);
-  const readRow = rowReader(references, columns);
-  const roots = new Set(references.map(({path}) => locateAsWritten(path)[0]));
-  const reads = Object.keys(background).some(name => roots.has(name));
-  const {now, constant, [LIST]: list} = background;
-  const lookups = Array.from({length}, (_, index) => factOf(index));
-  return view => {
-    const status: Record<string, string> = {};
-    const error: Record<string, string> = {};
-    const shared: Record<string, unknown> = {};
-    const own = {status, error, shared, row: readRow?.(view.row)};
-    const facts: Record<string, unknown> = reads ? {...own, now, constant, [LIST]: list} : own;
-    for (let index = 0; index < length; index++) {
-      const name = lookups[index] as string;
-      facts[name] = view.answers[index];
-      if (view.shared !== undefined) facts[sharedOf(index)] = shared[name] = sharedFactsOf(view, index);
-      const result = view.results[index];
-      if (result === undefined) continue;
-      status[name] = result.status;
-      error[name] = result.error ?? '';
-    }
-    return facts;
-  };
-}
 /** The facts of the list for one lookup; undefined if its cell has no value. */
 export function sharedFactsOf({results, shared}: RowView, index: number): SharedBy[number] {
   const result = results[index];

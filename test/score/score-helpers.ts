@@ -3,7 +3,7 @@ import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {ScoreRules} from '../../src/job/settings/score-rules.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
 import {operationNames} from '../../src/operations/table.ts';
-import {type Condition, compileCondition} from '../../src/score/language/condition.ts';
+import {type Condition, compileCondition, fieldReader} from '../../src/score/language/condition.ts';
 import {conditionChecker} from '../../src/score/language/expression.ts';
 import {answerVocabulary} from '../../src/score/language/rule-vocabulary.ts';
 import type {Risk} from '../../src/score/risk.ts';
@@ -31,7 +31,7 @@ export function condition(
   text: string,
   place = 'rules.yaml:1',
   constants: ScoreRules['constants'] = {},
-): Condition {
+): Condition<Readonly<Record<string, unknown>>> {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
   const {vocabulary} = makeBackground({constants, lists: {}}, 0);
   const check = conditionChecker(
@@ -40,7 +40,7 @@ export function condition(
       constant: constants,
     },
   );
-  return compileCondition(check(text, place));
+  return compileCondition(check(text, place), path => fieldReader(facts => facts, path));
 }
 
 export function scorer(

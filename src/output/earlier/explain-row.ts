@@ -3,7 +3,7 @@ import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
 import {makeBackground} from '../../score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../score/rules.ts';
-import {conditionCompiler, factsReader, findSubjects} from '../../score/subjects.ts';
+import {conditionCompiler, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, readStart} from './enriched-file.ts';
 import {createEnrichedReader, parsedJson, readListFacts, readTargets} from './read-answers.ts';
@@ -91,14 +91,13 @@ async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
   const conditions = ready.filter(condition => condition !== undefined);
   const reads = conditions.flatMap(({references}) => references);
-  const readFacts = factsReader(conditions, targets, file.own.columns, background);
   // If the summary says that nothing is shared, no rule held by it.
   const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
   const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
   const usedBy = (row: TextRow, cells: readonly string[]) => {
-    const facts = readFacts({...read(row, cells), shared: list?.of(row)});
+    const view = {...read(row, cells), shared: list?.of(row)};
     return ready.map((rule): Used | undefined =>
-      rule?.alternatives.find(({condition}) => condition.decide(facts) === true)?.condition.valuesIn(facts),
+      rule?.alternatives.find(({condition}) => condition.decide(view) === true)?.condition.valuesIn(view),
     );
   };
   return {usedBy, list};

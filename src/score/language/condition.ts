@@ -1,59 +1,53 @@
 import {pathOf, type ReadPath} from './ast.ts';
-import {type Evaluate, type Locate, locateAsWritten} from './engine.ts';
+import type {ReadValue} from './engine.ts';
 import {type Expression, type Reference, referenceTo} from './expression.ts';
-
-/**
- * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed:
- * each row has an object of its own.
- */
-export type Facts = Readonly<Record<string, unknown>>;
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
 
 /**
- * A condition on a row's fields. A missing field leaves it undecided, with two exceptions: has() tests for a
+ * A condition on the fields of a view, such as a row with its answers. A missing field leaves it undecided, with two exceptions: has() tests for a
  * field, and one side of && or || may decide alone, as in `false && missing` and `true || missing`.
  */
-export interface Condition {
+export interface Condition<View> {
   /** All paths that the condition reads. */
   readonly references: readonly Reference[];
-  decide(facts: Facts): Decision;
-  /** The values that the condition reads, by their names; without those that the facts lack. */
-  valuesIn(facts: Facts): ReadonlyMap<string, unknown>;
+  decide(view: View): Decision;
+  /** The values that the condition reads, by their names; without those that the view lacks. */
+  valuesIn(view: View): ReadonlyMap<string, unknown>;
   /**
    * Calls `lacks` for each missing field of an undecided condition. If none is missing, it can't use a value, such as
    * a text that is not a number: calls `lacks` for all fields, and returns true.
    */
-  missing(facts: Facts, lacks: (reference: Reference) => void): boolean;
+  missing(view: View, lacks: (reference: Reference) => void): boolean;
 }
 
 /** One error for all rows, since making one for each row would be slow. */
 const MISSING = new Error('a field is missing');
 
-/** Compiles an expression once, for many rows. */
-export function compileCondition(
+/** Compiles an expression once, for many views. `readerOf` makes a reader of the value at a path. */
+export function compileCondition<View extends object>(
   {engine, text, vocabulary}: Expression,
-  locate: Locate = locateAsWritten,
-): Condition {
-  const reads: FieldRead[] = [];
-  const readAt = (found: ReadPath): Evaluate => {
+  readerOf: (path: readonly string[]) => ReadValue<View>,
+): Condition<View> {
+  const reads: FieldRead<View>[] = [];
+  const readAt = (found: ReadPath): ReadValue<View> => {
     const reference = referenceTo(found, vocabulary);
     const {path, optional} = reference;
     // The field in has(…) may be missing, but its answer may not.
-    const known = knownReader(reference, reader(locate(optional ? path.slice(0, 1) : path)));
+    const known = knownReader(reference, readerOf(optional ? path.slice(0, 1) : path));
     reads.push({reference, known});
-    const value = optional ? isThere(reader(locate(path))) : known;
-    return facts => {
-      if (known(facts) === undefined) throw MISSING;
-      return value(facts);
+    const value = optional ? isThere(readerOf(path)) : known;
+    return view => {
+      if (known(view) === undefined) throw MISSING;
+      return value(view);
     };
   };
   const {ast, isLazy, evaluate} = engine.compile(text, readAt);
-  const judge = (facts: Facts): Decision => {
-    if (!isLazy) for (const {known} of reads) if (known(facts) === undefined) return undefined;
+  const judge = (view: View): Decision => {
+    if (!isLazy) for (const {known} of reads) if (known(view) === undefined) return undefined;
     try {
-      const result = evaluate(facts);
+      const result = evaluate(view);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
       // A field is missing, or a value can't be used, such as a text that is not a number.
@@ -67,35 +61,35 @@ export function compileCondition(
   return {
     references: reads.map(({reference}) => reference),
     decide,
-    valuesIn(facts) {
-      const values = reads.map(({reference: {name, path}}) => [name, reader(locate(path))(facts)] as const);
+    valuesIn(view) {
+      const values = reads.map(({reference: {name, path}}) => [name, readerOf(path)(view)] as const);
       return new Map(values.filter(([, value]) => value !== undefined));
     },
-    missing(facts, lacks) {
-      if (isLazy && decide(facts) !== undefined) return false;
+    missing(view, lacks) {
+      if (isLazy && decide(view) !== undefined) return false;
       let isMissing = false;
       for (const {reference, known} of reads)
-        if (known(facts) === undefined) {
+        if (known(view) === undefined) {
           isMissing = true;
           lacks(reference);
         }
-      if (isMissing || decide(facts) !== undefined) return false;
+      if (isMissing || decide(view) !== undefined) return false;
       for (const {reference} of reads) lacks(reference);
       return true;
     },
   };
 }
 
-interface FieldRead {
+interface FieldRead<View> {
   readonly reference: Reference;
-  readonly known: Evaluate;
+  readonly known: ReadValue<View>;
 }
 
 /** Most rules are `ip.is_vpn` or `!email.is_valid`, so these are decided without the engine. */
-function flagDecider(read: Evaluate, isNegated: boolean): Condition['decide'] {
-  if (!isNegated) return read as Condition['decide'];
-  return facts => {
-    const value = read(facts);
+function flagDecider<View>(read: ReadValue<View>, isNegated: boolean): Condition<View>['decide'] {
+  if (!isNegated) return read as Condition<View>['decide'];
+  return view => {
+    const value = read(view);
     return value === undefined ? undefined : !value;
   };
 }
@@ -106,32 +100,30 @@ const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 's
  * Makes a reader of a field that gives undefined for a value whose type is not the interface's. For a field that is
  * used only in `has(…)`, `read` gives the whole answer: the field itself may be missing.
  */
-function knownReader({type, optional}: Reference, read: Evaluate): Evaluate {
+function knownReader<View>({type, optional}: Reference, read: ReadValue<View>): ReadValue<View> {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];
-  return facts => {
-    const value = read(facts);
+  return view => {
+    const value = read(view);
     if (expected === undefined) return value ?? undefined;
     return typeof value === expected ? value : undefined;
   };
 }
 
-function isThere(read: Evaluate): Evaluate {
-  return facts => (read(facts) ?? undefined) !== undefined;
+function isThere<View>(read: ReadValue<View>): ReadValue<View> {
+  return view => (read(view) ?? undefined) !== undefined;
 }
 
-/** Makes a reader of the value at a path. It returns undefined if there is no value. */
-function reader(path: readonly string[]): Evaluate {
-  const [root = '', field = '', ...deeper] = path;
-  if (path.length === 1) return facts => facts[root];
-  // Most conditions read a field at this depth, in every row, so it is read without a further call.
-  if (deeper.length === 0)
-    return facts => {
-      const part = facts[root];
-      return typeof part === 'object' && part !== null ? (part as Facts)[field] : undefined;
-    };
-  return facts => deeper.reduce(fieldOf, fieldOf(facts[root], field));
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Facts)[name] : undefined;
+/** Makes a reader of the value at a path within what `read` gives. It returns undefined if there is no value. */
+export function fieldReader<View>(
+  read: ReadValue<View>,
+  [name, ...deeper]: readonly string[],
+): ReadValue<View> {
+  if (name === undefined) return read;
+  const readField = (view: View) => {
+    const owner = read(view);
+    return typeof owner === 'object' && owner !== null
+      ? (owner as Readonly<Record<string, unknown>>)[name]
+      : undefined;
+  };
+  return fieldReader(readField, deeper);
 }

@@ -6,27 +6,21 @@ import {conversionChecks, requireFinite} from './conversion-checks.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
-export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
+/** Reads a value from what an expression is about, such as a row. Throws if a part of the expression can't use a value. */
+export type ReadValue<View> = (view: View) => unknown;
 
-interface CompiledExpression {
+interface CompiledExpression<View> {
   readonly ast: ASTNode;
   /** True if some values may not be needed: those behind `&&`, `||`, `?:`, or in a loop. */
   readonly isLazy: boolean;
-  readonly evaluate: Evaluate;
+  readonly evaluate: ReadValue<View>;
 }
-
-/** Gives the path of a value in the facts, by its path in expressions. Both have as many names. */
-export type Locate = (path: readonly string[]) => readonly string[];
 
 /** Values that are known before the first row, by name. */
 export type Constants = Readonly<Record<string, unknown>>;
 
-/** Name in facts and declarations of what expressions call `list`, a name that the library reserves. */
+/** Name in declarations of what expressions call `list`, a name that the library reserves. */
 export const LIST = 'list_';
-
-/** Paths whose values the facts have under the same names, but for lists. */
-export const locateAsWritten: Locate = ([root = '', ...names]) => [root === 'list' ? LIST : root, ...names];
 
 /** Maximum levels of nesting. Checking an expression recurses at each level, and so does running it for a row. */
 const MOST_LEVELS = 1_000;
@@ -80,9 +74,12 @@ export class Engine {
 
   /**
    * Makes an expression ready to run. `readAt` makes the reader of the value at a path, or of `has(…)` of it; without
-   * it, the engine reads the values by their names.
+   * it, the engine reads values of an object by their names.
    */
-  compile(text: string, readAt?: (path: ReadPath) => Evaluate): CompiledExpression {
+  compile<View extends object>(
+    text: string,
+    readAt?: (path: ReadPath) => ReadValue<View>,
+  ): CompiledExpression<View> {
     const parsed = this.parse(text);
     const {ast} = parsed;
     const paths = readAt === undefined ? [] : findPaths(ast);
@@ -90,14 +87,14 @@ export class Engine {
     const {valid, error} = parsed.check();
     if (!valid) throw error ?? new Error('not valid');
     this.#guard(ast);
-    let known: Parameters<Evaluate>[0] = {};
+    let seen: View;
     for (const path of paths) {
       const read = readAt?.(path);
-      changeMember(path.node, 'evaluate', () => () => read?.(known));
+      changeMember(path.node, 'evaluate', () => () => read?.(seen));
     }
-    const evaluate: Evaluate = facts => {
-      known = facts;
-      return parsed(facts);
+    const evaluate: ReadValue<View> = view => {
+      seen = view;
+      return parsed(view as Readonly<Record<string, unknown>>);
     };
     return {ast, isLazy: isLazy(ast), evaluate};
   }
@@ -225,7 +222,7 @@ function checkZone(zone: string | undefined): void {
 }
 
 /**
- * Gives `list` the name that the facts have, and makes `1` a fraction in sums, comparisons and lists, since all numbers
+ * Gives `list` its declared name, and makes `1` a fraction in sums, comparisons and lists, since all numbers
  * in answers are fractions. A whole number stays whole (`counts`) as an index, beside `%`, and as an argument:
  * `substring(1)`.
  */
