@@ -38,9 +38,10 @@ export class Gate {
   /** Milliseconds that the service had the calls that ended, summed over them. */
   #servedMs = 0;
 
-  /** Plans leases for the calls that wait, except while none may leave: then they would expire. */
-  readonly #wake = (isOpen = this.#health.opensAt <= this.options.now()) => {
-    if (isOpen) for (const lane of this.#lanes) lane.wake();
+  /** Plans leases for the calls that wait. While none may leave, they would expire: then this is done later. */
+  readonly #wake = () => {
+    if (this.refusal === undefined && this.#health.isOpen(this.options.now()))
+      for (const lane of this.#lanes) lane.wake();
   };
 
   constructor(options: LookupOptions) {
@@ -52,7 +53,7 @@ export class Gate {
     this.#health = new ServiceHealth(
       options,
       () => (this.#blocked > 0 ? undefined : [...this.#open]),
-      () => this.#wake(true),
+      this.#wake,
       reason => this.stop(reason),
     );
   }
@@ -154,9 +155,8 @@ export class Gate {
     const now = clock();
     const health = this.#health.report();
     return {
-      /** The configured calls per second; undefined without a limit. */
+      /** The configured calls per second, and the current ones, lowered by throttling; undefined without a limit. */
       limit: sumOfRates(this.#lanes, ({settings}) => perSecond(settings.rate)),
-      /** The current calls per second, lowered by throttling. */
       current: sumOfRates(this.#lanes, ({controller}) => controller.perSecond(now)),
       inFlight: ledger.inFlight,
       /** Milliseconds that calls were in flight, summed over all calls. */

@@ -1,7 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {unaskedCodes} from '../../src/ledger/lookup.ts';
-import {INTERRUPTED} from '../../src/ledger/run/value-history.ts';
+import {INTERRUPTED} from '../../src/ledger/run/entry.ts';
 import {
   callCodes,
   codeAdvice,

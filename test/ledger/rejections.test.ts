@@ -1,7 +1,6 @@
 import {expect, test} from 'vitest';
-import {newEntry} from '../../src/ledger/run/entry.ts';
+import {newEntry, noAttempts} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
-import {noAttempts} from '../../src/ledger/run/value-history.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();

@@ -224,6 +224,23 @@ test.each([
   },
 );
 
+test('a throttle that ends between a turn’s answers and its admission holds no call back', async () => {
+  let time = 0;
+  let calls = 0;
+  const dispatcher = {
+    async send() {
+      calls += 1;
+      if (calls === 1)
+        setImmediate(() => {
+          time = 60;
+        });
+      return {...(calls === 1 ? throttled : answered), boughtAt: 7};
+    },
+  };
+  const {ask} = opened({dispatcher, now: () => time});
+  expect(await ask(ip('192.0.2.1'))[0]).toEqual(ok);
+}, 3_000);
+
 test('a closed gate ends waiting calls, and books those in flight', async () => {
   const {ledger, gate, ask, answer} = opened({concurrency: 1});
   const all = ask(ip('a'), ip('b'));

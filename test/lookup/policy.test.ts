@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
 import type {Cost} from '../../src/job/settings/cost.ts';
-import {noAttempts} from '../../src/ledger/run/value-history.ts';
+import {noAttempts} from '../../src/ledger/run/entry.ts';
 import {
   askedMs,
   type Blame,

@@ -5,12 +5,12 @@ import {
   dispatchNumber,
   type LedgerEntry,
   leaseOfDispatch,
+  noAttempts,
   type Reservation,
 } from './entry.ts';
 import {loseCall} from './ledger-rows.ts';
 import type {RunCounts} from './spending.ts';
 import {countBooked, countLost, emptyTally, type Tally} from './tally.ts';
-import {noAttempts} from './value-history.ts';
 
 interface BookkeepingStart {
   readonly counts: RunCounts;

@@ -3,15 +3,17 @@ import type {Operation} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup.ts';
 import {
   dispatchNumber,
+  interruptedCall,
   type KeptAnswer,
   type LedgerEntry,
   leaseOfDispatch,
   newEntry,
+  noAttempts,
   type Reservation,
+  withDoubt,
 } from './entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
 import {type RunCounts, zeroRunCounts} from './spending.ts';
-import {interruptedCall, noAttempts, withDoubt} from './value-history.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;

@@ -11,7 +11,14 @@ import {
   runAllCollectingErrors,
   saveHolding,
 } from './budget.ts';
-import {type BookedAttempt, type KeptAnswer, type LedgerEntry, newEntry, type Reservation} from './entry.ts';
+import {
+  type BookedAttempt,
+  type KeptAnswer,
+  type LedgerEntry,
+  newEntry,
+  noAttempts,
+  type Reservation,
+} from './entry.ts';
 import {judgeRejections} from './judge-rejections.ts';
 import {
   openLedgerFile,
@@ -35,7 +42,6 @@ import {LedgerWriter} from './ledger-writer.ts';
 import {type SpendingBy, totalSpending, zeroRunCounts} from './spending.ts';
 import {noRefusalsYet, type Tally} from './tally.ts';
 import {UsedValues} from './used-values.ts';
-import {noAttempts} from './value-history.ts';
 
 export interface LedgerOptions extends Limits {
   /** Endpoint and account of this session's values and spending, as a key. */

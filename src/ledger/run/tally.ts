@@ -1,7 +1,6 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
-import type {BookedAttempt} from './entry.ts';
-import {INTERRUPTED} from './value-history.ts';
+import {type BookedAttempt, INTERRUPTED} from './entry.ts';
 
 /** Distinct values of an operation that the service refused in a row, without an answer in between. */
 export interface Refusals {

@@ -1,5 +1,5 @@
 import type {Attempt} from '../../client/attempt.ts';
-import type {ValueHistory} from '../../ledger/run/value-history.ts';
+import type {ValueHistory} from '../../ledger/run/entry.ts';
 import {
   type Blame,
   backoffMs,

@@ -50,20 +50,23 @@ export class ServiceHealth {
     this.breaker = new CircuitBreaker(options, open);
   }
 
-  /** Number of further calls that may be sent now. If it is 0, wakes the waiting calls later. */
+  /** Number of further calls that may be sent now. */
   room(now: number, inFlight: number): number {
     this.#notePause(now);
-    const {opensAt} = this;
-    if (opensAt <= now) return this.breaker.room(now, inFlight);
+    return this.isOpen(now) ? this.breaker.room(now, inFlight) : 0;
+  }
+
+  /**
+   * False until the throttle opens, and in an outage until the next probe is due. Then `onOpen` is called: whoever is told
+   * to wait is woken.
+   */
+  isOpen(now: number): boolean {
+    const opensAt = Math.max(this.#throttle?.untilMs ?? 0, this.breaker.current?.nextProbe ?? 0);
+    if (opensAt <= now) return true;
     clearTimeout(this.#timer);
     // Node fires a timer at once if its time exceeds 24 days. A timer that is early by the run's clock is set again.
     this.#timer = setTimeout(this.#onOpen, Math.min(opensAt - now + 1, LONGEST_TIMER_MS));
-    return 0;
-  }
-
-  /** Time at which the throttle opens or the next probe is due, whichever is later; in the past if calls may be sent. */
-  get opensAt(): number {
-    return Math.max(this.#throttle?.untilMs ?? 0, this.breaker.current?.nextProbe ?? 0);
+    return false;
   }
 
   canaryOf(operation: Operation): Canary {

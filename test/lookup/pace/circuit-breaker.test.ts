@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {noAttempts} from '../../../src/ledger/run/value-history.ts';
+import {noAttempts} from '../../../src/ledger/run/entry.ts';
 import {CircuitBreaker} from '../../../src/lookup/pace/circuit-breaker.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 
