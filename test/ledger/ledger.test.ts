@@ -3,7 +3,13 @@ import {expect, test, vi} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
-import {type BookedAttempt, type LedgerEntry, newEntry, noAttempts, withDoubt} from '../../src/ledger/run/entry.ts';
+import {
+  type BookedAttempt,
+  type LedgerEntry,
+  newEntry,
+  noAttempts,
+  withDoubt,
+} from '../../src/ledger/run/entry.ts';
 import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
 import {peekLedger} from '../../src/ledger/run/ledger-file.ts';
 import {isAnswered} from '../../src/ledger/run/tally.ts';
