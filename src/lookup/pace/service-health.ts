@@ -57,8 +57,8 @@ export class ServiceHealth {
   }
 
   /**
-   * False until the throttle opens, and in an outage until the next probe is due. Then `onOpen` is called: whoever is told
-   * to wait is woken.
+   * False until the throttle opens, and in an outage until the next probe is due. Then `onOpen` is called: it wakes the
+   * calls that wait.
    */
   isOpen(now: number): boolean {
     const opensAt = Math.max(this.#throttle?.untilMs ?? 0, this.breaker.current?.nextProbe ?? 0);
