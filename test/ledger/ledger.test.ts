@@ -11,7 +11,8 @@ import {
   withDoubt,
 } from '../../src/ledger/run/entry.ts';
 import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
-import {peekLedger} from '../../src/ledger/run/ledger-file.ts';
+import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
+import {zeroRunCounts} from '../../src/ledger/run/spending.ts';
 import {isAnswered} from '../../src/ledger/run/tally.ts';
 import {historyAfter} from '../../src/lookup/policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
@@ -548,5 +549,18 @@ test('each endpoint and account has its own spending, with the calls in flight a
   ]);
   next.beginCount({});
   expect(spent()).toEqual([]);
+  next.close();
+});
+
+test('counts of a version without an operation count on, and nothing of that operation', () => {
+  open().close();
+  const {ip} = zeroRunCounts().spending;
+  const earlier = {spending: {ip: {...ip, spent: 7}}, renewed: 0, refusals: {}};
+  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(earlier));
+  db.close();
+  const next = open({maxCredits: 8});
+  send(next, answered('a'));
+  expect([next.spending.ip.spent, next.spending.verify, next.budget.committed]).toEqual([8, ip, 8]);
   next.close();
 });

@@ -169,10 +169,21 @@ export function beginRows(db: Sqlite, key: string) {
   });
 }
 
-/** The counts of each endpoint and account, by its number. */
+/** The counts of each endpoint and account, by its number. Those of an earlier version may lack an operation. */
 export function readCounts(db: Sqlite): Map<number, RunCounts> {
-  const rows = db.query(['id', 'counts'], 'FROM scope ORDER BY id').all();
-  return new Map(rows.map(({id, counts}) => [Number(id), fromChecksummedJson<RunCounts>(counts)]));
+  const all = new Map<number, RunCounts>();
+  for (const row of db.query(['id', 'counts'], 'FROM scope ORDER BY id').all()) {
+    const [zero, {spending, renewed, refusals}] = [
+      zeroRunCounts(),
+      fromChecksummedJson<RunCounts>(row.counts),
+    ];
+    all.set(Number(row.id), {
+      spending: {...zero.spending, ...spending},
+      renewed,
+      refusals: {...zero.refusals, ...refusals},
+    });
+  }
+  return all;
 }
 
 /**

@@ -165,7 +165,7 @@ export class Ledger {
     return nth !== null && nth > this.#boughtBefore;
   }
 
-  /** RunCounts a value whose rows get the outcome in the ledger. */
+  /** Counts a value whose rows get the outcome in the ledger. */
   use(entry: LedgerEntry): void {
     this.#used.addKnown(entry);
   }
