@@ -1,5 +1,5 @@
 import {IN_LIST, jsonList, type Sqlite, type SqlRow, type SqlValue} from '../../disk/sqlite.ts';
-import type {Operation} from '../../operations/table.ts';
+import {type Operation, operationNames} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup.ts';
 import {
   dispatchNumber,
@@ -150,10 +150,7 @@ export function beginRows(db: Sqlite, key: string) {
     const interrupted = recoverLeases(db);
     const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
     if (number() === undefined)
-      db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(
-        key,
-        toChecksummedJson(zeroRunCounts()),
-      );
+      db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(key, countsText(zeroRunCounts()));
     const last =
       db.query(['max(id) AS id', 'max(nth) AS nth', 'max(sent) AS sent'], 'FROM value').get() ?? {};
     const scope = Number(number());
@@ -169,7 +166,23 @@ export function beginRows(db: Sqlite, key: string) {
   });
 }
 
-/** The counts of each endpoint and account, by its number. Those of an earlier version may lack an operation. */
+/** Counts as they are saved, which is at each turn: only operations with calls or refusals. */
+export function countsText({spending, renewed, refusals}: RunCounts): string {
+  const saved: {
+    spending: Partial<RunCounts['spending']>;
+    renewed: number;
+    refusals: Partial<RunCounts['refusals']>;
+  } = {spending: {}, renewed, refusals: {}};
+  for (const name of operationNames) {
+    const {calls, spent, maybeSpent} = spending[name];
+    if (calls !== 0 || spent !== 0 || maybeSpent !== 0) saved.spending[name] = spending[name];
+    if (refusals[name].refused.count + refusals[name].longestStreak > 0)
+      saved.refusals[name] = refusals[name];
+  }
+  return toChecksummedJson(saved);
+}
+
+/** The counts of each endpoint and account, by its number. */
 export function readCounts(db: Sqlite): Map<number, RunCounts> {
   const all = new Map<number, RunCounts>();
   for (const row of db.query(['id', 'counts'], 'FROM scope ORDER BY id').all()) {
@@ -208,7 +221,7 @@ function recoverLeases(db: Sqlite): number {
       return [entry];
     });
     writeEntries(sql, lost);
-    sql.count.run(toChecksummedJson(counts));
+    sql.count.run(countsText(counts));
     sql.endLeases.run(lease + 1);
     count += lost.length;
   }
@@ -225,7 +238,7 @@ export function loseCall({entry, operation, cost, dispatch, renews}: Reservation
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */
 export function forgetSpending(db: Sqlite): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
-  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(zeroRunCounts()));
+  db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroRunCounts()));
 }
 
 /**

@@ -4,8 +4,8 @@ import {systemReason} from '../../errors.ts';
 import {Bits} from '../bits.ts';
 import type {Bookkeeping} from './bookkeeping.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
-import {orThrowLedgerError, toChecksummedJson, unwritable} from './ledger-file.ts';
-import {findEntries, type LedgerStatements, leaseText, writeEntries} from './ledger-rows.ts';
+import {orThrowLedgerError, unwritable} from './ledger-file.ts';
+import {countsText, findEntries, type LedgerStatements, leaseText, writeEntries} from './ledger-rows.ts';
 
 /**
  * Number of outcomes without a call that are written together. Keys are random: smaller groups would write
@@ -49,7 +49,7 @@ export class LedgerWriter {
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#bits = options.isResumed ? undefined : new Bits();
-    this.#counts = toChecksummedJson(options.books.counts);
+    this.#counts = countsText(options.books.counts);
   }
 
   /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
@@ -137,7 +137,7 @@ export class LedgerWriter {
 
   #commit(more: () => void): void {
     const {db, sql, books} = this.#options;
-    const counts = toChecksummedJson(books.counts);
+    const counts = countsText(books.counts);
     orThrowLedgerError(() =>
       db.transaction(() => {
         writeEntries(sql, this.#waiting.values());
