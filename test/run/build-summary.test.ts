@@ -11,11 +11,6 @@ import type {Session} from '../../src/run/session.ts';
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};
 const START = Date.parse('2031-05-06T02:00:00.000Z');
 const COMPLETE = {status: 'completed', reason: 'done', exitCode: 0} as const;
-const BUDGETS = [
-  {period: 'day', maxCredits: 100_000, used: 2_500, lacked: 0},
-  {period: 'month', maxCredits: 900_000, used: 80_000, lacked: 400},
-];
-
 function job(given: object = {}) {
   const {
     name: _,
@@ -56,7 +51,7 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
       },
     },
     asking: {
-      ledger: {tally, spending, budget: {shared: BUDGETS}},
+      ledger: {tally, spending, budget: {shared: []}},
       gate: {pace: () => ({limit: 20, pauses: 2, pausedMs: 700})},
       connection: {client: {baseUrl: given.baseUrl ?? 'https://api.example.com/v1/'}},
       store: {trouble: given.store},
@@ -158,12 +153,4 @@ test('rejected rows are named by their file, with its size and digest; the other
     ...{bytes: 7, sha256: 'cd'},
   });
   expect(summaryOf().rejects).toBeNull();
-});
-
-test('the limits of a day and a month are in credits, each with its own use', () => {
-  expect(summaryOf().credits.account).toEqual({
-    label: 'default',
-    per_day: {limit: 100, used: 2.5},
-    per_month: {limit: 900, used: 80, lacked: 0.4},
-  });
 });

@@ -1,34 +1,12 @@
-import {execFileSync} from 'node:child_process';
 import {chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {lacks} from '../support/real-parts.ts';
 import {ips, openStage} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
 const settings = {ip: 'ip'};
 const isRoot = process.geteuid?.() === 0;
-
-test.skipIf(lacks('mounts'))(
-  'what the output waits for, where nothing can be written, is refused first',
-  async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
-    const place = stage.path('closed');
-    mkdirSync(place);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=100k', 'tmpfs', place]);
-    try {
-      for (const name of ['summary', 'rejects'] as const) {
-        const ended = await stage.run({...settings, [name]: `${place}/file`});
-        expect(ended).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
-      }
-    } finally {
-      execFileSync('umount', [place]);
-    }
-    expect(stage.api.ledger.requests).toBe(0);
-  },
-);
 
 test('a pipe or device that is named as a result is never read', async () => {
   using sandbox = createSandbox();

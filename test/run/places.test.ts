@@ -103,8 +103,6 @@ test('links under the names of files on their way are not followed', async () =>
   await using stage = await openStage();
   stage.write('list.csv', ips(20));
   stage.write('precious', 'mine');
-  for (const name of ['out.csv.partial', 'out.summary.json.new'])
-    symlinkSync(stage.path('precious'), stage.path(name));
   mkdirSync(stage.path('st'), {mode: 0o700});
   for (const name of ['holder.json', 'output.partial'])
     symlinkSync(stage.path('precious'), stage.path(`st/${name}`));
@@ -367,17 +365,4 @@ test('a run with another state leaves the files of an unfinished one alone', asy
   expect(stage.read('out.csv').split('\n')).toHaveLength(8);
   expect(await stage.run({...apart, force: true})).toMatchObject({code: 0, summary: {credits: {spent: 6}}});
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json', 'st']);
-});
-
-test('a complete run with its own state leaves the state of another unfinished one, which pays for nothing twice', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(6));
-  const unstored = {...settings, store: false, concurrency: 1};
-  expect((await stage.run({...unstored, maxCredits: 3})).code).toBe(7);
-  expect(await stage.run({...unstored, state: stage.path('st')})).toMatchObject({code: 0});
-  expect(await stage.run({...unstored, force: true})).toMatchObject({
-    code: 0,
-    summary: {credits: {spent: 6}, resumed: {times: 1}},
-  });
-  expect(stage.api.ledger.credits).toBe(6 + 6);
 });

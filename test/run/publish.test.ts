@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import {cpSync, existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
@@ -84,18 +75,6 @@ test.each([
     expect(stage.history()).toMatchObject([{exit_code: 3}]);
   },
 );
-
-test('a publishing that was cut short is ended under other names too', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
-  const output = await killedAt(stage, 'before', 'out.csv', settings);
-  symlinkSync('out.csv', stage.path('link.csv'));
-  const others = {rejects: stage.path('others.ndjson')};
-  expect((await stage.run({...settings, ...others})).code).toBe(3);
-  expect(stage.read('out.csv')).toBe(output);
-  expect(existsSync(stage.path('others.ndjson'))).toBe(true);
-  expect(stage.api.ledger.calls).toBe(20);
-});
 
 test('the steps after publishing are done by the next start if a kill hit them, and it makes no new run', async () => {
   await using stage = await openStage();

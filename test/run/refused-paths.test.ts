@@ -182,18 +182,6 @@ const unwritable: readonly Refusal[] = [
     says: 'no_directory',
   })),
   {
-    what: 'an output with a name of 252 bytes',
-    settings: at => ({output: `${'n'.repeat(248)}.csv`, summary: at('s'), rejects: at('r')}),
-    says: 'the name is too long',
-    exit: 9,
-  },
-  {
-    what: 'a summary with a name of 256 bytes',
-    settings: at => ({summary: at('n'.repeat(256))}),
-    says: 'the name is too long',
-    exit: 9,
-  },
-  {
     what: 'a state in no directory, and a wrong field',
     settings: at => ({state: at('a/b/c'), fields: 'ip.no'}),
     says: 'fields',

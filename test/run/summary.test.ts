@@ -100,18 +100,6 @@ test('the summary has the contract’s names, and its accounts balance', async (
   expect(ledger.calls).toBe(4);
 });
 
-test('the base URL goes into the summary without its userinfo', async () => {
-  await using service = await startService();
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
-  const url = service.url.replace('://', '://user:hush@');
-  const {code, stderr} = await runHere(sandbox, ['run', 'list.csv', ...FAST], {
-    env: {...service.env, BULK_ENRICH_BASE_URL: url},
-  });
-  const text = code === 0 ? sandbox.read('list.enriched.summary.json') : stderr;
-  expect(text).not.toContain('hush');
-});
-
 test('the timeline has the last stretch of a session that was interrupted', async () => {
   await using stage = await openStage({script: () => sleep(20, undefined)});
   stage.write('list.csv', ips(10));
