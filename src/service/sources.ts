@@ -1,4 +1,5 @@
 import {mailOperators} from '../operations/mail/mail-providers.ts';
+import libraries from './data/libraries.json' with {type: 'json'};
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
 import {cityPackage, type DataSet, installedVersion, readManifest} from './data/packed-data.ts';
@@ -16,18 +17,6 @@ export interface Sources {
 }
 
 const cityFields = ['city', 'latitude', 'longitude', 'country (of an IP address)'];
-
-const libraries = [
-  {
-    name: 'libphonenumber-js',
-    licence: 'MIT, its data Apache-2.0',
-    fields: ['is_valid', 'is_virtual', 'number_type'],
-  },
-  {name: 'tldts', licence: 'MIT, the Public Suffix List MPL-2.0', fields: ['is_valid', 'domain']},
-  {name: 'ipaddr.js', licence: 'MIT', fields: ['is_bogon']},
-  {name: 'bowser', licence: 'MIT', fields: ['device.browser', 'device.os', 'device.is_mobile']},
-  {name: 'isbot', licence: 'Unlicense', fields: ['score']},
-];
 
 const noSource = {
   fields: ['is_residential_proxy', 'is_threat', 'is_spam', 'is_proxy', 'postal_code'],
@@ -61,7 +50,7 @@ export function describeLeftOut(): Sources['left_out'][number] | undefined {
 const withoutCity = {fields: cityFields.slice(0, 3), reason: `${cityPackage} is not installed`};
 
 function describeCity(data: OpenData): DataSet | undefined {
-  const table = findCityFile() === undefined ? undefined : data.city();
+  const table = data.city();
   if (table === undefined) return undefined;
   return {
     name: cityPackage,

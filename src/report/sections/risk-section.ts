@@ -2,32 +2,10 @@ import {shellWord} from '../../sentence.ts';
 import {formatCount, pluralize} from '../format.ts';
 import {type Block, mostCommon, rankingIfAny, type Section, tableIfAny} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
+import reasons from './reasons.json' with {type: 'json'};
 
 /** The meanings of the default rules' reasons. */
-export const reasonCodes: Readonly<Record<string, string>> = {
-  ip_threat: 'the service calls the address a threat',
-  tor: 'the address of a Tor node',
-  ip_bogon: 'an address that does not exist on the Internet',
-  residential_proxy: 'the address of a residential proxy',
-  datacenter: 'the address of a data center',
-  vpn: 'the address of a VPN',
-  phone_threat: 'the service calls the number a threat',
-  phone_disposable: 'a disposable number',
-  phone_not_valid: 'a number that can not be reached',
-  phone_spam: 'a number that is reported for spam',
-  phone_virtual: 'a virtual number',
-  phone_invalid: 'not a possible phone number',
-  email_not_valid: 'an address that can not receive mail',
-  email_not_trusted: 'the domain of the address is not trusted',
-  email_alias: 'an alias of another address',
-  mailbox_shared: 'one mailbox under three addresses or more',
-  email_invalid: 'not a possible e-mail address',
-  verdict_blocked: 'the service blocks the session',
-  bot_score: 'the session is nearer to a bot than to a human',
-  token_replayed: 'the session token was verified before',
-  many_accounts: 'one person behind several accounts',
-  token_invalid: 'not a possible session token',
-};
+export const reasonCodes: Readonly<Record<string, string>> = reasons;
 
 /** Title of the section with the rows of high risk. */
 export const RISK = 'Risk';

@@ -3,41 +3,6 @@ import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
 import type {UserSession} from './user-session.ts';
 
-/** Facts that a rule's condition can use, with their types in the Common Expression Language. */
-export const factTypes = {
-  bot_agent: 'bool',
-  mobile: 'bool',
-  user_agent: 'string',
-  browser: 'string',
-  os: 'string',
-  languages: 'string',
-  timezone: 'string',
-  fingerprint: 'string',
-  duration: 'double',
-  datacenter: 'bool',
-  vpn: 'bool',
-  tor: 'bool',
-  bogon: 'bool',
-  asn: 'int',
-  country: 'string',
-  email_type: 'string',
-  email_trust: 'double',
-  phone_valid: 'bool',
-  phone_type: 'string',
-  replayed: 'bool',
-  linked_accounts: 'int',
-} as const;
-
-/** A session's facts. An unknown fact is `false`, empty, 0, or -1 for `duration` and `email_trust`. */
-export type UserFacts = {
-  [Name in keyof typeof factTypes]: {
-    bool: boolean;
-    string: string;
-    double: number;
-    int: bigint;
-  }[(typeof factTypes)[Name]];
-};
-
 /** The findings about a session, from which {@link makeUserFacts} makes the facts. */
 export interface Evidence {
   session: UserSession;
@@ -50,31 +15,49 @@ export interface Evidence {
   linkedAccounts: number;
 }
 
+type FactSource =
+  | readonly ['bool', (evidence: Evidence) => boolean]
+  | readonly ['string', (evidence: Evidence) => string]
+  | readonly ['double', (evidence: Evidence) => number]
+  | readonly ['int', (evidence: Evidence) => bigint];
+
+/**
+ * Facts that a rule's condition can use, with their types in the Common Expression Language. An unknown fact is `false`,
+ * empty, 0, or -1 for `duration` and `email_trust`.
+ */
+const facts = {
+  bot_agent: ['bool', ({device}) => device.isBot],
+  mobile: ['bool', ({device}) => device.shown.is_mobile ?? false],
+  user_agent: ['string', ({session}) => session.user_agent ?? ''],
+  browser: ['string', ({device}) => device.shown.browser ?? ''],
+  os: ['string', ({device}) => device.shown.os ?? ''],
+  languages: ['string', ({session}) => session.languages ?? ''],
+  timezone: ['string', ({session}) => session.timezone ?? ''],
+  fingerprint: ['string', ({session}) => session.fingerprint ?? ''],
+  duration: ['double', ({session}) => durationOf(session)],
+  datacenter: ['bool', ({ip}) => ip.is_datacenter_proxy ?? false],
+  vpn: ['bool', ({ip}) => ip.is_vpn ?? false],
+  tor: ['bool', ({ip}) => ip.is_tor_node ?? false],
+  bogon: ['bool', ({ip}) => ip.is_bogon ?? false],
+  asn: ['int', ({ip}) => BigInt(ip.asn_number ?? 0)],
+  country: ['string', ({ip}) => ip.country ?? ''],
+  email_type: ['string', ({mail}) => (mail === null ? 'invalid' : (mail?.domainType ?? ''))],
+  email_trust: ['double', ({mail}) => (mail === null ? 0 : (mail?.trust ?? -1))],
+  phone_valid: ['bool', ({phone}) => phone?.is_valid ?? false],
+  phone_type: ['string', ({phone}) => phone?.line_type ?? ''],
+  replayed: ['bool', ({replayed}) => replayed],
+  linked_accounts: ['int', ({linkedAccounts}) => BigInt(linkedAccounts)],
+} as const satisfies Readonly<Record<string, FactSource>>;
+
+/** The type of each fact. */
+export const factTypes = Object.fromEntries(Object.entries(facts).map(([name, [type]]) => [name, type]));
+
+/** A session's facts. */
+export type UserFacts = {readonly [Name in keyof typeof facts]: ReturnType<(typeof facts)[Name][1]>};
+
 export function makeUserFacts(evidence: Evidence): UserFacts {
-  const {session, device, ip, mail, phone, replayed, linkedAccounts} = evidence;
-  return {
-    bot_agent: device.isBot,
-    mobile: device.shown.is_mobile ?? false,
-    user_agent: session.user_agent ?? '',
-    browser: device.shown.browser ?? '',
-    os: device.shown.os ?? '',
-    languages: session.languages ?? '',
-    timezone: session.timezone ?? '',
-    fingerprint: session.fingerprint ?? '',
-    duration: durationOf(session),
-    datacenter: ip.is_datacenter_proxy ?? false,
-    vpn: ip.is_vpn ?? false,
-    tor: ip.is_tor_node ?? false,
-    bogon: ip.is_bogon ?? false,
-    asn: BigInt(ip.asn_number ?? 0),
-    country: ip.country ?? '',
-    email_type: mail === null ? 'invalid' : (mail?.domainType ?? ''),
-    email_trust: mail === null ? 0 : (mail?.trust ?? -1),
-    phone_valid: phone?.is_valid ?? false,
-    phone_type: phone?.line_type ?? '',
-    replayed,
-    linked_accounts: BigInt(linkedAccounts),
-  };
+  const values = Object.entries(facts).map(([name, [, factOf]]) => [name, factOf(evidence)]);
+  return Object.fromEntries(values) as UserFacts;
 }
 
 /** Seconds from a session's start to its end; -1 if either time is unknown. */
