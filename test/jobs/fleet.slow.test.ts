@@ -1,11 +1,12 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {parse, parseAllDocuments} from 'yaml';
+import {parse} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
 import {settingsSchema} from '../../src/job/settings.ts';
 import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
+import {manifestsOf, podsOf} from './manifests.ts';
 import {createSite, type Site} from './site.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
@@ -19,15 +20,6 @@ interface Container {
   readonly graceSeconds: number;
 }
 
-interface PodSpec {
-  readonly terminationGracePeriodSeconds?: number;
-  readonly containers: readonly {
-    readonly image: string;
-    readonly args: readonly string[];
-    readonly env?: readonly {readonly name: string; readonly value?: string}[];
-  }[];
-}
-
 interface ComposeService {
   readonly image: string;
   readonly command: readonly string[];
@@ -38,10 +30,7 @@ interface ComposeService {
 const compose = parse(read('compose.yaml'), {merge: true}) as {
   readonly services: Readonly<Record<string, ComposeService>>;
 };
-const manifests = parseAllDocuments(read('kubernetes.yaml')).map(document => {
-  expect(document.errors).toEqual([]);
-  return document.toJS();
-});
+const manifests = manifestsOf('fleet/kubernetes.yaml');
 
 /** Compose's `${NAME:-default}`, where nothing is set. */
 const interpolated = (text: string) => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
@@ -53,17 +42,14 @@ const composed: Container[] = Object.values(compose.services).map(service => ({
   graceSeconds: Number.parseInt(service.stop_grace_period ?? '10', 10),
 }));
 
-const deployed: Container[] = manifests
-  .map(({spec}): PodSpec | undefined => (spec?.jobTemplate?.spec ?? spec)?.template?.spec)
-  .filter(spec => spec !== undefined)
-  .flatMap(({containers, terminationGracePeriodSeconds = 30}) =>
-    containers.map(({image, args, env = []}) => ({
-      image,
-      command: args,
-      env: Object.fromEntries(env.flatMap(({name, value}) => (value === undefined ? [] : [[name, value]]))),
-      graceSeconds: terminationGracePeriodSeconds,
-    })),
-  );
+const deployed: Container[] = podsOf(manifests).flatMap(({spec}) =>
+  spec.containers.map(({image, args, env = []}) => ({
+    image,
+    command: args,
+    env: Object.fromEntries(env.flatMap(({name, value}) => (value === undefined ? [] : [[name, value]]))),
+    graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
+  })),
+);
 
 const containers = [...composed, ...deployed];
 const own = containers.filter(({command}) => command[0] === 'bulk-enrich');

@@ -1,57 +1,19 @@
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {parseAllDocuments} from 'yaml';
 import {KEY_PREFIX, QUEUE_NAME} from '../../src/fleet/protocol.ts';
 import {findAccount} from '../../src/run/open/account.ts';
-
-type Labels = Readonly<Record<string, string>>;
-
-interface Named {
-  readonly name: string;
-  readonly [more: string]: unknown;
-}
-
-interface Pod {
-  readonly labels: Labels;
-  readonly spec: {
-    readonly securityContext: object;
-    readonly automountServiceAccountToken?: boolean;
-    readonly containers: readonly {
-      readonly args: readonly string[];
-      readonly env?: readonly {readonly name: string; readonly value?: string}[];
-      readonly ports?: readonly {readonly name: string; readonly containerPort: number}[];
-      readonly livenessProbe?: {readonly httpGet?: object};
-      readonly readinessProbe?: {readonly httpGet?: object};
-      readonly securityContext: object;
-      readonly volumeMounts: readonly Named[];
-    }[];
-    readonly volumes: readonly Named[];
-  };
-}
+import {type Labels, type Manifests, manifestsOf, type Pod, podsOf} from './manifests.ts';
 
 interface PolicyRule {
   readonly to?: readonly {readonly podSelector?: Selector}[];
   readonly ports: readonly {readonly port: string | number}[];
 }
 
-const manifestsOf = (name: string) =>
-  parseAllDocuments(readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8')).map(document => {
-    expect(document.errors).toEqual([]);
-    return document.toJS();
-  });
-type Manifests = ReturnType<typeof manifestsOf>;
-
 const fleet = manifestsOf('fleet/kubernetes.yaml');
 const scaling = manifestsOf('fleet/scaling.yaml');
 const alone = manifestsOf('schedule/kubernetes-cronjob.yaml');
-
-const podsOf = (manifests: Manifests): Pod[] =>
-  manifests.flatMap(({spec}) => {
-    const template = spec?.jobTemplate?.spec.template ?? spec?.template;
-    return template === undefined ? [] : [{labels: template.metadata?.labels ?? {}, spec: template.spec}];
-  });
 
 const named = (manifests: Manifests, kind: string, name: string) => {
   const found = manifests.find(one => one.kind === kind && one.metadata.name === name);

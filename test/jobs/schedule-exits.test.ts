@@ -4,38 +4,27 @@ import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync}
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {parseAllDocuments} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
+import {manifestsOf, type Pod} from './manifests.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
 
 /** A scheduler's reaction to an exit code. */
 type Fate = 'success' | 'again' | 'failed';
 
-interface FailureRule {
-  readonly action: 'Ignore' | 'FailJob';
-  readonly onExitCodes?: {readonly containerName: string; readonly operator: 'In'; readonly values: number[]};
-  readonly onPodConditions?: readonly {readonly type: string}[];
-}
-
 interface JobSpec {
   readonly backoffLimit: number;
   readonly activeDeadlineSeconds: number;
-  readonly podFailurePolicy: {readonly rules: readonly FailureRule[]};
-  readonly template: {
-    readonly spec: {
-      readonly terminationGracePeriodSeconds: number;
-      readonly containers: readonly {readonly name: string; readonly command: readonly string[]}[];
-    };
+  readonly podFailurePolicy: {
+    readonly rules: readonly {readonly onExitCodes?: {readonly values: number[]}}[];
   };
+  readonly template: Pick<Pod, 'spec'>;
 }
 
 const cronJobs = ['schedule/kubernetes-cronjob.yaml', 'fleet/kubernetes.yaml'].map(
   (name): readonly [string, JobSpec] => [
     name,
-    parseAllDocuments(read(name))
-      .map(document => document.toJS())
-      .find(({kind}) => kind === 'CronJob').spec.jobTemplate.spec,
+    manifestsOf(name).find(({kind}) => kind === 'CronJob').spec.jobTemplate.spec,
   ],
 );
 

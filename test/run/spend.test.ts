@@ -122,7 +122,7 @@ test("credits that a killed session only reserved of its account's day are free 
 
 test('nor does the endpoint of the restart have it', async () => {
   await using stage = await openStage();
-  await using other = await startApiServer({key: 'stage-key-71ac4f'});
+  await using other = await startApiServer({key: stage.env.BULK_ENRICH_API_KEY ?? ''});
   stage.write('list.csv', ips(10));
   await stage.killAt(6, one);
   const env = {BULK_ENRICH_BASE_URL: other.url};

@@ -15,17 +15,16 @@ import {run} from '../../src/run/run.ts';
 import type {RunOutcome} from '../../src/run/run-outcome.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
-import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
-import {createSandbox} from './command.ts';
+import type {ApiServerOptions} from './api-server.ts';
+import type {Sandbox} from './command.ts';
+import {type Arena, openArena} from './crash.ts';
 
 /** A directory, a home and a server, in which runs are made from this process: many of them in little time. */
-export interface Stage extends AsyncDisposable {
-  readonly api: ApiServer;
-  readonly directory: string;
+export interface Stage
+  extends AsyncDisposable,
+    Pick<Sandbox, 'directory' | 'path' | 'write' | 'read'>,
+    Pick<Arena, 'api'> {
   readonly env: Readonly<Record<string, string>>;
-  path(name: string): string;
-  write(name: string, text: string | Uint8Array): void;
-  read(name: string): string;
   /** Writes an account's file, in which `URL` stands for the service; returns its path. */
   account(name: string, text: string): string;
   run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
@@ -60,21 +59,18 @@ export interface Ended {
   readonly stdout: string;
 }
 
-const KEY = 'stage-key-71ac4f';
-
 export async function openStage(options: Partial<ApiServerOptions> = {}): Promise<Stage> {
-  const api = await startApiServer({key: KEY, ...options});
-  const sandbox = createSandbox();
+  const {api, sandbox, env: service, ...arena} = await openArena(options);
   const {directory, home, path, write, read} = sandbox;
   const root = dirname(directory);
   const env = {
-    BULK_ENRICH_BASE_URL: api.url,
-    BULK_ENRICH_API_KEY: KEY,
+    ...service,
     XDG_CACHE_HOME: join(home, 'cache'),
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: join(home, 'config'),
   };
   return {
+    ...arena,
     ...{api, directory, env, path, write, read},
     account: (name, text) =>
       write(`../home/config/bulk-enrich/accounts/${name}`, text.replace('URL', api.url)),
@@ -97,10 +93,6 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     history() {
       const warn: RunIo['warn'] = sentence => expect.fail(String(sentence));
       return earlierRuns({env, warn}).map(makeRunRecord);
-    },
-    async [Symbol.asyncDispose]() {
-      await api.close();
-      sandbox[Symbol.dispose]();
     },
   };
 }
