@@ -47,7 +47,7 @@ test('a streak of refusals that kills divide is one: it is told', async () => {
   const [answered, sessions] = [24, [12, 8]];
   const refused = 21;
   // One call after the other, so that each kill finds one in flight.
-  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '20/s', '--force'];
+  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '200/s', '--force'];
   sandbox.write('list.csv', ips(answered + refused + 1));
   const refuse = ({call, value}: {call: number; value: string}) =>
     call > answered && !value.endsWith(`.${answered + refused}`)

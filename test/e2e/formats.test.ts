@@ -84,7 +84,7 @@ test('CSV to NDJSON and back: the same values in the same columns', async () => 
 test('stdin to stdout: nothing but the rows on stdout', async () => {
   berlin();
   const args = ['run', '-', '-o', '-', '--ip', 'ip', ...CITY];
-  const {stdout} = await sandbox.run(args, {env: service.env, stdin: 'ip\n192.0.2.1\n'});
+  const {stdout} = await runHere(sandbox, args, {env: service.env, stdin: 'ip\n192.0.2.1\n'});
   expect(stdout).toBe("ip,ip_status,ip_error,ip_city\n192.0.2.1,ok,,'=Berlin\n");
   expect(sandbox.files()).toEqual([]);
 });

@@ -22,7 +22,7 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   await using service = await startService();
   using sandbox = createSandbox();
   const lines = readFileSync(`${samples}signups.csv`, 'utf8').split('\n');
-  sandbox.write('signups.csv', lines.slice(0, 150).join('\n'));
+  sandbox.write('signups.csv', lines.slice(0, 80).join('\n'));
   const plan = async () => {
     const {code, stdout} = await runHere(sandbox, ['plan', 'signups.csv', '--json', ...FAST], {
       env: service.env,

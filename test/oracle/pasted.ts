@@ -21,7 +21,8 @@ addCommands(
     read = [inputs as string[], flags as Record<string, unknown>];
   },
   {
-    withSettings: (command, use) => (command.name() === 'run' ? addSettings(command, use, false) : command),
+    withSettings: (command, use) =>
+      ['run', 'plan'].includes(command.name()) ? addSettings(command, use, false) : command,
     said: flagTexts,
   },
 );
@@ -39,7 +40,7 @@ export function adviceOf({inputs, flags}: Typed, {remedy}: CodedError, country: 
 
 /** Runs the line as it stands. A command before a pipe runs in a shell. */
 export async function pasted(line: string): Promise<Typed> {
-  const at = line.lastIndexOf('bulk-enrich run ');
+  const at = Math.max(...['run', 'plan'].map(name => line.lastIndexOf(`bulk-enrich ${name} `)));
   const words = shellWords(line.slice(at));
   const before = line.slice(0, at).replace(/ \| $/, '');
   if (before === '') return await typed(words.slice(1));

@@ -1,3 +1,3 @@
 import {describeReading} from './input.ts';
 
-describeReading(16);
+describeReading(8);

@@ -1,4 +1,4 @@
 import {test} from 'vitest';
 import {fuzzRun} from './fuzz.ts';
 
-test('300 generated answers: no crash, no hang, no row missing', {timeout: 60_000}, () => fuzzRun(1, 300));
+test('200 generated answers: no crash, no hang, no row missing', {timeout: 60_000}, () => fuzzRun(1, 200));

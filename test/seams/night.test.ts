@@ -4,6 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {compile} from '../sim/compile.mjs';
+import type {Killed} from './night/kills.ts';
 import type {Night} from './night/table.ts';
 
 /**
@@ -33,15 +34,17 @@ function nightOf(text: string): Night {
 }
 
 let told: ReadonlyMap<string, string>;
+let killed: readonly Killed[];
 let compiled: Awaited<ReturnType<typeof compile>>;
 
 beforeAll(async () => {
-  compiled = await compile(`nights-${process.pid}`, 'test/seams/night/night.ts');
+  compiled = await compile(`nights-${process.pid}`, 'test/seams/night/kills.ts');
   const input = JSON.stringify(nights.map(({night}) => nightOf(night)));
   const {stdout, stderr} = spawnSync(process.execPath, [play, compiled.file], {input, encoding: 'utf8'});
   expect(stderr).toBe('');
-  const results = JSON.parse(stdout) as readonly string[];
-  told = new Map(nights.map(({name}, nth) => [name, results[nth] ?? '']));
+  const played = JSON.parse(stdout) as {results: readonly string[]; killed: readonly Killed[]};
+  told = new Map(nights.map(({name}, nth) => [name, played.results[nth] ?? '']));
+  killed = played.killed;
   if (process.env.UPDATE !== '1') return;
   const anew = lines.map(line => line.replace(/^((.*?) ▸ .* ▸ ).*$/, (_, all, name) => all + told.get(name)));
   writeFileSync(file, anew.join('\n'));
@@ -55,4 +58,9 @@ test.each(nights)('$name', ({name, result}) => {
 
 test('each night has a line of its own', () => {
   expect(told.size).toBe(nights.length);
+});
+
+test('a list of seven rows, killed at any step and run again, has the same bytes, pays again for two values at most, and never shows an output without its summary and rejects', () => {
+  expect(killed.filter(({faults}) => faults.length > 0)).toEqual([]);
+  expect(killed.length).toBeGreaterThan(30);
 });

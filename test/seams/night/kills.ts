@@ -1,6 +1,8 @@
 import {NightWorld} from './night.ts';
 import type {Night} from './table.ts';
 
+export {play} from './night.ts';
+
 /** Seven rows, two slots, a value that is asked for again, one that is refused, a row that can't be read. */
 const NIGHT: Night = {
   list: 'a b c e "h i a',

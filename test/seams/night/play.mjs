@@ -1,4 +1,4 @@
-// Plays compiled nights and prints what came of them: node play.mjs COMPILED, with nights as JSON on stdin if it takes any.
+// Plays compiled nights, and kills one at each of its steps: node play.mjs COMPILED, with nights as JSON on stdin.
 import {text} from 'node:stream/consumers';
 import {pathToFileURL} from 'node:url';
 
@@ -8,11 +8,7 @@ process.on('unhandledRejection', error => {
   if (error?.name !== 'Killed') throw error;
 });
 
-console.log(JSON.stringify(killAtEachStep === undefined ? await nights() : await killAtEachStep()));
-
-async function nights() {
-  const told = [];
-  for (const night of JSON.parse(await text(process.stdin)))
-    told.push(await play(night).catch(error => String(error.stack)));
-  return told;
-}
+const results = [];
+for (const night of JSON.parse(await text(process.stdin)))
+  results.push(await play(night).catch(error => String(error.stack)));
+console.log(JSON.stringify({results, killed: await killAtEachStep()}));
