@@ -3,7 +3,7 @@ import {formatForecast} from '../../src/cli/terminal/cost.ts';
 import {formatAmount, formatMoney} from '../../src/report/format.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';
-import {startApiServer} from '../support/api-server.ts';
+import {startService} from '../e2e/service.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {whole} from '../support/whole.ts';
@@ -34,35 +34,35 @@ test('where conditions may save calls, the forecast in money is the one of all c
 });
 
 test('with a price in the account, money stands beside credits wherever they are told', async () => {
-  await using api = await startApiServer({key: 'money-key-1'});
-  using box = createSandbox();
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: 'money-key-1'};
-  const here = (...args: string[]) => runHere(box, args, {env});
-  box.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${api.url}\nprice: 0.25 EUR\n`);
-  box.write('in.csv', 'ip\n203.0.113.1\n203.0.113.2\n203.0.113.3\n');
-  expect((await here('plan', 'in.csv', '--ip', 'ip')).stdout).toContain(
+  await using service = await startService();
+  using box = createSandbox({'in.csv': 'ip\n203.0.113.1\n203.0.113.2\n203.0.113.3\n'});
+  const here = (line: string) => runHere(box, line, service);
+  const account = (name: string, text: string) =>
+    box.write(`../home/config/bulk-enrich/accounts/${name}.yaml`, text);
+  account('a', `endpoint: ${service.url}\nprice: 0.25 EUR\n`);
+  expect((await here('plan in.csv --ip ip')).stdout).toContain(
     '3 credits (9 at worst), 0.75 EUR (2.25 EUR at worst)',
   );
-  const {stderr} = await here('run', 'in.csv', '--ip', 'ip', '-o', 'out.csv', '--report', 'report.md');
+  const {stderr} = await here('run in.csv --ip ip -o out.csv --report report.md');
   expect(stderr).toContain('3 credits (0.75 EUR) spent');
   expect(box.summary('out.summary.json').credits.account.price).toEqual({per_credit: 0.25, currency: 'EUR'});
   expect(box.read('report.md')).toContain('At 0.25 EUR a credit that is 0.75 EUR.');
   expect((await here('runs')).stdout).toMatch(/money[^\n]*\n[^\n]*0\.75 EUR/);
-  const spend = JSON.parse((await here('spend', '--json')).stdout) as Spend;
+  const spend = JSON.parse((await here('spend --json')).stdout) as Spend;
   expect([spend.total.money, spend.groups[0]?.money]).toEqual([{EUR: 0.75}, {EUR: 0.75}]);
   expect((await here('spend')).stdout).toMatch(/money.*0\.75 EUR.*3 credits \(0\.75 EUR\) spent/s);
   // Of a run of several operations, each has its own part of the money.
   box.write('both.csv', 'ip,email\n203.0.113.4,a@example.com\n203.0.113.5,a@example.com\n');
-  await here('run', 'both.csv');
-  const {groups} = JSON.parse((await here('spend', '--json', '--by', 'operation')).stdout) as Spend;
+  await here('run both.csv');
+  const {groups} = JSON.parse((await here('spend --json --by operation')).stdout) as Spend;
   expect(groups.map(({name, money}) => [name, money])).toEqual([
     ['ip', {EUR: 1.25}],
     ['email', {EUR: 0.25}],
   ]);
-  box.write('../home/config/bulk-enrich/accounts/b.yaml', 'endpoint: embedded\nprice: 0.25 EUR\n');
-  await here('run', 'in.csv', '--ip', 'ip', '-o', 'free.csv', '--endpoint', 'embedded');
+  account('b', 'endpoint: embedded\nprice: 0.25 EUR\n');
+  await here('run in.csv --ip ip -o free.csv --endpoint embedded');
   expect((await here('runs')).stdout).toMatch(/ free +– /);
-  box.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${api.url}\nprice: 0.25\n`);
-  const refused = await here('run', 'in.csv', '--ip', 'ip', '-o', 'other.csv');
+  account('a', `endpoint: ${service.url}\nprice: 0.25\n`);
+  const refused = await here('run in.csv --ip ip -o other.csv');
   expect(refused).toMatchObject({code: 2, errorCode: 'account_settings'});
 });

@@ -240,24 +240,6 @@ test.each([
   });
 });
 
-test('rows without a key are all written, however many they are', async () => {
-  const head = 'id,ip_status,ip_error\n';
-  const rows = ',ok,\n'.repeat(33_000);
-  outputs(`${head}a,ok,\n`, `${head}${rows}a,ok,\n`);
-  const {stdout} = await diff('old.csv new.csv --key id -o changes.csv');
-  expect(stdout).toContain('new.csv: 33,000 rows without a key');
-  expect(box.read('changes.csv') === head + rows).toBe(true);
-});
-
-test('a few rows that are new behind very many are written like all others', async () => {
-  const head = 'id,ip_status,ip_error\n';
-  const known = Array.from({length: 70_000}, (_, id) => `${id},ok,\n`).join('');
-  outputs(head + known, `${head}${known}a,ok,\nb,ok,\n`);
-  const {stdout} = await diff('old.csv new.csv --key id -o changes.csv');
-  expect(stdout).toContain('2 new, 0 gone');
-  expect(box.read('changes.csv')).toBe(`${head}a,ok,\nb,ok,\n`);
-});
-
 type Add = (pair: ReturnType<Pairs['match']>) => void;
 
 /** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
