@@ -99,16 +99,20 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     info.mockRestore();
   });
 
-  test('while Redis takes no writes they wait, and go out once when it does', async () => {
+  test.each([
+    ['wait, and go out once when it does', false, answered, 1],
+    ['can be had back, unsent', true, {kind: 'not_sent', code: 'withdrawn'}, 0],
+  ])('while Redis takes no writes they %s', async (_, isWithdrawn, attempt, carriedOut) => {
     work();
     await server.client.config('SET', 'min-replicas-to-write', '1');
     const asked = ask(1);
     await expect.poll(() => queue.trouble).toContain('NOREPLICAS');
-    expect(await settled(asked)).toBe('still waiting');
+    if (isWithdrawn) await queue.withdraw();
+    else expect(await settled(asked)).toBe('still waiting');
     await server.client.config('SET', 'min-replicas-to-write', '0');
-    expect(await asked).toMatchObject([answered]);
-    expect(done).toHaveLength(1);
-    expect(queue.trouble).toBeUndefined();
+    expect(await asked).toMatchObject([attempt]);
+    expect(done).toHaveLength(carriedOut);
+    if (!isWithdrawn) expect(queue.trouble).toBeUndefined();
   });
 
   test('while Redis is away they wait, and go out once when it is back', async () => {
@@ -120,17 +124,6 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     work();
     expect(await asked).toMatchObject([answered]);
     expect(done).toHaveLength(1);
-  });
-
-  test('while Redis takes no writes they can be had back, unsent', async () => {
-    work();
-    await server.client.config('SET', 'min-replicas-to-write', '1');
-    const asked = ask(1);
-    await expect.poll(() => queue.trouble).toContain('NOREPLICAS');
-    await queue.withdraw();
-    await server.client.config('SET', 'min-replicas-to-write', '0');
-    expect(await asked).toMatchObject([{kind: 'not_sent', code: 'withdrawn'}]);
-    expect(done).toEqual([]);
   });
 
   test('the run waits for values of the session before while Redis takes no writes', async () => {
@@ -215,18 +208,12 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     ]);
   });
 
-  test("another chunk's answers are none", async () => {
-    const answers: string[] = [];
-    work(id => {
-      answers.push(seal.close([{...answered, code: id}], sealPurposes.answers(id)));
-      return answers[0] as string;
-    });
-    expect(await ask(1)).toMatchObject([answered]);
-    expect(await ask(2)).toMatchObject([lost]);
-  });
-
-  test.each([0, 2])('%i answers to a chunk of one value are none', async count => {
-    work(id => seal.close(Array(count).fill(answered), sealPurposes.answers(id)));
+  test.each([
+    ['none', [], 'own'],
+    ['two', [answered, answered], 'own'],
+    ['those of another chunk', [answered], 'run.another.1'],
+  ])('a chunk of one value has no answer if a worker gives %s', async (_, attempts, place) => {
+    work(id => seal.close(attempts, sealPurposes.answers(place === 'own' ? id : place)));
     expect(await ask(1)).toMatchObject([lost]);
   });
 

@@ -43,41 +43,25 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
   });
 });
 
-describe.skipIf(lacks('redis'))('a run that was killed and is started again', () => {
-  test('sends values that no worker had begun once, and counts them once', async () => {
+test.skipIf(lacks('redis')).each([
+  ['from a file', RUN],
+  ['by stdin', [...RUN.with(1, '-'), '--job', 'job.yaml']],
+])(
+  'a run %s that was killed sends values that no worker had begun once, and counts them once',
+  async (_, args) => {
     await using arena = await openWithList();
-    await killedWaiting(arena, RUN);
-    const again = arena.here([...RUN, '--max-credits', String(DISTINCT)]);
-    await arena.workerHere();
-    expect(await again).toMatchObject({code: 0});
-    expect(await expectWhole(arena, 0)).toMatchObject({spent: DISTINCT, maybe: 0});
-  });
-
-  test('keeps the answers that workers got meanwhile', async () => {
-    await using arena = await openWithList();
-    await arena.workerHere();
-    const {run, letGo} = await heldRun(arena, 1, () => arena.run());
-    run.kill('SIGKILL');
-    await run.outcome;
-    letGo();
-    expect(await arena.here(RUN)).toMatchObject({code: 0});
-    await expectWhole(arena, 0);
-  });
-
-  test('asks once where its input came by stdin, too', async () => {
-    await using arena = await openWithList();
-    const stdin = arena.sandbox.read('list.csv');
-    arena.sandbox.write('job.yaml', 'endpoint: live\nip: ip\nemail: email\n');
-    const args = [...RUN.with(1, '-'), '--job', 'job.yaml'];
+    const {sandbox, env, api} = arena;
+    const stdin = args === RUN ? '' : sandbox.read('list.csv');
+    sandbox.write('job.yaml', 'endpoint: live\nip: ip\nemail: email\n');
     await killedWaiting(arena, args, stdin);
-    const command = [...args, '--score', 'none'];
-    const again = runHere(arena.sandbox, command, {env: arena.env, stdin});
+    const command = [...args, '--max-credits', String(DISTINCT), '--score', 'none'];
+    const again = runHere(sandbox, command, {env, stdin});
     await arena.workerHere();
     expect(await again).toMatchObject({code: 0});
-    expect(arena.api.ledger).toMatchObject({calls: DISTINCT, credits: DISTINCT});
-    expect(booksOf(arena.sandbox, 'out.summary.json')).toMatchObject({spent: DISTINCT, maybe: 0});
-  });
-});
+    expect(api.ledger).toMatchObject({calls: DISTINCT, credits: DISTINCT});
+    expect(booksOf(sandbox, 'out.summary.json')).toMatchObject({spent: DISTINCT, maybe: 0});
+  },
+);
 
 test.skipIf(lacks('redis'))(
   'a run restarted while Redis can’t be reached is given up: the next one begins anew',

@@ -1,6 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
-import {makeCertificate} from '../support/cert.ts';
 import {lacks} from '../support/real-parts.ts';
 import {calls, expectWhole, IN_HAND, OUT, openWithList} from './whole.ts';
 
@@ -48,7 +47,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     worker.kill('SIGKILL');
     await Promise.all([run.outcome, worker.outcome]);
     const again = arena.run();
-    await again.says('No worker is running');
+    await again.says(`No worker is running on ${arena.redis.url}`);
     await arena.worker();
     expect(await again.outcome).toMatchObject({code: 0});
     await expectWhole(arena, IN_HAND);
@@ -118,16 +117,6 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     await expectWhole(arena, IN_HAND);
   });
 
-  test('without a worker the run says so, waits, and continues with the first', async () => {
-    await using arena = await openWithList();
-    const run = arena.run();
-    await run.says(`No worker is running on ${arena.redis.url}`);
-    expect(arena.api.ledger.calls).toBe(0);
-    await arena.worker();
-    expect(await run.outcome).toMatchObject({code: 0});
-    expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
-  });
-
   test('Redis hangs: the run says so, waits, and continues', async () => {
     await using arena = await openWithList();
     await arena.worker(['--lost-after', '60s']);
@@ -138,22 +127,5 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     arena.redis.signal('SIGCONT');
     expect(await run.outcome).toMatchObject({code: 0});
     await expectWhole(arena, 0);
-  });
-});
-
-describe.skipIf(lacks('redis'))('a fleet on a Redis with TLS and a password', () => {
-  test('works with the certificate, and says what is wrong without', async () => {
-    const tls = makeCertificate();
-    await using arena = await openWithList({redis: {tls, password: 'a-password'}});
-    const url = arena.redis.url.replace('://', '://:a-password@');
-    const trusted = {
-      BULK_ENRICH_REDIS_URL: url,
-      NODE_EXTRA_CA_CERTS: arena.sandbox.write('../ca.pem', tls.cert),
-    };
-    await arena.worker([], trusted);
-    expect(await arena.run([], trusted).outcome).toMatchObject({code: 0});
-    await expectWhole(arena, 0);
-    const {code, stderr} = await arena.run(['--force'], {BULK_ENRICH_REDIS_URL: url}).outcome;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/certificate.*NODE_EXTRA_CA_CERTS/)]);
   });
 });

@@ -4,7 +4,7 @@ import type {RunningCommand} from '../support/command.ts';
 import {booksOf, listOf, seeded} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type FleetArena, localOutput, openFleetArena} from './fleet-arena.ts';
-import {calls, OUT} from './whole.ts';
+import {OUT} from './whole.ts';
 
 const ROWS = Number(process.env.SOAK_ROWS ?? 50_000);
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 30);
@@ -67,23 +67,6 @@ describe.skipIf(lacks('redis'))('a fleet', () => {
     );
     expect(made - distinct).toBeLessThanOrEqual(24 * killed.workers + OUT_WITH_FOUR * killed.coordinators);
     expect([spent <= credits, credits <= spent + maybe]).toEqual([true, true]);
-    await sameAsLocal(arena);
-  });
-
-  test('Redis is away for 20 s: everything waits, then ends right', async () => {
-    await using arena = await openFleetArena({latencyMs: 20, redis: {persistent: true}});
-    arena.sandbox.write('list.csv', listOf(Math.min(ROWS, 20_000), Math.min(ROWS, 20_000) / 4));
-    await Promise.all([arena.worker(['--lost-after', '30s']), arena.worker(['--lost-after', '30s'])]);
-    const run = arena.run();
-    await calls(arena, 1_000);
-    await arena.redis.stop();
-    await sleep(5_000);
-    const waiting = arena.api.ledger.calls;
-    await sleep(15_000);
-    expect(arena.api.ledger.calls).toBe(waiting);
-    await arena.redis.start();
-    expect((await run.outcome).code).toBe(0);
-    expect(arena.api.ledger.repeated()).toEqual([]);
     await sameAsLocal(arena);
   });
 });
