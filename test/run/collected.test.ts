@@ -82,7 +82,7 @@ async function collected(
     const ledger = open();
     const stored: unknown[] = [];
     const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
-    await bookCollected(Promise.resolve([found]), run, ledger, store);
+    await bookCollected(Promise.resolve([found]), run, {ledger, store});
     const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
     const {doubts} = history;
     const {spent, maybeSpent} = ledger.spending[operation];

@@ -14,7 +14,6 @@ import {OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {summaryText} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
-import {isOwnFile} from './own-files.ts';
 
 /** Places of a run's files until they are published. */
 export interface RunFiles {
@@ -89,7 +88,7 @@ export function publish(
     );
   try {
     for (const {name, to} of waiting) prepareReplacement(partialPath(files, name), to);
-    if (obsolete) removeObsolete(files.written);
+    if (obsolete && rejects !== undefined) rmSync(rejects, {force: true});
     if (place !== undefined) replaceFile(place, summaryText(summary), {beside: beside(place)});
     for (const {name, to} of waiting) {
       moveFile(partialPath(files, name), to, beside(to));
@@ -103,9 +102,4 @@ export function publish(
       {cause: error},
     );
   }
-}
-
-/** Removes the last run's rejects. A file at that path that does not look like rejects stays. */
-function removeObsolete({rejects}: WrittenPaths): void {
-  if (rejects !== undefined && existsSync(rejects) && isOwnFile('rejects', rejects)) rmSync(rejects);
 }

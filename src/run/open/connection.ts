@@ -1,5 +1,7 @@
 import {type CallOptions, type Client, openClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
+import type {AnswerStore} from '../../ledger/answers/store.ts';
+import type {Judge} from '../../ledger/answers/validity.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LaneSettings} from '../../lookup/call.ts';
 import type {RunIo} from '../io.ts';
@@ -10,12 +12,14 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The client, account, ledger and lanes (operations that share one rate) of a run's calls. */
-export interface Calling {
+/** Everything that lookups need, on this machine or in a fleet. Operations in one lane share a rate. */
+export interface LookupNeeds {
   readonly connection: Connection;
   readonly account: Account | undefined;
   readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
+  readonly store: AnswerStore;
+  readonly judge: Judge;
 }
 
 /** Connects to an endpoint. Starts the embedded service in this process, to call it over HTTP like any other. */

@@ -8,7 +8,6 @@ import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits} from '../../job/money.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
-import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {isKept, lookupForRequest} from '../../ledger/lookup.ts';
 import {type BookedAttempt, type LedgerEntry, withoutInterrupted} from '../../ledger/run/entry.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
@@ -20,13 +19,13 @@ import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {Running} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
-import type {Calling} from './connection.ts';
+import type {LookupNeeds} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
   {job, io, clock}: Running,
-  {account, ledger, lanes}: Calling,
+  {account, ledger, lanes}: LookupNeeds,
   redisUrl: string,
   fleetId: string,
   rows: () => number,
@@ -72,8 +71,7 @@ export async function joinFleet(
 export async function bookCollected(
   collected: Promise<readonly AskedOf[]>,
   {job, io}: Running,
-  ledger: Ledger,
-  store: AnswerStore,
+  {ledger, store}: Pick<LookupNeeds, 'ledger' | 'store'>,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;

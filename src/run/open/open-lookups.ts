@@ -1,19 +1,11 @@
 import {createCostOfLookup} from '../../columns/prices.ts';
-import type {AnswerStore} from '../../ledger/answers/store.ts';
-import type {Judge} from '../../ledger/answers/validity.ts';
 import {isAnswered} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';
 import {Lookups} from '../../lookup/lookups.ts';
 import {describePublishedInstead, type Running, stopForError, stopForGate, streakWarning} from '../stop.ts';
-import type {Calling} from './connection.ts';
+import type {LookupNeeds} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
-
-/** Everything that lookups need, on this machine or in a fleet. */
-export interface LookupNeeds extends Calling {
-  readonly store: AnswerStore;
-  readonly judge: Judge;
-}
 
 export interface OpenedLookups {
   readonly gate: Gate;
@@ -36,7 +28,7 @@ export async function openLookups(
     if (offline) opened.gate.close('offline');
     return {...opened, closeOutlet: async () => {}};
   }
-  const {ledger, store} = means;
+  const {ledger} = means;
   const fleet = await joinFleet(run, means, job.redisUrl, fleetId, rows);
   try {
     const opened = openGate(run, means, fleet);
@@ -50,7 +42,7 @@ export async function openLookups(
       refused: error => stopper.stop(stopForError(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet.collect(), run, ledger, store));
+    if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet.collect(), run, means));
     return {...opened, closeOutlet: () => fleet.close()};
   } catch (error) {
     await fleet.close();
