@@ -195,7 +195,7 @@ test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and
   const pairs = new Pairs(most);
   const distinct = new DistinctKeys(most);
   expect(() => {
-    for (const [number, key] of keys.entries()) pairs.match('old', key, {number, cells: [key]}, false);
+    for (const [number, key] of keys.entries()) pairs.match('old', key, {number, cells: [key]});
   }).toThrow(refused);
   expect(() => distinct.fresh(keys.map(key => ({key: key.slice(0, KEY_LENGTH)})))).toThrow(refused);
   pairs.close();

@@ -42,8 +42,8 @@ export async function compareFiles(
     while (!readers.old.ended || !readers.new.ended) {
       const isOldNext = readers.new.ended || (!readers.old.ended && readers.old.rows <= readers.new.rows);
       const side = isOldNext ? 'old' : 'new';
-      for (const {text, row, isRepeat} of await readers[side].next()) {
-        const pair = text === undefined ? undefined : pairs.match(side, text, row, isRepeat);
+      for (const {text, row} of await readers[side].next()) {
+        const pair = text === undefined ? undefined : pairs.match(side, text, row);
         if (pair !== undefined) settle(pair);
         if (text === undefined && side === 'new') news.add(row.number);
       }
@@ -91,8 +91,6 @@ interface KeyedText {
   /** The row's key: its cells in the columns of the key, joined; undefined if all of them are empty. */
   readonly text: string | undefined;
   readonly row: KeyedRow;
-  /** True if an earlier row of the file has the same key. */
-  readonly isRepeat: boolean;
 }
 
 /** Reads a file's rows with their keys, and counts repeated keys. */
@@ -119,15 +117,13 @@ class KeyedReader {
     const {done, value = []} = (await this.#batches.next()) as {done?: boolean; value?: readonly TextRow[]};
     this.ended = done === true;
     const texts = value.map(row => this.#keyOf(row));
-    const keyed = texts.flatMap((text, at) => (text === undefined ? [] : [{key: hashOf(text), at}]));
-    const fresh = new Set(this.#distinct.fresh(keyed).map(({at}) => at));
+    const keyed = texts.flatMap(text => (text === undefined ? [] : [{key: hashOf(text)}]));
     this.rows += value.length;
     this.withoutKey += value.length - keyed.length;
-    this.repeated += keyed.length - fresh.size;
+    this.repeated += keyed.length - this.#distinct.fresh(keyed).length;
     return value.map((row, at) => ({
       text: texts[at],
       row: {number: row.record, cells: this.#file.cellsOf(row)},
-      isRepeat: !fresh.has(at),
     }));
   }
 

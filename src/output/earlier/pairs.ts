@@ -1,3 +1,4 @@
+import type {Sqlite} from '../../disk/sqlite.ts';
 import {openTemporary, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 
 /** A row to match: its number in its file, and its results. */
@@ -14,45 +15,38 @@ export interface Pair {
   readonly new?: KeyedRow | undefined;
 }
 
-/** Maximum rows that wait for their partner in memory. If there are more, all of them go to a file. */
+/** Maximum rows that wait for their partner in memory. */
 const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
 /**
  * Matches rows of two files by their keys. Lists mostly keep their order, so few rows wait for their partner at a
- * time. If too many wait, they go to a third file, on disk, until both files are read.
+ * time. If too many wait, they and all that follow go to a third file, on disk, until both files are read.
  */
 export class Pairs {
   readonly #most: number;
-  readonly #waiting: WaitingRows = {old: new Map(), new: new Map()};
-  /** Rows that must wait until both files are read. */
-  readonly #late: WaitingRows = {old: new Map(), new: new Map()};
+  readonly #waiting = {old: new Map<string, KeyedRow[]>(), new: new Map<string, KeyedRow[]>()};
   #count = 0;
-  #file: WaitingFile | undefined;
+  #file: Sqlite | undefined;
 
   constructor(most = MOST_WAITING) {
     this.#most = most;
   }
 
-  /**
-   * Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is
-   * undefined. `isRepeat`: true if an earlier row of the same side had this key.
-   */
-  match(side: ComparedSide, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
+  /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
+  match(side: ComparedSide, key: string, row: KeyedRow): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    // An earlier row with this key may be in the file, and must be matched first.
-    const isLate = isRepeat && this.#file !== undefined;
-    const partners = (isLate ? undefined : this.#waiting[other].get(key)) ?? [];
-    const partner = partners.shift();
+    // Rows with one key are matched in order, so no row passes those in the file.
+    const partners = this.#file === undefined ? this.#waiting[other].get(key) : undefined;
+    const partner = partners?.shift();
     if (partner !== undefined) {
-      if (partners.length === 0) this.#waiting[other].delete(key);
+      if (partners?.length === 0) this.#waiting[other].delete(key);
       this.#count -= 1;
       return {[side]: row, [other]: partner};
     }
-    const waiting = isLate ? this.#late : this.#waiting;
-    const others = waiting[side].get(key);
-    if (others === undefined) waiting[side].set(key, [row]);
-    else others.push(row);
+    const own = this.#waiting[side].get(key);
+    if (own === undefined) this.#waiting[side].set(key, [row]);
+    else own.push(row);
     this.#count += 1;
     if (this.#count > this.#most) orThrowTemporaryUnwritable(() => this.#spill());
     return undefined;
@@ -60,7 +54,7 @@ export class Pairs {
 
   /** Yields the rest once both files are read: pairs of which a row is in the file, and rows without a partner. */
   *rest(): Generator<Pair> {
-    if (this.#file !== undefined) yield* orThrowTemporaryUnwritable(() => this.#spill()).pairs();
+    if (this.#file !== undefined) yield* orThrowTemporaryUnwritable(() => pairsIn(this.#spill()));
     for (const side of ['old', 'new'] as const)
       for (const rows of this.#waiting[side].values()) for (const row of rows) yield {[side]: row};
   }
@@ -69,64 +63,47 @@ export class Pairs {
     this.#file?.close();
   }
 
-  #spill(): WaitingFile {
-    this.#file ??= new WaitingFile();
-    this.#file.add([this.#waiting, this.#late]);
-    for (const {old, new: fresh} of [this.#waiting, this.#late]) {
-      old.clear();
-      fresh.clear();
-    }
+  #spill(): Sqlite {
+    this.#file ??= openTemporary(
+      'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
+    );
+    const file = this.#file;
+    const insert = file.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
+    file.transaction(() => {
+      for (const side of ['old', 'new'] as const)
+        for (const [key, rows] of this.#waiting[side])
+          for (const {number, cells} of rows)
+            insert.run(key, Number(side === 'new'), number, JSON.stringify(cells));
+    });
+    this.#waiting.old.clear();
+    this.#waiting.new.clear();
     this.#count = 0;
-    return this.#file;
+    return file;
   }
 }
 
-type WaitingRows = Readonly<Record<ComparedSide, Map<string, KeyedRow[]>>>;
-
-/** Waiting rows on disk. */
-class WaitingFile {
-  readonly #db = openTemporary(
-    'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
+/** The rows by key: of one key, first the old ones, then the new ones, each in their file's order. */
+function* pairsIn(file: Sqlite): Generator<Pair> {
+  file.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
+  const page = file.query(
+    ['key', 'is_new', 'number', 'cells'],
+    `FROM waiting WHERE (key, is_new, number) > (?, ?, ?) ORDER BY key, is_new, number LIMIT ${READ_AT_ONCE}`,
   );
-
-  add(all: readonly WaitingRows[]): void {
-    const insert = this.#db.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
-    this.#db.transaction(() => {
-      for (const waiting of all)
-        for (const side of ['old', 'new'] as const)
-          for (const [key, rows] of waiting[side])
-            for (const {number, cells} of rows)
-              insert.run(key, Number(side === 'new'), number, JSON.stringify(cells));
-    });
-  }
-
-  /** The rows by key: of one key, first the old ones, then the new ones, each in their file's order. */
-  *pairs(): Generator<Pair> {
-    this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
-    const page = this.#db.query(
-      ['key', 'is_new', 'number', 'cells'],
-      `FROM waiting WHERE (key, is_new, number) > (?, ?, ?) ORDER BY key, is_new, number LIMIT ${READ_AT_ONCE}`,
-    );
-    let old: KeyedRow[] = [];
-    let last: [key: string, isNew: number, number: number] = ['', -1, 0];
-    for (let isLast = false; !isLast; ) {
-      const rows = page.all(...last);
-      isLast = rows.length < READ_AT_ONCE;
-      for (const {key, is_new: isNew, number, cells} of rows) {
-        if (key !== last[0]) {
-          for (const one of old) yield {old: one};
-          old = [];
-        }
-        last = [String(key), Number(isNew), Number(number)];
-        const row = {number: last[2], cells: JSON.parse(String(cells)) as string[]};
-        if (last[1] === 0) old.push(row);
-        else yield {old: old.shift(), new: row};
+  let old: KeyedRow[] = [];
+  let last: [key: string, isNew: number, number: number] = ['', -1, 0];
+  for (let isLast = false; !isLast; ) {
+    const rows = page.all(...last);
+    isLast = rows.length < READ_AT_ONCE;
+    for (const {key, is_new: isNew, number, cells} of rows) {
+      if (key !== last[0]) {
+        for (const one of old) yield {old: one};
+        old = [];
       }
+      last = [String(key), Number(isNew), Number(number)];
+      const row = {number: last[2], cells: JSON.parse(String(cells)) as string[]};
+      if (last[1] === 0) old.push(row);
+      else yield {old: old.shift(), new: row};
     }
-    for (const one of old) yield {old: one};
   }
-
-  close(): void {
-    this.#db.close();
-  }
+  for (const one of old) yield {old: one};
 }

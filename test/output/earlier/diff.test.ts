@@ -257,7 +257,7 @@ test('repeated keys are matched in their order, however many rows wait', () => {
   const matched = (most: number) => {
     const all = matchedBy(most, (pairs, add) => {
       for (const side of ['old', 'new'] as const)
-        for (let n = 1; n <= 36; n++) add(pairs.match(side, `k${n % 10}`, {number: n, cells: []}, n > 10));
+        for (let n = 1; n <= 36; n++) add(pairs.match(side, `k${n % 10}`, {number: n, cells: []}));
     });
     return all.sort();
   };
@@ -269,8 +269,8 @@ test('rows that are far from where they were wait on disk, and are matched alike
   const matched = (most: number) => {
     const all = matchedBy(most, (pairs, add) => {
       for (let n = 1; n <= 1_300; n++) {
-        add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
-        if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
+        add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}));
+        if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}));
       }
     });
     const count = (pattern: RegExp) => all.filter(one => pattern.test(one)).length;
