@@ -1,6 +1,9 @@
+import {readdirSync} from 'node:fs';
+import {basename, dirname, join, resolve} from 'node:path';
 import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
+import {closestName} from '../job/did-you-mean.ts';
 import {defaultOutput} from '../job/job.ts';
-import type {Said} from '../sentence.ts';
+import {type Said, say, set} from '../sentence.ts';
 
 /** The input can't be read, or never stops changing. The run stops with exit code 8 and keeps its saved state. */
 export class InputError extends BulkEnrichError {
@@ -14,4 +17,35 @@ export class InputError extends BulkEnrichError {
 /** The remedy for a list that a command makes readable; none for a pipe, which can't be read again. */
 export function pipeRemedy(command: string, path: string): RemedyOptions {
   return path === '-' ? {} : {pipe: {command, input: path}, flags: ['-o', defaultOutput([path])]};
+}
+
+/**
+ * The error for a missing file. Its message suggests a file with a similar name, or else names the folder. A name with
+ * other digits is another list, such as last month's, and is not suggested.
+ */
+export function missingFileError(path: string, cause?: unknown): InputError {
+  // Node puts this character in place of bytes that are not UTF-8, and so can't open the file.
+  if (path.includes('\ufffd'))
+    return new InputError(
+      'input_missing',
+      say`The file ${path} can't be opened: its name is not UTF-8. Rename it, or pass it on stdin (- < FILE, with ${set('output', 'OUT')}).`,
+      {cause},
+    );
+  const folder = resolve(dirname(path));
+  const digits = digitsIn(basename(path));
+  const others = filesIn(folder).filter(name => digits === '' || digitsIn(name) === digits);
+  const near = closestName(basename(path), others);
+  const what =
+    near === undefined ? ` (looked for in ${folder}).` : `. Did you mean "${join(dirname(path), near)}"?`;
+  return new InputError('input_missing', `The file ${path} does not exist${what}`, {cause});
+}
+
+const digitsIn = (name: string) => name.replace(/\D/g, '');
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

@@ -4,7 +4,7 @@ import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import {jsonMembers} from './records/json-members.ts';
+import {jsonMembers} from './records/ndjson-reader.ts';
 import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
 
 export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof Pipes>, Partial<Pipes> {

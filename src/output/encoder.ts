@@ -1,7 +1,7 @@
 import {usableAnswer} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
-import {jsonMembers} from '../input/records/json-members.ts';
+import {jsonMembers} from '../input/records/ndjson-reader.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';

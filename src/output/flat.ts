@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import {jsonMembers} from '../input/records/json-members.ts';
+import {jsonMembers} from '../input/records/ndjson-reader.ts';
 import type {InputRecord} from '../input/row.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';
 import {say, set} from '../sentence.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {jsonMembers} from '../../src/input/records/json-members.ts';
+import {jsonMembers} from '../../src/input/records/ndjson-reader.ts';
 
 test.each([
   ['{}', ''],

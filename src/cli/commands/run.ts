@@ -1,6 +1,6 @@
 import {existsSync, statSync} from 'node:fs';
 import {LockedError, type UsageError} from '../../errors.ts';
-import {missingFileError} from '../../input/missing-file.ts';
+import {missingFileError} from '../../input/input-error.ts';
 import type {Job} from '../../job/job.ts';
 import {isForMachine} from '../../job/settings/log.ts';
 import {createConsole, logFailure} from '../console.ts';

@@ -2,8 +2,7 @@ import {type Stats, statSync} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
-import {InputError} from '../input-error.ts';
-import {missingFileError} from '../missing-file.ts';
+import {InputError, missingFileError} from '../input-error.ts';
 
 /** The raw bytes of one input. */
 export interface RawInput {

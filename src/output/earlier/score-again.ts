@@ -1,6 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
-import {jsonMembers} from '../../input/records/json-members.ts';
+import {jsonMembers} from '../../input/records/ndjson-reader.ts';
 import type {TextRow} from '../../input/row.ts';
 import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';

@@ -6,7 +6,7 @@ import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {openStream} from '../../disk/pipe.ts';
 import {orThrowUnwritable, syncPath} from '../../disk/replace.ts';
 import {OutputError, UsageError} from '../../errors.ts';
-import {missingFileError} from '../../input/missing-file.ts';
+import {missingFileError} from '../../input/input-error.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
