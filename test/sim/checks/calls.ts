@@ -57,7 +57,7 @@ const STORED_WITHIN_MS = 1_000;
 function isInStore({process, operation, spec, toldMs}: Call, {run, sessions}: Scene): boolean {
   const maker = sessions.find(one => one.process === process);
   if (maker === undefined || operation === 'verify' || !spec.store || !run.spec.store) return false;
-  if (maker.endedMs > run.startedMs || process.refused !== false || run.process.refused !== false)
+  if (maker.endedMs >= run.startedMs || process.refused !== false || run.process.refused !== false)
     return false;
   return !process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS;
 }

@@ -113,7 +113,9 @@ export class Simulation {
       case 'both': {
         const {courses, apartMs, other} = command;
         if (this.#last === undefined) return [];
-        const specs = [this.#last, {...this.#last, ...other}] as const;
+        // Two loops of a program each read their summary at their end: it must not be the other's.
+        const own = this.#last.way === 'rows' ? {output: 1 - this.#last.output} : {};
+        const specs = [this.#last, {...this.#last, ...other, ...own}] as const;
         return this.#run(
           specs.map((spec, nth) => ({spec, course: courses[nth] ?? QUIET})),
           apartMs,
