@@ -33,18 +33,17 @@ interface SummaryFacts {
   readonly spending: SpendingBy;
   /** The open session; undefined if the run could not start. */
   readonly session?: Session;
-  readonly published?: PublishedDigests;
+  readonly published?: PublishedDigests | undefined;
 }
 
 /** The summary of a session, with the digests of its published files if there are any. */
 export function summarize(session: Session, end: End, published?: PublishedDigests): Summary {
-  const {job, io, identity, asking} = session;
-  const {runId, startedAt, sessions} = identity;
+  const {job, io, asking} = session;
+  const {runId, startedAt, sessions} = session.identity;
   // A clock that was set back must not make this session end before it began.
   const now = Math.max(io.now(), Math.round(session.clock()));
   const {spending} = asking.ledger;
-  const own = {job, end, runId, startedAt, times: sessions - 1, now, spending, session};
-  return buildSummary({...own, ...(published && {published})});
+  return buildSummary({job, end, runId, startedAt, times: sessions - 1, now, spending, session, published});
 }
 
 /** The summary of a run that could not start: what its earlier sessions spent, and why this one did nothing. */
@@ -66,11 +65,12 @@ function buildSummary(facts: SummaryFacts): Summary {
   const {job, end, runId, startedAt, times, spending, session} = facts;
   // A clock that was set back must not make a run end before it began.
   const finishedAt = Math.max(facts.now, startedAt);
-  const counts = countsOf(session);
-  const names = namesOf(facts, counts);
-  const lookups = mapByOperation(names, name => lookupSummary(counts, spending, name));
+  const {counters = emptyCounters()} = session?.output.writer ?? {};
+  const {tally = emptyTally()} = session?.asking.ledger ?? {};
+  const names = namesOf(facts, counters);
+  const lookups = mapByOperation(names, name => lookupSummary(counters, tally, spending, name));
   const priced = pricing(job);
-  const {timeline = new Timeline(0, {tally: counts.tally, rows: 0, inFlightMs: 0})} = session?.output ?? {};
+  const {timeline = new Timeline(0, {tally, rows: 0, inFlightMs: 0})} = session?.output ?? {};
   const {mapping, rules, facts: list} = session?.input.layout ?? {};
   return {
     schema_version: 2,
@@ -86,24 +86,24 @@ function buildSummary(facts: SummaryFacts): Summary {
     endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
     ...filesOf(facts),
     settings_sha256: settingsDigest(job),
-    rows: rowSummary(session, counts),
+    rows: rowSummary(session, counters),
     lookups,
-    calls: callSummary(counts.tally, spending),
+    calls: callSummary(tally, spending),
     credits: {
       ...spendingSummary(totalSpending(spending)),
       limit: job.settings.maxCredits ?? null,
       account: accountSummary(facts),
-      saved: savedSummary(counts, lookups, priced),
+      saved: savedSummary(counters, tally, lookups, priced),
       by_operation: mapByOperation(names, name => spendingSummary(spending[name])),
     },
-    store: job.settings.store === false ? null : storeSummary(session, counts, priced),
+    store: job.settings.store === false ? null : storeSummary(session, tally, priced),
     pace: paceSummary(session, finishedAt),
-    top: topSummary(counts.counters.top),
+    top: topSummary(counters.top),
     timeline: timeline.summary,
-    risk: job.settings.score === 'none' ? null : riskSummary(counts.counters, rules),
-    fields: mapByOperation(names, name => fieldSummary(counts.counters, name)),
-    errors: listErrors(counts.counters.errors),
-    repairs: listErrors(counts.counters.repairs),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters, rules),
+    fields: mapByOperation(names, name => fieldSummary(counters, name)),
+    errors: listErrors(counters.errors),
+    repairs: listErrors(counters.repairs),
     columns: columnsOf(session),
     shared: list?.shared ?? {},
     left_out: [...(mapping?.leftOut ?? [])],
@@ -113,19 +113,8 @@ function buildSummary(facts: SummaryFacts): Summary {
   };
 }
 
-/** This session's counts: of rows and cells, and of calls. */
-interface SessionCounts {
-  readonly counters: Counters;
-  readonly tally: Tally;
-}
-
-function countsOf(session: Session | undefined): SessionCounts {
-  if (session === undefined) return {counters: emptyCounters(), tally: emptyTally()};
-  return {counters: session.output.writer.counters, tally: session.asking.ledger.tally};
-}
-
 /** The operations that this run looks up or has counted. The others would only show zeros. */
-function namesOf({session, spending}: SummaryFacts, {counters}: SessionCounts): Operation[] {
+function namesOf({session, spending}: SummaryFacts, counters: Counters): Operation[] {
   const mapped = operationsOfTargets(session?.input.layout.mapping.targets ?? []);
   const isCounted = (name: Operation) =>
     Object.values({...spending[name], ...counters.lookups[name]}).some(count => count !== 0);
@@ -155,13 +144,13 @@ function filesOf({job, session, published}: SummaryFacts) {
   };
 }
 
-function rowSummary(session: Session | undefined, {counters}: SessionCounts) {
+function rowSummary(session: Session | undefined, counters: Counters) {
   const {written, rejected, ok, with_errors} = counters.rows;
   const {blankLines: blank_lines = 0, paddedRows: padded = 0} = session?.input.source ?? {};
   return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
 }
 
-function lookupSummary({counters, tally}: SessionCounts, spending: SpendingBy, name: Operation) {
+function lookupSummary(counters: Counters, tally: Tally, spending: SpendingBy, name: Operation) {
   const {ok, ...cells} = counters.lookups[name];
   const {distinct, fromStore, retries} = tally.operations[name];
   const stale = countCells(counters.stale[name]);
@@ -212,21 +201,24 @@ function accountSummary({job, session}: SummaryFacts): Summary['credits']['accou
 
 type Pricing = ReturnType<typeof pricing>;
 
-function savedSummary({counters, tally}: SessionCounts, lookups: Summary['lookups'], priced: Pricing) {
-  const {skipped} = counters;
+function savedSummary(
+  {lookups: cells, skipped}: Counters,
+  tally: Tally,
+  lookups: Summary['lookups'],
+  priced: Pricing,
+) {
   // Cells skipped because the service could not be called saved nothing.
-  const unwanted = (name: Operation) =>
-    counters.lookups[name].skipped - countCells(skipped[name], unaskedCodes);
+  const unwanted = (name: Operation) => cells[name].skipped - countCells(skipped[name], unaskedCodes);
   return {
     dedupe: priced(name => lookups[name]?.deduplicated ?? 0),
     store: priced(name => tally.operations[name].fromStore),
-    prefilter: priced(name => counters.lookups[name].invalid + unwanted(name)),
+    prefilter: priced(name => cells[name].invalid + unwanted(name)),
     by_condition: priced(name => skipped[name].condition ?? 0),
   };
 }
 
 /** Costs of trouble with the answer store: credits that may have been paid again, and answers that are lost. */
-function storeSummary(session: Session | undefined, {tally}: SessionCounts, priced: Pricing) {
+function storeSummary(session: Session | undefined, tally: Tally, priced: Pricing) {
   const {cause: trouble = null, missed: not_stored = 0} = session?.asking.store.trouble ?? {};
   const perhaps_paid_again = priced(name => tally.operations[name].notLookedUp);
   return {trouble, not_looked_up: totalOf(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
