@@ -31,7 +31,7 @@ interface FirstResponse {
 export async function probeService(base: URL, timeoutMs: number): Promise<Reach> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
-  const answer = await get(base, timeoutMs).catch((thrown: unknown) => {
+  const answer = await getHead(base, timeoutMs).catch((thrown: unknown) => {
     const error = systemCode(thrown);
     return {error, certificate: isCertificateError(error)};
   });
@@ -46,7 +46,24 @@ async function resolve(host: string): Promise<Reach['dns']> {
   }
 }
 
-function get(base: URL, timeoutMs: number): Promise<FirstResponse> {
+/** Maximum milliseconds for one notice: its receiver must not delay a run. */
+const PING_TIMEOUT_MS = 2_500;
+
+/**
+ * Notifies another service with a GET, once. Never rejects: returns a failure as a short code, since the URL may be a
+ * secret.
+ */
+export async function sendPing(url: URL): Promise<'ok' | (string & {})> {
+  try {
+    const {status} = await getHead(url, PING_TIMEOUT_MS);
+    return status >= 200 && status < 300 ? 'ok' : `http_${status}`;
+  } catch (error) {
+    return systemCode(error);
+  }
+}
+
+/** Makes a GET without a body, retries or redirects. Reads only the head of the answer, however long the answer is. */
+async function getHead(base: URL, timeoutMs: number): Promise<FirstResponse> {
   const secure = base.protocol === 'https:';
   const agent = secure ? proxyFor(base, {keepAlive: false}) : undefined;
   const request = secure

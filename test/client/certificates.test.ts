@@ -1,8 +1,7 @@
 import {createServer} from 'node:tls';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
-import {sendPing} from '../../src/client/ping.ts';
-import {probeService} from '../../src/client/reachability.ts';
+import {probeService, sendPing} from '../../src/client/reachability.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {makeCertificate} from '../support/cert.ts';

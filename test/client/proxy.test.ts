@@ -1,8 +1,7 @@
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
 import {proxyUrl} from '../../src/client/http/proxy.ts';
-import {sendPing} from '../../src/client/ping.ts';
-import {probeService} from '../../src/client/reachability.ts';
+import {probeService, sendPing} from '../../src/client/reachability.ts';
 import {UsageError} from '../../src/errors.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {sendPing} from '../../src/client/ping.ts';
+import {sendPing} from '../../src/client/reachability.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
 import {createSandbox} from '../support/command.ts';

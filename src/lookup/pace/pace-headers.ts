@@ -57,32 +57,25 @@ export function parseQuota(pace: PaceHeaders, nowMs: number): Quota | undefined 
   const {limits} = pace;
   // Most services report none: every answer would pay for the search.
   if (Object.keys(limits).length === 0) return undefined;
-  const found: Quota[] = [];
-  const combined = limits.ratelimit;
-  if (combined !== undefined) {
-    for (const item of combined.split(',')) push(found, param(item, 'r'), param(item, 't'), pace, nowMs);
-    push(found, param(combined, 'remaining'), param(combined, 'reset'), pace, nowMs);
-  }
-  for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
-    push(found, limits[`${prefix}-remaining`], limits[`${prefix}-reset`], pace, nowMs);
-  }
+  const combined = limits.ratelimit ?? '';
+  const pairs = [
+    ...combined.split(',').map(item => [param(item, 'r'), param(item, 't')]),
+    [param(combined, 'remaining'), param(combined, 'reset')],
+    ...PREFIXES.map(prefix => [limits[`${prefix}-remaining`], limits[`${prefix}-reset`]]),
+  ];
+  const found = pairs.flatMap(([remaining = '', reset]) => {
+    const resetMs = reset === undefined ? undefined : waitMs(reset, pace, nowMs);
+    return resetMs !== undefined && /^\d{1,9}$/.test(remaining)
+      ? [{remaining: Number(remaining), resetMs}]
+      : [];
+  });
   return found.sort((a, b) => a.remaining - b.remaining)[0];
 }
 
+const PREFIXES = ['ratelimit', 'x-ratelimit', 'x-rate-limit'];
+
 function param(text: string, name: string): string | undefined {
   return new RegExp(`(?:^|[;,\\s])${name}\\s*=\\s*"?([^;,"\\s]+)`, 'i').exec(text)?.[1];
-}
-
-function push(
-  found: Quota[],
-  remaining: string | undefined,
-  reset: string | undefined,
-  pace: PaceHeaders,
-  nowMs: number,
-): void {
-  if (remaining === undefined || reset === undefined || !/^\d{1,9}$/.test(remaining)) return;
-  const resetMs = waitMs(reset, pace, nowMs);
-  if (resetMs !== undefined) found.push({remaining: Number(remaining), resetMs});
 }
 
 /**

@@ -1,4 +1,4 @@
-import {sendPing} from '../../client/ping.ts';
+import {sendPing} from '../../client/reachability.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {type Said, say, set} from '../../sentence.ts';
