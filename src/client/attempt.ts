@@ -83,8 +83,3 @@ export type Attempt =
 
 /** An attempt, with the time of its end in milliseconds since the epoch: its answer, if any, was bought then. */
 export type TimedAttempt = Attempt & {readonly boughtAt: number};
-
-/** The error code of an attempt; undefined if it brought an answer. */
-export function attemptCode(attempt: Attempt): string | undefined {
-  return 'code' in attempt ? attempt.code : undefined;
-}

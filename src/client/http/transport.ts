@@ -1,15 +1,20 @@
-import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import {
+  ClientRequest,
+  type Agent as HttpAgent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import type {Agent as HttpsAgent} from 'node:https';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
-import got, {type Got, type RequestError} from 'got';
+import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
+import got, {type ExtendOptions, type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
 import {attemptWithoutResponse, networkCode, type RawResponse} from '../classify.ts';
 import {Connections} from './connections.ts';
-import {decodeContent} from './content-coding.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
-import {slimRequestOptions} from './slim-request.ts';
 
 export interface TransportOptions {
   readonly agent: HttpAgent | HttpsAgent;
@@ -213,4 +218,68 @@ function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
   const pace = {retryAfter: headers['retry-after'], date: headers.date, limits};
   const requestId = String(headers['x-request-id'] ?? headers['request-id'] ?? '');
   return /^[\w-]{1,128}$/.test(requestId) ? {...pace, requestId} : pace;
+}
+
+/** Decoders by the name of their coding. Names are compared without case (RFC 9110, 8.4.1). */
+const decoders: Readonly<Record<string, (bytes: Buffer, options: {maxOutputLength: number}) => Buffer>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+const utf8 = new TextDecoder('utf-8', {fatal: true});
+
+/**
+ * A body's text, or the reason why it can't be read. The client does not ask for compression. If a server
+ * compresses anyway, once or several times, `maxOutputLength` limits each decoded size.
+ */
+function decodeContent(
+  body: Buffer,
+  encoding: string | undefined,
+  maxOutputLength: number,
+): string | {readonly problem: string} {
+  let bytes = body;
+  try {
+    for (const coding of codingsOf(encoding).reverse()) {
+      if (coding === '' || coding === 'identity') continue;
+      const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+      if (decode === undefined) return {problem: 'the body’s Content-Encoding is not supported'};
+      bytes = decode(bytes, {maxOutputLength});
+    }
+    return utf8.decode(bytes);
+  } catch {
+    return {problem: 'the body can’t be decoded, or is too large once it is'};
+  }
+}
+
+function codingsOf(encoding: string | undefined): string[] {
+  return encoding === undefined ? [] : encoding.split(',').map(coding => coding.trim().toLowerCase());
+}
+
+/**
+ * Options for the library got, so that it passes only the needed options to Node's client. By default it passes
+ * all of its own: some forty, mostly undefined. Node copies them several times for each call, which is a third of
+ * a call's cost. Measured on Node 20: one call takes 210 µs without these options and 110 µs with them, compared
+ * with 65 µs with `node:http`.
+ */
+export function slimRequestOptions(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
+  const method = 'POST';
+  const {protocol, pathname: path} = url;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port === '' ? undefined : url.port;
+  return {
+    request: (_, options) => new UntimedRequest(options as RequestOptions),
+    handlers: [
+      (options, next) => {
+        const slim = () => ({agent, method, protocol, host, port, path, headers: options.headers});
+        return next(Object.assign(options, {createNativeRequestOptions: slim}));
+      },
+    ],
+  };
+}
+
+/** A request that `got` takes for timed. Otherwise `got` would add a dozen listeners for unused timings. */
+class UntimedRequest extends ClientRequest {
+  readonly timings = {phases: {}};
 }

@@ -13,16 +13,6 @@ import {countsText, findEntries, type LedgerStatements, leaseText, writeEntries}
  */
 const ADOPT_AT_ONCE = 4_096;
 
-interface LedgerWriterOptions {
-  readonly db: Sqlite;
-  readonly sql: LedgerStatements;
-  readonly books: Bookkeeping;
-  /** True if the file has values. */
-  readonly isResumed: boolean;
-  /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
-  readonly spare: Spare | undefined;
-}
-
 /**
  * Writes a ledger's file. Each transaction writes the lease of the calls to be sent next, and the bookings since the
  * last transaction.
@@ -31,7 +21,11 @@ interface LedgerWriterOptions {
  * reservations. Any other failed write is final: from then on, the counts in memory are ahead of the file.
  */
 export class LedgerWriter {
-  readonly #options: LedgerWriterOptions;
+  readonly #db: Sqlite;
+  readonly #sql: LedgerStatements;
+  readonly #books: Bookkeeping;
+  /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
+  readonly #spare: Spare | undefined;
   /**
    * The bits of all keys that the file may have: other keys need no search in it. Undefined for a file that had values
    * when it was opened.
@@ -46,10 +40,14 @@ export class LedgerWriter {
   #full: unknown;
   #isOpen = true;
 
-  constructor(options: LedgerWriterOptions) {
-    this.#options = options;
-    this.#bits = options.isResumed ? undefined : new Bits();
-    this.#counts = countsText(options.books.counts);
+  /** `isResumed`: true if the file has values. */
+  constructor(db: Sqlite, sql: LedgerStatements, books: Bookkeeping, isResumed: boolean, spare?: Spare) {
+    this.#db = db;
+    this.#sql = sql;
+    this.#books = books;
+    this.#spare = spare;
+    this.#bits = isResumed ? undefined : new Bits();
+    this.#counts = countsText(books.counts);
   }
 
   /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
@@ -65,8 +63,7 @@ export class LedgerWriter {
       if (waiting !== undefined) found.set(key, waiting);
       else if (this.#bits?.has(bitOf(key)) !== false) others.push(key);
     }
-    for (const entry of orThrowLedgerError(() => findEntries(this.#options.sql, others)))
-      found.set(entry.key, entry);
+    for (const entry of orThrowLedgerError(() => findEntries(this.#sql, others))) found.set(entry.key, entry);
     return found;
   }
 
@@ -100,7 +97,7 @@ export class LedgerWriter {
       return;
     }
     if (this.refusal === undefined) this.#demandSpace();
-    this.write(() => this.#options.sql.lease.run(lease, leaseText(calls)), true);
+    this.write(() => this.#sql.lease.run(lease, leaseText(calls)), true);
     for (const {key} of calls) this.#bits?.add(bitOf(key));
   }
 
@@ -111,7 +108,7 @@ export class LedgerWriter {
     try {
       this.#commit(more);
     } catch (error) {
-      if (!isFull(error) || this.#options.spare?.release() !== true) {
+      if (!isFull(error) || this.#spare?.release() !== true) {
         this.#failure = error;
         throw error;
       }
@@ -128,7 +125,7 @@ export class LedgerWriter {
   #demandSpace(): void {
     if (this.#full !== undefined) throw this.#full;
     try {
-      this.#options.spare?.hold();
+      this.#spare?.hold();
     } catch (error) {
       this.#full = unwritable(systemReason(error), error);
       throw this.#full;
@@ -136,13 +133,12 @@ export class LedgerWriter {
   }
 
   #commit(more: () => void): void {
-    const {db, sql, books} = this.#options;
-    const counts = countsText(books.counts);
+    const counts = countsText(this.#books.counts);
     orThrowLedgerError(() =>
-      db.transaction(() => {
-        writeEntries(sql, this.#waiting.values());
-        sql.endLeases.run(books.oldestLease);
-        if (counts !== this.#counts) sql.count.run(counts);
+      this.#db.transaction(() => {
+        writeEntries(this.#sql, this.#waiting.values());
+        this.#sql.endLeases.run(this.#books.oldestLease);
+        if (counts !== this.#counts) this.#sql.count.run(counts);
         more();
       }),
     );

@@ -109,7 +109,7 @@ export class Ledger {
       this.#boughtBefore = bought;
       this.#used = new UsedValues(this.tally, lastId);
       this.#sql = sql;
-      this.#writer = new LedgerWriter({db, sql, books, isResumed: lastId > 0, spare: this.#spare});
+      this.#writer = new LedgerWriter(db, sql, books, lastId > 0, this.#spare);
       orThrowLedgerError(() => {
         refundHolding(db, counts, giveBack);
         this.#saveHolding();

@@ -1,6 +1,5 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
-import {attemptCode} from '../../client/attempt.ts';
 import {createCostOfLookup} from '../../columns/prices.ts';
 import {UsageError} from '../../errors.ts';
 import type {AskedOf} from '../../fleet/chunk-queue.ts';
@@ -142,7 +141,7 @@ export function logAttempt(log: EventLog, booked: BookedAttempt, row: number | u
     operation,
     outcome: attempt.kind,
     status: 'status' in attempt ? attempt.status : undefined,
-    code: attemptCode(attempt),
+    code: 'code' in attempt ? attempt.code : undefined,
     booked: charge,
     credits: charge === 'free' ? 0 : toCredits(cost),
     ms: Math.round(attempt.latencyMs),
