@@ -33,8 +33,7 @@ export async function explainCommand(output: string, flags: ExplainFlags): Promi
   const file = await openEnriched(output);
   const explainer = createExplainer(file);
   try {
-    if (level === undefined) await explainRows(file, explainer, rejected, flags);
-    else await listLevel(file, explainer, rejected, level, flags.json === true);
+    await showRows(file, explainer, rejected, flags);
   } finally {
     explainer.close();
     await file.close();
@@ -53,64 +52,51 @@ function checkNumber(row: string, rejected: ReadonlySet<number>, output: string)
     );
 }
 
-/** Explains the row of this number, or else all rows that the condition selects. */
-async function explainRows(
+/** Prints each selected row as soon as it is read: memory may not hold all rows of a long list. */
+async function showRows(
   file: EnrichedFile,
   {explain}: Explainer,
   rejected: ReadonlySet<number>,
-  {row: wanted, where, json}: ExplainFlags,
+  {row: wanted, level, where, json = false}: ExplainFlags,
 ): Promise<void> {
   const {path} = file;
+  const resultAt = (name: string) => file.results.names.indexOf(`risk_${name}`);
+  const [levelAt, scoreAt, reasonsAt] = [resultAt('level'), resultAt('score'), resultAt('reasons')];
   const background = makeBackground(undefined, readStart(file) || Date.now());
   const filter =
     where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
   let found = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {
-    if (filter === undefined ? number !== Number(wanted) : filter(row) !== true) continue;
+    const cells = level === undefined ? [] : file.cellsOf(row);
+    const isSelected =
+      level === undefined ? (filter?.(row) ?? number === Number(wanted)) === true : cells[levelAt] === level;
+    if (!isSelected) continue;
+    found += 1;
+    if (level !== undefined && !json) {
+      if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
+      print('stdout', lineOf(String(number), cells[scoreAt] ?? '', listIn(cells[reasonsAt] ?? '')));
+      continue;
+    }
     const explained = await explain(row, number);
-    if (explained === undefined)
+    if (explained === undefined && level === undefined)
       throw new UsageError(
         'no_risk',
         `Row ${number} of ${path} has no score to explain: it was written with --score none, or with --fields that leave out risk.points.`,
       );
-    if (json === true) printJsonLine(explained.explanation);
-    else print('stdout', `${found === 0 ? '' : '\n'}${rendered(explained)}\n`);
-    found += 1;
-    if (filter === undefined) return;
+    if (json) printJsonLine(explained?.explanation ?? null);
+    else if (explained !== undefined) print('stdout', `${found === 1 ? '' : '\n'}${rendered(explained)}\n`);
+    if (wanted !== undefined) return;
   }
-  if (filter === undefined)
+  if (wanted !== undefined)
     throw new UsageError('no_risk', `${path} has no row ${wanted}: it was rejected, or the list is shorter.`);
-  if (found === 0) throw new UsageError('no_risk', `${path} has no row where this is true (--where).`);
+  if (where !== undefined && found === 0)
+    throw new UsageError('no_risk', `${path} has no row where this is true (--where).`);
+  if (level === undefined || json) return;
+  const next = found === 0 ? '' : ` To see why: bulk-enrich explain ${shellWord(path)} --row N`;
+  print('stdout', `${pluralize(found, 'row')} of ${level} risk.${next}\n`);
 }
 
 const NUMBER_WIDTH = 9;
-
-/** Prints each row of a level as soon as it is read: memory may not hold all rows of a long list. */
-async function listLevel(
-  file: EnrichedFile,
-  {explain}: Explainer,
-  rejected: ReadonlySet<number>,
-  level: string,
-  json: boolean,
-): Promise<void> {
-  const [levelAt = 0, scoreAt = 0, reasonsAt = 0] = ['level', 'score', 'reasons'].map(name =>
-    file.results.names.indexOf(`risk_${name}`),
-  );
-  let found = 0;
-  for await (const {row, number} of rowsOf(file, rejected)) {
-    const cells = file.cellsOf(row);
-    if (cells[levelAt] !== level) continue;
-    found += 1;
-    if (json) printJsonLine((await explain(row, number))?.explanation ?? null);
-    else {
-      if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
-      print('stdout', lineOf(String(number), cells[scoreAt] ?? '', listIn(cells[reasonsAt] ?? '')));
-    }
-  }
-  if (json) return;
-  const next = found === 0 ? '' : ` To see why: bulk-enrich explain ${shellWord(file.path)} --row N`;
-  print('stdout', `${pluralize(found, 'row')} of ${level} risk.${next}\n`);
-}
 
 function listIn(text: string): string {
   const reasons: unknown = JSON.parse(text === '' ? '[]' : text);
