@@ -32,39 +32,13 @@ function refused(code: string) {
   return expect.objectContaining({code});
 }
 
-describe('defaults, as the contract has them', () => {
-  test('of all settings', () => {
-    expect(checkSettings(undefined, {input: 'a.csv'})).toMatchObject({
-      input: ['a.csv'],
-      header: true,
-      encoding: 'auto',
-      escapeFormulas: 'answers',
-      timeout: 30_000,
-      resends: 2,
-      maxOutage: 900_000,
-      publishOn: [],
-      cost: {all: 1, rejected: 'maybe', throttled: 'free'},
-      store: true,
-      maxAge: {
-        ip: 86_400_000,
-        phone: 90 * 86_400_000,
-        email: 30 * 86_400_000,
-        rejected: 7 * 86_400_000,
-      },
-      offline: false,
-      account: 'default',
-      requireStore: false,
-      force: false,
-      score: 'default',
-      drift: {share: 0.1, fails: false},
-      quiet: false,
-    });
-  });
+test('defaults that are not in the schema, which the contract records', () => {
+  expect(checkSettings(undefined, {input: 'a.csv'})).toMatchObject({resends: 2, publishOn: []});
+});
 
-  test('each setting has one sentence of description', () => {
-    for (const {name, description} of describeSettings())
-      expect(`${name}: ${description}`).toMatch(/^\w+: [A-Z].*[.…]$/);
-  });
+test('each setting has one sentence of description', () => {
+  for (const {name, description} of describeSettings())
+    expect(`${name}: ${description}`).toMatch(/^\w+: [A-Z].*[.…]$/);
 });
 
 describe('values', () => {
