@@ -22,14 +22,14 @@ const person: UserFacts = {
   vpn: false,
   tor: false,
   bogon: false,
-  asn: 64496n,
+  asn: 64496,
   country: 'DE',
   email_type: '',
   email_trust: -1,
   phone_valid: false,
   phone_type: '',
   replayed: false,
-  linked_accounts: 0n,
+  linked_accounts: 0,
 };
 
 describe('the default rules', () => {
@@ -52,8 +52,8 @@ describe('the default rules', () => {
     ['disposable mail', {email_type: 'disposable'}, 100, false, ['access-disposable-mail']],
     ['impossible mail', {email_type: 'invalid'}, 100, false, ['access-disposable-mail']],
     ['a replay', {replayed: true}, 100, true, ['access-replay']],
-    ['two accounts', {linked_accounts: 2n}, 100, true, []],
-    ['three accounts', {linked_accounts: 3n}, 100, true, ['access-many-accounts']],
+    ['two accounts', {linked_accounts: 2}, 100, true, []],
+    ['three accounts', {linked_accounts: 3}, 100, true, ['access-many-accounts']],
     [
       'everything',
       {bot_agent: true, duration: 0, languages: '', timezone: '', datacenter: true},

@@ -68,33 +68,34 @@ export class Engine {
     adapt(typed.ast);
     const {valid, type, error} = typed.check();
     if (!valid) throw error ?? new Error('not valid');
-    this.#checkConstants(this.compile(text).ast);
+    const readAt = ({path, optional}: ReadPath) => {
+      const value = this.#constantAt(path);
+      return () => (optional ? value !== undefined : value);
+    };
+    this.#checkConstants(this.compile(text, readAt).ast);
     return type ?? 'dyn';
   }
 
-  /**
-   * Makes an expression ready to run. `readAt` makes the reader of the value at a path, or of `has(…)` of it; without
-   * it, the engine reads values of an object by their names.
-   */
+  /** Makes an expression ready to run. `readAt` makes the reader of the value at a path, or of `has(…)` of it. */
   compile<View extends object>(
     text: string,
-    readAt?: (path: ReadPath) => ReadValue<View>,
+    readAt: (path: ReadPath) => ReadValue<View>,
   ): CompiledExpression<View> {
     const parsed = this.parse(text);
     const {ast} = parsed;
-    const paths = readAt === undefined ? [] : findPaths(ast);
+    const paths = findPaths(ast);
     adapt(ast);
     const {valid, error} = parsed.check();
     if (!valid) throw error ?? new Error('not valid');
     this.#guard(ast);
     let seen: View;
     for (const path of paths) {
-      const read = readAt?.(path);
-      changeMember(path.node, 'evaluate', () => () => read?.(seen));
+      const read = readAt(path);
+      changeMember(path.node, 'evaluate', () => () => read(seen));
     }
     const evaluate: ReadValue<View> = view => {
       seen = view;
-      return parsed(view as Readonly<Record<string, unknown>>);
+      return parsed();
     };
     return {ast, isLazy: isLazy(ast), evaluate};
   }
@@ -138,7 +139,7 @@ export class Engine {
       'evaluate',
       () => (engine, _, context) => node.evaluate(engine, part, context),
     );
-    run(this.#constants);
+    run();
   }
 
   /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
@@ -154,10 +155,14 @@ export class Engine {
     }
   }
 
+  #constantAt(path: readonly string[]): unknown {
+    return path.reduce<unknown>((owner, name) => Object(owner)[name], this.#constants);
+  }
+
   /** The text of a literal, or of a constant; undefined for anything else. */
   #constantText(node: ASTNode | undefined): string | undefined {
     const path = node === undefined ? undefined : pathOf(node);
-    const text = path?.reduce<unknown>((owner, name) => Object(owner)[name], this.#constants);
+    const text = path && this.#constantAt(path);
     return typeof text === 'string' ? text : literalText(node);
   }
 

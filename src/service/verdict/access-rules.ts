@@ -1,6 +1,6 @@
 import {packageFile} from '../../operations/package-files.ts';
-import {Engine} from '../../score/language/engine.ts';
-import {explainError} from '../../score/language/explain-error.ts';
+import {compileCondition, fieldReader} from '../../score/language/condition.ts';
+import {conditionChecker} from '../../score/language/expression.ts';
 import {checkWithSchema, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
@@ -26,24 +26,16 @@ export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const file = path ?? SAMPLE;
   const rules = checkWithSchema(rulesSchema, readYaml('rules', file), file, 'the file');
   const ids = new Set<string>();
+  const check = conditionChecker(factTypes);
   return rules.map(rule => {
     if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} occurs twice`);
     ids.add(rule.id);
-    return {...rule, matches: compile(rule, where)};
+    try {
+      const expression = check(rule.when, `${where}: the condition of ${rule.id}`);
+      const {decide} = compileCondition<UserFacts>(expression, path => fieldReader(facts => facts, path));
+      return {...rule, matches: facts => decide(facts) === true};
+    } catch (error) {
+      throw new ServiceSetupError((error as Error).message);
+    }
   });
-}
-
-/** Prepares a rule's condition. Declares the facts, so that a misspelt one is an error at start. */
-function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean {
-  const engine = new Engine(environment => {
-    for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
-  });
-  try {
-    const type = engine.typeOf(when);
-    if (type !== 'bool') throw new Error(`is a ${type}, not a condition`);
-    const {evaluate} = engine.compile(when);
-    return facts => evaluate(facts) === true;
-  } catch (error) {
-    throw new ServiceSetupError(`${where}: the condition of ${id}: ${explainError(error as Error, when)}`);
-  }
 }

@@ -1,4 +1,5 @@
 import type {IpData, PhoneData} from '../../operations/table.ts';
+import type {RuleVocabulary} from '../../score/language/rule-vocabulary.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
 import type {UserSession} from './user-session.ts';
@@ -18,8 +19,7 @@ export interface Evidence {
 type FactSource =
   | readonly ['bool', (evidence: Evidence) => boolean]
   | readonly ['string', (evidence: Evidence) => string]
-  | readonly ['double', (evidence: Evidence) => number]
-  | readonly ['int', (evidence: Evidence) => bigint];
+  | readonly ['double', (evidence: Evidence) => number];
 
 /**
  * Facts that a rule's condition can use, with their types in the Common Expression Language. An unknown fact is `false`,
@@ -39,18 +39,20 @@ const facts = {
   vpn: ['bool', ({ip}) => ip.is_vpn ?? false],
   tor: ['bool', ({ip}) => ip.is_tor_node ?? false],
   bogon: ['bool', ({ip}) => ip.is_bogon ?? false],
-  asn: ['int', ({ip}) => BigInt(ip.asn_number ?? 0)],
+  asn: ['double', ({ip}) => ip.asn_number ?? 0],
   country: ['string', ({ip}) => ip.country ?? ''],
   email_type: ['string', ({mail}) => (mail === null ? 'invalid' : (mail?.domainType ?? ''))],
   email_trust: ['double', ({mail}) => (mail === null ? 0 : (mail?.trust ?? -1))],
   phone_valid: ['bool', ({phone}) => phone?.is_valid ?? false],
   phone_type: ['string', ({phone}) => phone?.line_type ?? ''],
   replayed: ['bool', ({replayed}) => replayed],
-  linked_accounts: ['int', ({linkedAccounts}) => BigInt(linkedAccounts)],
+  linked_accounts: ['double', ({linkedAccounts}) => linkedAccounts],
 } as const satisfies Readonly<Record<string, FactSource>>;
 
 /** The type of each fact. */
-export const factTypes = Object.fromEntries(Object.entries(facts).map(([name, [type]]) => [name, type]));
+export const factTypes: RuleVocabulary = Object.fromEntries(
+  Object.entries(facts).map(([name, [kind]]) => [name, {kind}]),
+);
 
 /** A session's facts. */
 export type UserFacts = {readonly [Name in keyof typeof facts]: ReturnType<(typeof facts)[Name][1]>};
