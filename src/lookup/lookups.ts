@@ -91,7 +91,9 @@ export class Lookups {
     const charge = chargeOf(attempt, policy.cost);
     const retry = call.attempts > 0 || entry.history.mayBeCarriedOut;
     if (attempt.kind !== 'not_sent') call.attempts += 1;
+    // The circuit breaker counts the sends that values have left: this attempt is one of them.
     const history = historyAfter(entry.history, attempt, charge);
+    entry.history = history;
     const isConfirmed = isKnownRejection(call, attempt);
     const blame = this.#gate.learn(call, attempt, isConfirmed);
     const step = nextStep(operation, attempt, history, policy, blame);
