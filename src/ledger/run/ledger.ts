@@ -58,9 +58,8 @@ export interface LedgerOptions extends Limits {
  * durable reservation before the call, and the final outcome with its cost after the call. So no value is bought twice,
  * and no limit is exceeded, however often the run is killed, and whatever list or settings it has next.
  *
- * A transaction writes reservations together with the outcomes that arrived since the last transaction. On a full
- * disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After
- * any other write error it writes nothing more. The counts in memory then still have every call.
+ * On a full disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space.
+ * After any other write error it writes nothing more. The counts in memory then still have every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
