@@ -189,3 +189,15 @@ describe('a service that answers nothing', () => {
     expect(stage.api.ledger.calls).toBe(calls);
   });
 });
+
+test('a rejection of a value that the list has no more is no failure of the run', async () => {
+  await using stage = await openStage({
+    script: ({call}) => (call === 2 ? reply.error(422, 'odd_value') : undefined),
+  });
+  const settings = {ip: 'ip', concurrency: 1};
+  stage.write('list.csv', ips(3));
+  expect(await stage.run({...settings, maxCredits: 2})).toMatchObject({code: 7});
+  expect(stage.api.ledger.calls).toBe(2);
+  stage.write('list.csv', `${ips(1)}1.2.3.4,one too many\n`);
+  expect(await stage.run(settings)).toMatchObject({code: 3, summary: {reason: 'rows_rejected'}});
+});

@@ -1,4 +1,4 @@
 import {test} from 'vitest';
 import {expectNoViolation} from './play-seeds.ts';
 
-test('100 sequences of commands break no promise', {timeout: 600_000}, () => expectNoViolation([1], 100));
+test('150 sequences of commands break no promise', {timeout: 600_000}, () => expectNoViolation([1], 150));

@@ -1,15 +1,19 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../lookup.ts';
-import {type KeptAnswer, leaseOfDispatch} from './entry.ts';
+import {type KeptAnswer, type LedgerEntry, leaseOfDispatch} from './entry.ts';
 import {keptAnswerOf, type LedgerStatements, readEntry} from './ledger-rows.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
 
-/** See {@link Ledger.judgeRejections}. `number` returns the number of the next answer. */
+/**
+ * See {@link Ledger.judgeRejections}. `number` returns the number of the next answer, `isUsed` true for a value of this
+ * session: a list may have lost the others' rows since.
+ */
 export function judgeRejections(
   sql: LedgerStatements,
   writer: LedgerWriter,
   streak: number,
   number: () => number,
+  isUsed: (entry: LedgerEntry) => boolean,
   keep: (answer: KeptAnswer) => void,
 ): ReadonlyMap<Operation, number> {
   const failures = new Map<Operation, number>();
@@ -26,7 +30,7 @@ export function judgeRejections(
       } else {
         entry.nth = null;
         entry.outcome = {status: 'failed', error: (entry.outcome as Answer & {readonly error: string}).error};
-        failures.set(entry.operation, (failures.get(entry.operation) ?? 0) + 1);
+        if (isUsed(entry)) failures.set(entry.operation, (failures.get(entry.operation) ?? 0) + 1);
       }
       writer.add(entry);
     }

@@ -216,12 +216,11 @@ export class Ledger {
    * Judges the rejections of the run, once it makes no more calls. A rejection is its value's answer, also for other
    * runs, if a call that was sent later was answered, and if it is not one of `streak` or more that were sent without
    * an answered call between them. Otherwise the account may be the reason: then it is a failure of this run. Calls
-   * `keep` with the answers, and returns the number of failures by operation.
+   * `keep` with the answers, and returns the number of failures among this session's values, by operation.
    */
   judgeRejections(streak: number, keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
-    return orThrowLedgerError(() =>
-      judgeRejections(this.#sql, this.#writer, streak, () => ++this.#books.bought, keep),
-    );
+    const [number, isUsed] = [() => ++this.#books.bought, (entry: LedgerEntry) => this.#used.has(entry)];
+    return orThrowLedgerError(() => judgeRejections(this.#sql, this.#writer, streak, number, isUsed, keep));
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
