@@ -18,9 +18,9 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const bin = join(here, '../dist/cli/bin.js');
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-decisions-'));
 const path = name => join(directory, name);
-const {fieldsOf} = await fromSrc('output/columns');
+const {fieldsOfOperation} = await fromSrc('output/columns');
 
-const fields = fieldsOf('ip').map(({name}) => `ip_${name}`);
+const fields = fieldsOfOperation('ip').map(({name}) => `ip_${name}`);
 const head = [
   'id',
   'name',

@@ -4,7 +4,7 @@
 //   RULES_ROWS=20000 node bench/rules.mjs
 import {fromSrc} from './from-src.mjs';
 
-const {createScorer, backgroundOf, targetsOf} = await fromSrc(
+const {createScorer, makeRunFacts, makeTargets} = await fromSrc(
   'score/scorer',
   'score/rule-inputs',
   'columns/targets',
@@ -12,7 +12,7 @@ const {createScorer, backgroundOf, targetsOf} = await fromSrc(
 const RULES = 200;
 const count = Number(process.env.RULES_ROWS ?? 20_000);
 const columns = ['id', 'ip', 'email', 'phone', 'country'];
-const targets = ['ip', 'email', 'phone'].flatMap(name => targetsOf(name, [{column: name}], columns));
+const targets = ['ip', 'email', 'phone'].flatMap(name => makeTargets(name, [{column: name}], columns));
 
 const ip = i => ({
   is_vpn: i % 7 === 0,
@@ -50,7 +50,7 @@ const kinds = {
 function scorerOf(conditions) {
   const rules = conditions.map((when, n) => ({when, add: 1, reason: `r${n}`, place: `rule ${n}`, own: true}));
   const set = {rules, levels: {medium: 30, high: 60}, constants: {}, lists: {}};
-  return createScorer(set, targets, {kind: 'csv', columns}, backgroundOf(undefined, 0));
+  return createScorer(set, targets, {kind: 'csv', columns}, makeRunFacts(undefined, 0));
 }
 
 for (const [kind, of] of Object.entries(kinds)) {

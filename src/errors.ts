@@ -1,6 +1,6 @@
 import {stripVTControlCharacters, types} from 'node:util';
 import type codes from './error-codes.json';
-import {inCode, type Said} from './sentence.ts';
+import {formatForLibrary, type Said} from './sentence.ts';
 
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
 export const exitCodes = {
@@ -66,7 +66,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
 
   /** @internal */
   constructor(code: Code, exitCode: ExitCode, message: Said, options?: RemedyOptions) {
-    super(oneLine(String(message)), options);
+    super(toOneLine(String(message)), options);
     this.#said = message;
     const {flags, pipe, isDoubtful} = options ?? {};
     this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(isDoubtful && {isDoubtful})};
@@ -82,10 +82,10 @@ export abstract class CodedError<Code extends string = string> extends Error {
 }
 
 /** Makes the message of a {@link CodedError} name settings as code does, instead of flags. Returns the error. */
-export function tellInCode(error: unknown): unknown {
+export function rewordForLibrary(error: unknown): unknown {
   if (!(error instanceof CodedError)) return error;
   const before = error.message;
-  error.message = oneLine(inCode(error.said));
+  error.message = toOneLine(formatForLibrary(error.said));
   if (error.stack !== undefined) error.stack = error.stack.replace(before, () => error.message);
   return error;
 }
@@ -93,7 +93,7 @@ export function tellInCode(error: unknown): unknown {
 /**
  * A text as one line. Messages quote texts of files, libraries and services, which may contain control characters.
  */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
@@ -199,22 +199,22 @@ export function systemReason(error: unknown): string {
 }
 
 /** True for an error of the file system or of SQLite; false for a fault of the program or a network error. */
-export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
+export function isDiskError(error: unknown): error is NodeJS.ErrnoException {
   if (!isError(error)) return false;
   const isOfFiles = 'syscall' in error && !('address' in error || 'hostname' in error);
   return isOfFiles || systemCode(error).startsWith('SQLITE_');
 }
 
 /** An unforeseen error's name and place, for a bug report. Its message may have a value of a row. */
-export function placeInCode(thrown: unknown): string {
+export function describeUnforeseenError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const [, frame = ''] = /^ +at (.*)$/m.exec(thrown.stack ?? '') ?? [];
   return `${thrown.name}, ${frame.replace(/[^\s(]*\//, '')}`;
 }
 
-/** Turns an error of the disk ({@link isOfDisk}) into an {@link OutputError}. Returns other errors unchanged. */
+/** Turns an error of the disk ({@link isDiskError}) into an {@link OutputError}. Returns other errors unchanged. */
 export function toOutputError(error: unknown): unknown {
-  if (!isOfDisk(error)) return error;
+  if (!isDiskError(error)) return error;
   const {path = 'A file', syscall = 'SQLite'} = error;
   return new OutputError(
     'output_unwritable',

@@ -79,7 +79,7 @@ export function set(name: string, value?: string | boolean): SettingNamed {
 }
 
 /** The settings that these flags give: `--no-header --ip 'last ip'`. */
-export function settingsBy(flags: readonly string[]): SettingNamed[] {
+export function settingsOfFlags(flags: readonly string[]): SettingNamed[] {
   const words = flags.values();
   return Array.from(words, flag => {
     const name = camelCase(flag.replace(/^-+(?:no-)?/, ''));
@@ -90,8 +90,8 @@ export function settingsBy(flags: readonly string[]): SettingNamed[] {
 }
 
 /** The same, as an error offers them in its sentence. */
-export function setBy(flags: readonly string[]): Sentence {
-  return new Sentence(settingsBy(flags).flatMap((each, at) => (at === 0 ? [each] : [BESIDE, each])));
+export function sayFlags(flags: readonly string[]): Sentence {
+  return new Sentence(settingsOfFlags(flags).flatMap((each, at) => (at === 0 ? [each] : [BESIDE, each])));
 }
 
 /** Makes a sentence of a template. Its values are settings, other sentences, and texts. */
@@ -104,7 +104,7 @@ export function say(texts: TemplateStringsArray, ...values: readonly unknown[]):
 }
 
 /** The sentence as a caller of the library reads it. */
-export function inCode(said: Said): string {
+export function formatForLibrary(said: Said): string {
   return typeof said === 'string' ? said : said.inCode();
 }
 

@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {describeSettings} from '../src/job/settings.ts';
-import {inCode, type Sentence, say, set, setBy, spellName} from '../src/sentence.ts';
+import {formatForLibrary, type Sentence, say, sayFlags, set, spellName} from '../src/sentence.ts';
 
 /** Settings by their names in code. A command's own output, and its list's date, are flags as well. */
 const names = [...describeSettings().map(({name}) => name), 'output', 'date', 'redis'];
@@ -17,7 +17,7 @@ test.each<[Sentence, string, string]>([
   [say`Add ${set('defaultCountry', 'DE')}.`, 'Add --default-country DE.', 'Add defaultCountry: "DE".'],
   [say`Add ${set('ip', "it's $(x)")}.`, "Add --ip 'it'\\''s $(x)'.", 'Add ip: "it\'s $(x)".'],
   [
-    say`Try ${setBy(['--no-header', '--ip', 'last ip', '-o', '--x'])}.`,
+    say`Try ${sayFlags(['--no-header', '--ip', 'last ip', '-o', '--x'])}.`,
     "Try --no-header --ip 'last ip' -o --x.",
     'Try header: false, ip: "last ip", output: "--x".',
   ],
@@ -29,12 +29,12 @@ test.each<[Sentence, string, string]>([
 ])('a sentence names its settings as its reader writes them: %s', (sentence, told, coded) => {
   expect(String(sentence)).toBe(told);
   expect(JSON.stringify(sentence)).toBe(JSON.stringify(told));
-  expect(inCode(sentence)).toBe(coded);
+  expect(formatForLibrary(sentence)).toBe(coded);
 });
 
 test("a user's own names stay as they are, also if they look like settings", () => {
   const list = 'lists/max_age --force.csv';
-  expect(inCode(say`${list}: column "max_credits" is empty. Add ${set('email', 'max_age')}.`)).toBe(
+  expect(formatForLibrary(say`${list}: column "max_credits" is empty. Add ${set('email', 'max_age')}.`)).toBe(
     `${list}: column "max_credits" is empty. Add email: "max_age".`,
   );
 });

@@ -4,7 +4,7 @@ import {outliveTerminal} from './signals.ts';
 import {print} from './terminal/printable.ts';
 
 /** Runs the command that this process was started with, and sets its exit code. */
-export async function begin(): Promise<void> {
+export async function startCommand(): Promise<void> {
   outliveReaders();
   outliveTerminal();
   // Every user of the machine can read a process's arguments with `ps`, and these may hold e-mail addresses or

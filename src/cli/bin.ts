@@ -6,5 +6,5 @@ import {keepCompiledCode} from './code-cache.ts';
 // A program that uses the library keeps its own flags.
 if (process.argv[2] === 'run') setFlagsFromString('--heap-growing-percent=75');
 keepCompiledCode(process.env);
-const {begin} = await import('./begin.ts');
-await begin();
+const {startCommand} = await import('./begin.ts');
+await startCommand();

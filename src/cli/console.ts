@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import {forgetUncheckedTls, warnIfUncheckedTls} from '../client/http/certificates.ts';
-import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
+import {BulkEnrichError, CodedError, exitCodes, toOneLine} from '../errors.ts';
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
 import {type LogLevel, logLevels} from '../job/settings/log.ts';
 import type {Settings} from '../job/settings.ts';
@@ -35,11 +35,11 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
     else printLogLine(json);
   });
   const logged = (event: 'message' | 'warning') => (sentence: Said) =>
-    logEvent(log, event, {}, oneLine(String(sentence)));
+    logEvent(log, event, {}, toOneLine(String(sentence)));
   const say = (sentence: Said) => print('stderr', `${sentence}\n`);
   const warn = forMachine
     ? logged('warning')
-    : (sentence: Said) => say(breakLines(`${paint('yellow', 'Warning:')} ${oneLine(String(sentence))}`));
+    : (sentence: Said) => say(breakLines(`${paint('yellow', 'Warning:')} ${toOneLine(String(sentence))}`));
   warnIfUncheckedTls(process.env, warn);
   forgetUncheckedTls();
   return {

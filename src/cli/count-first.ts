@@ -1,5 +1,5 @@
 import {createInterface} from 'node:readline';
-import {createPriceOfOperation} from '../columns/prices.ts';
+import {createOperationPricer} from '../columns/prices.ts';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
@@ -23,7 +23,7 @@ import {hasBar, showPhases} from './terminal/progress.ts';
  *
  * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
-export async function countFirst(
+export async function countAndConfirmCalls(
   job: Job,
   isAgreed: boolean,
   console: Console,
@@ -83,7 +83,7 @@ export async function creditsNeeded(
   const plan = await planOf(job, console, {warn: () => {}});
   if (plan === undefined) return undefined;
   const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;
-  const price = createPriceOfOperation(job);
+  const price = createOperationPricer(job);
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * toCredits(price(name));

@@ -1,17 +1,17 @@
 import {readFileSync} from 'node:fs';
 import {type Command, Option} from 'commander';
-import type {Use} from '../job/settings/declare.ts';
+import type {SettingUse} from '../job/settings/declare.ts';
 import {sourceFile} from '../operations/package-files.ts';
 import declared from './commands.json' with {type: 'json'};
 
 /** A command's work, which returns the exit code. It is loaded on demand, so that other commands start fast. */
-export type Action = (...given: never[]) => Promise<number>;
+export type CommandHandler = (...given: never[]) => Promise<number>;
 
 /** Makes the function that Commander calls for a command. `load` imports the command's code. */
-export type CommandAction = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
+export type CreateAction = (load: () => Promise<CommandHandler>) => (...given: unknown[]) => Promise<void>;
 
 /** Adds the flags of all settings with this use to a command, and returns the command. */
-export type WithSettings = (command: Command, use: Use) => Command;
+export type WithSettings = (command: Command, use: SettingUse) => Command;
 
 /** Empty help texts, for command lines that need no help about operations (ip, phone, email, verify). */
 export const NO_FLAG_TEXTS = {lookups: '', values: '', ages: ''};
@@ -28,7 +28,7 @@ interface Declared {
   /** Further words for the command's own help. */
   readonly more?: string;
   /** The command has the flags of the settings with this use. */
-  readonly use?: Use;
+  readonly use?: SettingUse;
   readonly inputs?: Readonly<Record<string, string>>;
   readonly options?: Readonly<Record<string, string | DeclaredOption>>;
 }
@@ -41,7 +41,7 @@ interface DeclaredOption {
   readonly repeats?: boolean;
 }
 
-const actions: Readonly<Record<string, () => Promise<Action>>> = {
+const actions: Readonly<Record<string, () => Promise<CommandHandler>>> = {
   run: async () => (await import('./commands/run.ts')).runCommand,
   plan: async () => (await import('./commands/plan.ts')).planCommand,
   init: async () => (await import('./commands/init.ts')).initCommand,
@@ -66,7 +66,7 @@ const actions: Readonly<Record<string, () => Promise<Action>>> = {
 /** Declares all commands, in the order of the help: in groups, the everyday ones first. */
 export function addCommands(
   program: Command,
-  run: CommandAction,
+  run: CreateAction,
   {withSettings, said}: CommandSettings,
 ): void {
   const told = (text: string) =>

@@ -1,6 +1,6 @@
 import {type Command, Option} from 'commander';
 import {UsageError} from '../errors.ts';
-import type {Use} from '../job/settings/declare.ts';
+import type {SettingUse} from '../job/settings/declare.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
 import {defaultAges, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import {spellName} from '../sentence.ts';
@@ -24,7 +24,7 @@ type DescribedSetting = ReturnType<typeof describeSettings>[number];
 /**
  * Adds to a command the flags of all settings with this use. `run` and `plan` also get -o, --job and --help-all.
  */
-export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
+export function addSettings(command: Command, use: SettingUse, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(
       '-o, --output <OUT>',

@@ -36,7 +36,7 @@ const ROWS_READ_MS = 500;
  * Does work that may write rows to stdout. In GitHub Actions such rows may reach the step's log, where a row could
  * command the runner, so the runner obeys no commands meanwhile. It is told on stderr, as stdout has only rows.
  */
-export async function withoutWorkflowCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
+export async function pauseWorkflowCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
   if (!writesRows || !inGitHubActions() || fstatSync(1).isFile()) return work();
   const token = randomUUID();
   printCommand(`::stop-commands::${token}`);

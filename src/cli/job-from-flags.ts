@@ -2,7 +2,13 @@ import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
-import {checkSettings, createPlaceOf, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
+import {
+  checkSettings,
+  createSettingLocator,
+  type RawSettings,
+  readJobFile,
+  salvageJobFile,
+} from '../job/parse.ts';
 import {keyVariables} from '../job/secrets/api-key.ts';
 import {spellName} from '../sentence.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
@@ -11,7 +17,7 @@ import {type Console, createConsole, isInteractive} from './console.ts';
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
 /** Makes a job and its console from a job file and flags. `fallback`: the output if neither names one. */
-export function jobFrom(
+export function makeJobFromFlags(
   inputs: readonly string[],
   flags: JobFlags,
   fallback?: string,
@@ -31,7 +37,7 @@ export function jobFrom(
       settings: rest,
       fromFile: file !== undefined,
       jobFile: path,
-      placeOf: createPlaceOf(file, raw),
+      placeOf: createSettingLocator(file, raw),
     },
     env,
     isInteractive(),
@@ -41,7 +47,7 @@ export function jobFrom(
 }
 
 /** The environment for a command that makes no calls. A placeholder replaces the API key, so no key is read. */
-export function countingEnvironment(env: Env): Env {
+export function replaceApiKey(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
@@ -50,7 +56,7 @@ export function countingEnvironment(env: Env): Env {
  * Unchecked settings from the job file and the flags, for the report on a run that could not begin. `isPart` is
  * true if the job file can't be read or has a mistake, so that some of its settings may be missing here.
  */
-export function uncheckedSettings({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
+export function readUncheckedSettings({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
   const given = withoutMissingFlags(flags);
   if (path === undefined) return {said: given, isPart: false};
   try {

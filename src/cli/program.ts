@@ -5,10 +5,10 @@ import {didYouMean} from '../job/did-you-mean.ts';
 import {packageVersion} from '../job/version.ts';
 import {shellWord} from '../sentence.ts';
 import {
-  type Action,
   addCommands,
-  type CommandAction,
+  type CommandHandler,
   type CommandSettings,
+  type CreateAction,
   examplesOf,
   NO_FLAG_TEXTS,
   type WithSettings,
@@ -25,7 +25,7 @@ export async function main(
   const argv = asked.map(word => (word === HELP_ALL ? '--help' : word));
   let code: number = exitCodes.ok;
   const run =
-    (load: () => Promise<Action>) =>
+    (load: () => Promise<CommandHandler>) =>
     async (...given: unknown[]) => {
       const action = await load();
       code = await action(...(given as never[]));
@@ -40,7 +40,7 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     heard(error);
-    return (await import('./tell-failure.ts')).tellFailure(error, argv, program);
+    return (await import('./tell-failure.ts')).showFailure(error, argv, program);
   }
 }
 
@@ -62,7 +62,7 @@ function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
 }
 
 async function createProgram(
-  run: CommandAction,
+  run: CreateAction,
   argv: readonly string[],
   showsAll: boolean,
 ): Promise<Command> {

@@ -4,8 +4,8 @@ import type {Session} from '../run/session.ts';
 import {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import type {Console} from './console.ts';
-import {countFirst, creditsNeeded} from './count-first.ts';
-import {annotateOutcome, withoutWorkflowCommands} from './github.ts';
+import {countAndConfirmCalls, creditsNeeded} from './count-first.ts';
+import {annotateOutcome, pauseWorkflowCommands} from './github.ts';
 import {watchSignals} from './signals.ts';
 import type {CommandLine} from './terminal/command-line.ts';
 import {renderOutcome} from './terminal/outcome.ts';
@@ -13,7 +13,7 @@ import {rowStream} from './terminal/printable.ts';
 import {showPhases, startProgress} from './terminal/progress.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
-export async function runJob(job: Job, console: Console, line: CommandLine): Promise<number> {
+export async function runJobInTerminal(job: Job, console: Console, line: CommandLine): Promise<number> {
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   /** Warnings shown before the question about the cost. The run does not repeat them. */
@@ -39,10 +39,17 @@ export async function runJob(job: Job, console: Console, line: CommandLine): Pro
         told.add(String(sentence));
         console.warn(sentence);
       };
-      calls = await countFirst(begun, line.flags['yes'] === true, console, stopper, warn, io.counted);
+      calls = await countAndConfirmCalls(
+        begun,
+        line.flags['yes'] === true,
+        console,
+        stopper,
+        warn,
+        io.counted,
+      );
     };
     const writesRows = job.output.kind === 'stream' && job.output.to === '-';
-    const outcome = await withoutWorkflowCommands(writesRows, () =>
+    const outcome = await pauseWorkflowCommands(writesRows, () =>
       run(job, {...io, mayBegin}, stopper, watch),
     );
     const need = await creditsNeeded(job, outcome, console);

@@ -7,7 +7,7 @@ import {breakLines} from './terminal/lines.ts';
 import {createPainter, print} from './terminal/printable.ts';
 
 /** Shows the error that ended a command, and returns the exit code. */
-export async function tellFailure(
+export async function showFailure(
   error: unknown,
   argv: readonly string[],
   program: Command | undefined,

@@ -31,7 +31,7 @@ export function readFields(
 }
 
 /** Returns a kept answer without its fields of a wrong type. */
-export function usableAnswer(operation: Operation, kept: unknown): unknown {
+export function dropMistypedFields(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];
   return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
 }

@@ -5,8 +5,8 @@ import {type Operation, operations} from '../operations/table.ts';
 import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
-import {PROXY_CREDENTIALS} from './http/proxy.ts';
-import {NAMED_BY_VALUE, type Redact, repeatsSentValue} from './redact.ts';
+import {PROXY_CREDENTIALS_CODE} from './http/proxy.ts';
+import {REPEATED_VALUE_NAME, type Redact, repeatsSentValue} from './redact.ts';
 
 /** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
@@ -120,7 +120,9 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   if (answer.unknownFields.length === 0) return answer;
   return {
     ...answer,
-    unknownFields: answer.unknownFields.map(name => (repeatsSentValue(name, sent) ? NAMED_BY_VALUE : name)),
+    unknownFields: answer.unknownFields.map(name =>
+      repeatsSentValue(name, sent) ? REPEATED_VALUE_NAME : name,
+    ),
   };
 }
 
@@ -163,7 +165,7 @@ export function attemptWithoutResponse(code: string, connected: boolean, latency
   if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
   if (UNPARSABLE.test(code))
     return {kind: 'unreadable', code: 'bad_response', detail: `not HTTP: ${code}`, latencyMs};
-  if (code === PROXY_CREDENTIALS.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
+  if (code === PROXY_CREDENTIALS_CODE.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 

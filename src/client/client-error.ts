@@ -13,13 +13,13 @@ export class ClientError extends CodedError {
   readonly attempt: Failure;
 
   constructor(message: string, attempt: Failure) {
-    super(attempt.code, exitCodeOf(attempt), message);
+    super(attempt.code, exitCodeOfAttempt(attempt), message);
     this.attempt = attempt;
   }
 }
 
 /** The exit code of a single lookup, or of a run, that ended with this failure. */
-export function exitCodeOf(attempt: Failure): ExitCode {
+export function exitCodeOfAttempt(attempt: Failure): ExitCode {
   if (attempt.kind !== 'fatal') {
     return attempt.kind === 'not_sent' || attempt.kind === 'throttled'
       ? exitCodes.temporary

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {NUMBER} from '../operations/field-types.ts';
+import {JSON_NUMBER_PATTERN} from '../operations/field-types.ts';
 
 /**
  * Keeps numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest
@@ -9,8 +9,8 @@ import {NUMBER} from '../operations/field-types.ts';
 
 /** The mark before a number's spelling. Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;
-const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
-const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
+const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${JSON_NUMBER_PATTERN}`, 'g');
+const MARKED = new RegExp(`"${MARK}(${JSON_NUMBER_PATTERN})"`, 'g');
 /** Matches every text with a number that a double would spell differently, and some others. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 /** The same where JSON text may have a number, and not within its texts, as in a postal code. It takes longer. */

@@ -8,7 +8,7 @@ import {CHECKED_TLS} from './http/certificates.ts';
 import {proxyFor, proxyUrl} from './http/proxy.ts';
 
 /** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
-export interface Reach {
+export interface Reachability {
   /** Host and port of the proxy that is used, if any. */
   readonly proxy: string | undefined;
   /** Addresses of the host; an error code if it can't be resolved; undefined if a proxy resolves it. */
@@ -28,7 +28,7 @@ interface FirstResponse {
  *
  * @throws {UsageError} if the environment names an invalid proxy.
  */
-export async function probeService(base: URL, timeoutMs: number): Promise<Reach> {
+export async function probeService(base: URL, timeoutMs: number): Promise<Reachability> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
   const answer = await getHead(base, timeoutMs).catch((thrown: unknown) => {
@@ -38,7 +38,7 @@ export async function probeService(base: URL, timeoutMs: number): Promise<Reach>
   return {proxy: proxy?.host, dns, answer};
 }
 
-async function resolve(host: string): Promise<Reach['dns']> {
+async function resolve(host: string): Promise<Reachability['dns']> {
   try {
     return {addresses: (await lookup(host, {all: true})).map(({address}) => address)};
   } catch (error) {

@@ -1,27 +1,27 @@
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import {type InputFormat, type InputRecord, numberedColumns, type Row} from '../input/row.ts';
-import {expectedCountry} from '../job/settings/lookup-settings.ts';
+import {describeExpectedCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {codeAdvice} from '../lookup/codes.ts';
-import {readCountry} from '../operations/country.ts';
+import {readCountryCell} from '../operations/country.ts';
 import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {
   type Intelligence,
   intelligenceNames,
   isIntelligence,
-  isValue,
-  isValueOf,
+  isLookupValue,
+  isValueOfOperation,
   operations,
 } from '../operations/table.ts';
-import {type Said, say, set, setBy} from '../sentence.ts';
+import {type Said, say, sayFlags, set} from '../sentence.ts';
 import {adviseOnCommonText, columnFlags, formatColumnChoice} from './guess-messages.ts';
-import type {PlanRow} from './plan-row.ts';
+import type {RowPlanner} from './plan-row.ts';
 import {detectColumns} from './recognize/detect.ts';
 import {mostFrequent, placeholderText} from './recognize/guess.ts';
-import {readHeader} from './recognize/header.ts';
+import {readHeaderKinds} from './recognize/header.ts';
 import type {CellReader, Target} from './targets.ts';
-import {refuseTurned} from './transposed-lists.ts';
+import {refuseTransposedList} from './transposed-lists.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
@@ -57,10 +57,10 @@ export function refuseMostlyRejected(
  *
  * @throws {UsageError} if a column has 20 values or more, and over 90% of them are invalid.
  */
-export function judgeValues(
+export function checkFirstValues(
   targets: readonly Target[],
   rows: readonly Row[],
-  planRow: PlanRow,
+  planRow: RowPlanner,
   settings: Partial<Settings>,
 ): Said[] {
   const planned = rows.map(planRow);
@@ -98,7 +98,7 @@ export function judgeValues(
 }
 
 /** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
-export function warnOfFooters(rows: readonly Row[], planRow: PlanRow): Said[] {
+export function describeFooters(rows: readonly Row[], planRow: RowPlanner): Said[] {
   const isFooter = (row: Row) =>
     (row.type === 'csv' && row.isFooter === true) ||
     planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
@@ -115,19 +115,23 @@ export function warnOfFooters(rows: readonly Row[], planRow: PlanRow): Said[] {
 /** The operation for which all filled cells of the column are clearly valid values, even without a header. */
 function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
   const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
-  return intelligenceNames.find(name => texts.every(text => isValueOf(name, text)));
+  return intelligenceNames.find(name => texts.every(text => isValueOfOperation(name, text)));
 }
 
 /** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */
-export function doubtCountries(column: string, cell: CellReader, rows: readonly Row[]): string | undefined {
-  const unknown = rows.filter(row => readCountry(cell(row)) === 'unknown');
+export function describeUnknownCountry(
+  column: string,
+  cell: CellReader,
+  rows: readonly Row[],
+): string | undefined {
+  const unknown = rows.filter(row => readCountryCell(cell(row)) === 'unknown');
   const [first] = unknown;
   if (first === undefined) return undefined;
   const text = cell(first)?.trim() ?? '';
   const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
   const expected = /^\d+$/.test(text)
     ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
-    : `a ${expectedCountry(text)}`;
+    : `a ${describeExpectedCountry(text)}`;
   return `"${column}" holds "${text.slice(0, 40)}" (row ${first.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
 }
 
@@ -148,7 +152,7 @@ export function refuseSecondTable(rows: readonly Row[], targets: readonly Target
     const words = row.fields.filter(text => text.trim() !== '');
     if (words.length < 2 || words.some(text => /[\d@]/.test(text))) return false;
     const names = found.flatMap(({operation, cell}) => {
-      const says = readHeader(cell(row) ?? '').get(operation);
+      const says = readHeaderKinds(cell(row) ?? '').get(operation);
       return says?.strength === 'named' ? [says] : [];
     });
     const filled = found.filter(({cell}) => (cell(row) ?? '').trim() !== '');
@@ -174,7 +178,7 @@ function isBelowBlank(row: Row, above: Row | undefined): boolean {
  * phone number, like the cells below it.
  */
 export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
-  return header.some(isValue) || phoneColumns(header, rows).length > 0;
+  return header.some(isLookupValue) || phoneColumns(header, rows).length > 0;
 }
 
 /** @throws {UsageError} if the header is itself a row of values. The error has the flags that read it as a row. */
@@ -184,8 +188,8 @@ export function refuseValuesAsHeader(
   defaultCountry: string | undefined,
 ): void {
   if (!isRowOfValues(header, rows)) return;
-  refuseTurned(header, rows, header);
-  const value = header.findIndex(isValue);
+  refuseTransposedList(header, rows, header);
+  const value = header.findIndex(isLookupValue);
   const phones = value < 0 ? phoneColumns(header, rows) : [];
   const [first = value] = phones;
   const names = numberedColumns(header.length);
@@ -198,7 +202,7 @@ export function refuseValuesAsHeader(
   const flags = ['--no-header', ...asPhones, ...country];
   throw new UsageError(
     'header_is_value',
-    say`Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add ${set('header', false)}; columns are then column_1, column_2, ….${phones.length === 0 ? '' : say` If it holds phone numbers: ${setBy(['--no-header', ...asPhones])} ${defaultCountry === undefined ? say`${set('defaultCountry')} with a country such as DE` : set('defaultCountry', defaultCountry)}.`}`,
+    say`Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add ${set('header', false)}; columns are then column_1, column_2, ….${phones.length === 0 ? '' : say` If it holds phone numbers: ${sayFlags(['--no-header', ...asPhones])} ${defaultCountry === undefined ? say`${set('defaultCountry')} with a country such as DE` : set('defaultCountry', defaultCountry)}.`}`,
     {flags},
   );
 }
@@ -206,7 +210,7 @@ export function refuseValuesAsHeader(
 /** Indexes of columns whose header and cells look like phone numbers; empty if a header cell is a column name. */
 function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
   const isPhone = (text = '') => hasPhoneShape(text.trim());
-  if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];
+  if (rows.length === 0 || header.some(cell => readHeaderKinds(cell).size > 0)) return [];
   return [...header.keys()].filter(index => {
     const below = rows.filter(row => row.type === 'csv' && isPhone(row.fields[index]));
     return isPhone(header[index]) && below.length >= MOSTLY * rows.length;

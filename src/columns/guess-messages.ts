@@ -3,20 +3,20 @@ import {pipeRemedy} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Said, type Sentence, say, set, setBy, shellWord} from '../sentence.ts';
+import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
 import {
-  type Guess,
+  type ColumnGuess,
   holdsSeveral,
-  isOffered,
+  isWorthSuggesting,
   lacksChoice,
   lacksCountry,
-  type SetAside,
+  type SetAsideReason,
 } from './recognize/guess.ts';
-import {refuseTurned} from './transposed-lists.ts';
+import {refuseTransposedList} from './transposed-lists.ts';
 
-export type LookupGuess = Guess & {readonly operation: Intelligence};
+export type LookupGuess = ColumnGuess & {readonly operation: Intelligence};
 
-export function isLookup(guess: Guess): guess is LookupGuess {
+export function isLookupGuess(guess: ColumnGuess): guess is LookupGuess {
   return guess.operation !== 'country';
 }
 
@@ -24,7 +24,7 @@ export function isLookup(guess: Guess): guess is LookupGuess {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
-export function columnFlags(guesses: readonly Guess[]): string[] {
+export function columnFlags(guesses: readonly ColumnGuess[]): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [
     `--${operation}`,
@@ -41,7 +41,7 @@ export function columnFlags(guesses: readonly Guess[]): string[] {
  * The flag that gives the country of these phone columns: `--country` with the column that fits. If no column
  * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
  */
-function countryFlags(phones: readonly Guess[]): [string, string] {
+function countryFlags(phones: readonly ColumnGuess[]): [string, string] {
   const [column, ...others] = new Set(phones.map(({country}) => country));
   return column === undefined || others.length > 0 ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
@@ -51,7 +51,7 @@ function countryFlags(phones: readonly Guess[]): [string, string] {
  * `isOneOfSeveral`: if the operation has further columns, each has its own name as prefix.
  */
 export function formatColumnChoice(
-  operation: Guess['operation'],
+  operation: ColumnGuess['operation'],
   column: string,
   isOneOfSeveral = false,
 ): string {
@@ -69,11 +69,11 @@ interface FirstRows {
 /**
  * Stops the run before it spends credits on a column that may hold something else.
  *
- * @throws {UsageError} if an unsure column is not set aside ({@link SetAside}), or if no column is sure. The error
+ * @throws {UsageError} if an unsure column is not set aside ({@link SetAsideReason}), or if no column is sure. The error
  * has the flags that name the columns.
  */
 export function refuseUnsureColumns(
-  all: readonly Guess[],
+  all: readonly ColumnGuess[],
   lookups: readonly LookupGuess[],
   {columns, rows, header}: FirstRows,
   doubt: string | undefined,
@@ -82,12 +82,12 @@ export function refuseUnsureColumns(
   const countries = all.filter(({operation}) => operation === 'country');
   const meant = lookups.filter(({aside}) => aside === undefined);
   const phones = meant.filter(({operation}) => operation === 'phone');
-  const isMeant = (guess: Guess) => phones.some(({column}) => isOf(guess, column));
+  const isMeant = (guess: ColumnGuess) => phones.some(({column}) => isOf(guess, column));
   const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
   if (torn.length > 0) throw tornCountries(torn, countries, meant);
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure === undefined && meant.length > 0) return;
-  refuseTurned(columns, rows, header);
+  refuseTransposedList(columns, rows, header);
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
@@ -95,7 +95,7 @@ export function refuseUnsureColumns(
     const own = countries.find(guess => isOf(guess, unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
       throw ofOtherCountry(unsure, own, columnFlags(others));
-    const offered = lookups.filter(guess => guess.aside !== undefined && isOffered(guess));
+    const offered = lookups.filter(guess => guess.aside !== undefined && isWorthSuggesting(guess));
     throw mayHold(unsure, columnFlags([...meant, ...offered, ...countries]));
   }
   const [first] = rows;
@@ -109,7 +109,7 @@ export function refuseUnsureColumns(
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;
     const said = lookups.reduce((all, guess) => say`${all} ${describePassedOver(guess)}`, none);
-    const offered = lookups.filter(isOffered);
+    const offered = lookups.filter(isWorthSuggesting);
     if (offered.length > 0) throw unsureColumn(said, columnFlags([...offered, ...countries]));
     const flags = columnFlags([...lookups.filter(isAddable), ...countries]);
     const next =
@@ -123,7 +123,7 @@ export function refuseUnsureColumns(
 }
 
 /** True if a country column is that of a phone column: it says so, or says nothing. */
-function isOf({numbers = []}: Guess, phone: string): boolean {
+function isOf({numbers = []}: ColumnGuess, phone: string): boolean {
   return numbers.length === 0 || numbers.includes(phone);
 }
 
@@ -136,7 +136,7 @@ const percent = (share: number) => `${Math.round(share * 100)}%`;
 /** Why a column is not looked up, in brackets. */
 function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
   const few = distinct === 1 ? 'one value' : `${distinct} values`;
-  const reasons: Readonly<Partial<Record<SetAside, string>>> = {
+  const reasons: Readonly<Partial<Record<SetAsideReason, string>>> = {
     another: 'its name means another party than the person',
     fax: 'its name means fax or pager',
     strange: 'its name may mean another party than the person',
@@ -167,7 +167,7 @@ export function describePassedOver(guess: LookupGuess): Said {
     return `Not looked up, though ${percent(ofKind)} of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
   const flags = columnFlags([guess]);
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
-  const named = setBy(isOpen ? flags.slice(0, -2) : flags);
+  const named = sayFlags(isOpen ? flags.slice(0, -2) : flags);
   const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
   const add = !isAddable(guess) ? '' : say`; add ${named}${country}`;
   return say`Not looked up, though ${percent(ofKind)} of its values are ${plural}: "${column}"${reasonOf(guess)}${add}.`;
@@ -194,9 +194,9 @@ export function repeatedNames(guesses: readonly LookupGuess[], format: InputForm
 }
 
 function tornCountries(
-  torn: readonly Guess[],
-  countries: readonly Guess[],
-  others: readonly Guess[],
+  torn: readonly ColumnGuess[],
+  countries: readonly ColumnGuess[],
+  others: readonly ColumnGuess[],
 ): UsageError {
   const quoted = (names: Iterable<string>) => [...names].map(name => `"${name}"`).join(' and ');
   const names = quoted(torn.map(({column}) => column));
@@ -231,7 +231,11 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
  * The error for a column of phone numbers in national form. It first says how to add their country, since the user
  * may need this column. At the end it says how to leave the column out.
  */
-function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | undefined): UsageError {
+function nationalForm(
+  guess: ColumnGuess,
+  others: readonly ColumnGuess[],
+  doubt: string | undefined,
+): UsageError {
   const {column, national} = guess;
   const flags = countryFlags([guess, ...others.filter(lacksCountry)]);
   const add =
@@ -240,7 +244,7 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
       : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
   const without = columnFlags(others.filter(other => !lacksCountry(other)));
   const leave =
-    without.length === 0 ? '' : say` To leave them out, name the other columns: ${setBy(without)}.`;
+    without.length === 0 ? '' : say` To leave them out, name the other columns: ${sayFlags(without)}.`;
   return unsureColumn(
     say`Column "${column}" holds phone numbers in national form (${percent(national)} of its values). ${doubt ?? add}${leave}`,
     // If the named country column has no countries, no further flag helps.
@@ -251,14 +255,18 @@ function nationalForm(guess: Guess, others: readonly Guess[], doubt: string | un
 /** Faults of phone numbers that are often those of another country than the one they are read with. */
 const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short', 'phone_out_of_plan']);
 
-function ofOtherCountry({column, fault}: Guess, country: Guess, others: readonly string[]): UsageError {
+function ofOtherCountry(
+  {column, fault}: ColumnGuess,
+  country: ColumnGuess,
+  others: readonly string[],
+): UsageError {
   return unsureColumn(
     say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', formatColumnChoice('phone', column))} ${set('defaultCountry', 'DE')}.`,
     [...others, '--phone', formatColumnChoice('phone', column), '--default-country', 'COUNTRY'],
   );
 }
 
-function listedForm({column, listed}: Guess): UsageError {
+function listedForm({column, listed}: ColumnGuess): UsageError {
   return unsureColumn(
     say`Column "${column}" holds several IP addresses in a cell (${percent(listed)} of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
     ['--ip-from-list', 'first'],
@@ -299,7 +307,7 @@ function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
       ['--empty', text],
     );
   const next = isOwn
-    ? say`If it is to be looked up, add ${setBy(flags)}. Else name other columns with ${anyLookup()}`
-    : say`Name the columns to look up${flags.length === 0 ? say` with ${anyLookup()}` : say`: ${setBy(flags)}`}`;
+    ? say`If it is to be looked up, add ${sayFlags(flags)}. Else name other columns with ${anyLookup()}`
+    : say`Name the columns to look up${flags.length === 0 ? say` with ${anyLookup()}` : say`: ${sayFlags(flags)}`}`;
   return unsureColumn(say`${said} ${next}.`, flags);
 }

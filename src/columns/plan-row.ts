@@ -1,24 +1,24 @@
 import type {Row} from '../input/row.ts';
-import {type Broken, brokenLookup, type Lookup, lookupForRequest, type Result} from '../ledger/lookup.ts';
+import {type Broken, brokenLookup, type CellResult, type Lookup, lookupForRequest} from '../ledger/lookup.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
-import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
-import {namesKind as namesWord} from './recognize/header.ts';
-import {createVocabulary, tokenize} from './recognize/vocabulary.ts';
+import {perVerifyInput, type VerifyInput, verifyInputNames} from '../operations/verify.ts';
+import {hasHeaderWord as namesWord} from './recognize/header.ts';
+import {createHeaderVocabulary, tokenize} from './recognize/vocabulary.ts';
 import type {CellReader, Target} from './targets.ts';
 
 /** The plan for one column of one row: a lookup, or a result without a call. */
 export type PlannedCell =
-  | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
+  | Extract<CellResult, {status: 'empty' | 'invalid' | 'skipped'}>
   | Broken
   | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
 /** The other cells and the settings on which a target's lookup depends. */
-export interface PlanCells {
+export interface PlanInputs {
   /** Returns the reader of a phone column's countries; undefined if the column has no country column. */
   readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
@@ -27,21 +27,21 @@ export interface PlanCells {
 }
 
 export type VerdictCells = {readonly actionId: string; readonly country?: CellReader | undefined} & {
-  readonly [Name in Beside]?: CellReader | undefined;
+  readonly [Name in VerifyInput]?: CellReader | undefined;
 };
 
 /**
  * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how
  * the first rows write their values.
  */
-export type PlanRow = (row: Row) => PlannedCell[];
+export type RowPlanner = (row: Row) => PlannedCell[];
 
 /** Makes a planner of rows. `first`: the first rows of the list, which show how its columns write their values. */
-export function createPlan(
+export function createRowPlanner(
   targets: readonly Target[],
-  cells: PlanCells,
+  cells: PlanInputs,
   first: readonly Row[] = [],
-): PlanRow {
+): RowPlanner {
   const plans = targets.map(target => planOf(target, cells, first));
   const isFooter = footersOf(first);
   return row => {
@@ -58,7 +58,7 @@ function rulesOf(
   habits: IntelligenceSpec['habits'],
   {column = '', cell}: {readonly column?: string; readonly cell?: CellReader | undefined},
   country: CountryOf,
-  cells: PlanCells,
+  cells: PlanInputs,
   first: readonly Row[],
 ): CellRules {
   const shown = first.map(row => [cell?.(row) ?? '', country(row)] as const);
@@ -76,13 +76,13 @@ const FOOTER: PlannedCell = {status: 'skipped', error: 'footer'};
 
 function planOf(
   {operation, column, cell}: Target,
-  cells: PlanCells,
+  cells: PlanInputs,
   first: readonly Row[],
 ): (row: Row) => PlannedCell {
   const spec = operations[operation];
   if ('beside' in spec) {
     const country = countryFrom(cells.verdict?.country, cells.defaultCountry);
-    const rulesBeside = perBeside(({name, habits}) =>
+    const rulesBeside = perVerifyInput(({name, habits}) =>
       rulesOf(habits, {cell: cells.verdict?.[name]}, country, cells, first),
     );
     return row =>
@@ -160,12 +160,12 @@ function askWithBeside(
   {value, repairs = []}: CanonicalValue,
   row: Row,
   country: string | undefined,
-  {verdict}: PlanCells,
-  rules: Readonly<Record<Beside, CellRules>>,
+  {verdict}: PlanInputs,
+  rules: Readonly<Record<VerifyInput, CellRules>>,
 ): PlannedCell {
   const params: Record<string, string> = {action_id: verdict?.actionId ?? '', [field]: value};
   const all = [...repairs];
-  for (const name of besideNames) {
+  for (const name of verifyInputNames) {
     const {param, canonical} = beside[name];
     const read = canonical(verdict?.[name]?.(row) ?? '', country, rules[name]);
     if (read.state === 'broken') return brokenLookup(read.thrown);
@@ -225,9 +225,9 @@ const hasDigit = (text = '') => /\d/.test(text);
 function isLabel(text: string): boolean {
   if (/[:：]\s*$/.test(text)) return true;
   const tokens = tokenize(text);
-  if (createVocabulary('notes').matches(tokens, 0).length > 0) return true;
+  if (createHeaderVocabulary('notes').matches(tokens, 0).length > 0) return true;
   const words = tokens.filter(token => !/^\d+$/.test(token));
-  return createVocabulary('totals')
+  return createHeaderVocabulary('totals')
     .matches(words, 0)
     .some(({length}) => length === words.length);
 }

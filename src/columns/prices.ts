@@ -5,7 +5,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
 /** Makes a function that gives a call's cost in thousandths of a credit. Verdicts for test actions are free. */
-export function createCostOfLookup({settings}: Pick<Job, 'settings'>): (lookup: Lookup) => number {
+export function createLookupPricer({settings}: Pick<Job, 'settings'>): (lookup: Lookup) => number {
   return ({operation, params}) =>
     operations[operation].isFree(params)
       ? 0
@@ -13,9 +13,9 @@ export function createCostOfLookup({settings}: Pick<Job, 'settings'>): (lookup: 
 }
 
 /** Makes a function that gives the cost of one call of an operation, in thousandths of a credit. */
-export function createPriceOfOperation(
+export function createOperationPricer(
   job: Pick<Job, 'endpoint' | 'settings'>,
 ): (operation: Operation) => number {
   const params = {action_id: job.endpoint.actionId ?? ''};
-  return operation => createCostOfLookup(job)({operation, key: '', params});
+  return operation => createLookupPricer(job)({operation, key: '', params});
 }

@@ -27,7 +27,7 @@ export function targetKey(targets: readonly Target[], index: number): string {
 }
 
 /** Makes the reader of a column: by position in CSV, by key or dotted path in NDJSON. */
-export function cellReader(
+export function createCellReader(
   name: string,
   columns: readonly string[],
   index = columns.indexOf(name),
@@ -66,7 +66,7 @@ const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
 /** The text in MongoDB's typed object, such as `{"$numberLong": "12025550143"}`; undefined for any other value. */
-export function typedText(value: unknown): string | undefined {
+export function readMongoValue(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
   const [name, ...others] = Object.keys(value);
   if (others.length > 0 || name?.startsWith('$') !== true) return undefined;
@@ -82,7 +82,7 @@ function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return String(value);
-  const typed = typedText(value);
+  const typed = readMongoValue(value);
   if (typed !== undefined) return typed;
   if (Array.isArray(value) && value.every(member => typeof member === 'string')) return value.join(', ');
   if (nestsTooDeep(value)) return NESTED_TOO_DEEP;
@@ -97,7 +97,7 @@ function textOf(value: unknown): string | undefined {
  * The targets of one operation. By default, a single column has the operation's prefix, such as `ip_`.
  * Several columns have their own names as prefixes, such as `signup_ip_`.
  */
-export function targetsOf(
+export function makeTargets(
   operation: Operation,
   choices: readonly ColumnChoice[],
   columns: readonly string[],
@@ -107,7 +107,7 @@ export function targetsOf(
     column,
     prefix: prefix ?? (choices.length > 1 ? `${column}_` : operations[operation].prefix),
     when,
-    cell: cellReader(column, columns),
+    cell: createCellReader(column, columns),
   }));
 }
 
@@ -138,7 +138,7 @@ export function warnOfMissingColumn(
   rows: readonly Row[],
   setting: string,
 ): string | undefined {
-  const cell = cellReader(name, columns);
+  const cell = createCellReader(name, columns);
   if (rows.length === 0 || rows.some(row => row.type === 'csv' || cell(row) !== undefined)) return undefined;
   return describeMissingColumn(name, columns, setting);
 }

@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
-import {readHeader} from './recognize/header.ts';
+import {readHeaderKinds} from './recognize/header.ts';
 
 /** Maximum number of columns that a list of people in columns may have before it counts as a list of its own. */
 const MOST_NAMES = 30;
@@ -13,7 +13,7 @@ const MOSTLY = 0.6;
  *
  * @throws {UsageError} `no_columns` for such a list, with what to export instead.
  */
-export function refuseTurned(
+export function refuseTransposedList(
   columns: readonly string[],
   rows: readonly Row[],
   header: readonly string[] | undefined,
@@ -60,7 +60,7 @@ function isTransposed(table: readonly (readonly string[])[]): boolean {
 }
 
 function kindIn(text = ''): Intelligence | undefined {
-  const says = readHeader(text);
+  const says = readHeaderKinds(text);
   return intelligenceNames.find(name => says.get(name)?.strength === 'named');
 }
 

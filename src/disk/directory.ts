@@ -14,8 +14,8 @@ import {
 import {dirname, join, resolve} from 'node:path';
 import {OutputError, systemCode} from '../errors.ts';
 import {type Said, say, set, shellWord} from '../sentence.ts';
-import {isShared} from './path.ts';
-import {syncPath} from './replace.ts';
+import {isSharedDirectory} from './path.ts';
+import {syncDirectory} from './replace.ts';
 
 /**
  * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory
@@ -38,8 +38,8 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
     }
   }
   // The parent may be new too, and its name not durable yet.
-  if (made !== undefined) syncPath(dirname(dirname(path)));
-  syncPath(dirname(path));
+  if (made !== undefined) syncDirectory(dirname(dirname(path)));
+  syncDirectory(dirname(path));
   return made;
 }
 
@@ -73,7 +73,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       say`Name the directory itself with ${set('state')}.`,
     );
   const user = process.geteuid?.();
-  if (user === undefined || (found.uid === user && !isShared(found))) return made;
+  if (user === undefined || (found.uid === user && !isSharedDirectory(found))) return made;
   const plain = madeIn(path);
   if (found.uid !== plain.uid)
     refuse(
@@ -83,7 +83,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
     );
   // If even a new directory is open to others, the file system ignores modes, so this directory can't
   // be closed either.
-  if (!isShared(found) || isShared(plain)) return made;
+  if (!isSharedDirectory(found) || isSharedDirectory(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const close = `Check its content and close it to others (chmod 700 ${shellWord(path)}),`;
     const mode = (found.mode & 0o7777).toString(8);
@@ -114,7 +114,7 @@ function holdsOnly(path: string, user: number): boolean {
 
 /** Throws the system's error if the path, or its nearest existing parent, can't be written. Creates nothing. */
 export function checkWritable(path: string): void {
-  const existing = existingPart(path);
+  const existing = nearestExistingPath(path);
   if (!statSync(existing).isDirectory()) {
     if (existing !== resolve(path))
       throw Object.assign(new Error(`${existing} is no directory`), {code: 'ENOTDIR'});
@@ -123,7 +123,7 @@ export function checkWritable(path: string): void {
 }
 
 /** The path itself if it exists; else its nearest existing parent. */
-export function existingPart(path: string): string {
+export function nearestExistingPath(path: string): string {
   const full = resolve(path);
-  return existsSync(full) || full === dirname(full) ? full : existingPart(dirname(full));
+  return existsSync(full) || full === dirname(full) ? full : nearestExistingPath(dirname(full));
 }

@@ -7,7 +7,7 @@ import type {Said} from '../sentence.ts';
 import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
 import {removeDirectory} from './remove.ts';
-import {isBusy} from './sqlite.ts';
+import {isBusyError} from './sqlite.ts';
 
 export interface Lock {
   /** The topmost directory that {@link takeLock} created; undefined if the lock's directory existed. */
@@ -56,7 +56,7 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
       }
     }
   } catch (error) {
-    if (!isBusy(error)) throw error;
+    if (!isBusyError(error)) throw error;
     throw new LockedError(busy(holderOf(directory)), {cause: error});
   }
   throw new LockedError(busy(holderOf(directory)));
@@ -85,7 +85,7 @@ function lockFile(path: string): Database.Database | undefined {
 }
 
 /** The process that holds the lock in `directory`; undefined if none does, or no lock can be there. Changes nothing. */
-export function holderIn(directory: string): string | undefined {
+export function findLockHolder(directory: string): string | undefined {
   const path = join(directory, LOCK);
   if (!existsSync(path)) return undefined;
   const db = new Database(path, {readonly: true});
@@ -93,7 +93,7 @@ export function holderIn(directory: string): string | undefined {
     db.pragma('user_version');
     return undefined;
   } catch (error) {
-    if (isBusy(error)) return holderOf(directory);
+    if (isBusyError(error)) return holderOf(directory);
     throw error;
   } finally {
     db.close();

@@ -15,7 +15,7 @@ function found(path: string): Stats | undefined {
  * True for a device such as `/dev/null`, or a pipe or socket that this process was started with, such as
  * `/dev/stdout` and `/dev/fd/3`. Bytes written there can't be read back, and nothing may replace the path.
  */
-export function isStream(path: string): boolean {
+export function isStreamPath(path: string): boolean {
   const there = found(path);
   if (there?.isCharacterDevice() === true) return true;
   return (there?.isFIFO() === true || there?.isSocket() === true) && isOwn(resolve(path));
@@ -26,11 +26,11 @@ export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** The kind of an entry that must not be replaced. Undefined for a file, a missing entry or an `isStream` path. */
+/** The kind of an entry that must not be replaced. Undefined for a file, a missing entry or an `isStreamPath` path. */
 export function nonFileKind(
   path: string,
 ): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
-  const there = isStream(path) ? undefined : found(path);
+  const there = isStreamPath(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
   if (there?.isFIFO()) return 'a named pipe';
   if (there?.isSocket()) return 'a socket';
@@ -107,8 +107,8 @@ export function realPath(path: string, links = MOST_LINKS): string {
  * @throws {UsageError} for a link that other users could have made or replaced, so that it may be a trap; the
  * system's error if the system can't follow a part of the path.
  */
-export function writePath(path: string): string {
-  if (isStream(path)) return path;
+export function resolveWritePath(path: string): string {
+  if (isStreamPath(path)) return path;
   let at = path;
   for (let links = MOST_LINKS; links > 0; links--) {
     const target = linkTarget(at);
@@ -128,11 +128,13 @@ function isTrusted(link: string): boolean {
   const user = process.geteuid?.();
   if (user === undefined) return true;
   const directory = statSync(dirname(link));
-  return [lstatSync(link), directory].every(({uid}) => uid === user || uid === 0) && !isShared(directory);
+  return (
+    [lstatSync(link), directory].every(({uid}) => uid === user || uid === 0) && !isSharedDirectory(directory)
+  );
 }
 
 /** True if other users may write to a directory. */
-export function isShared({mode}: Stats): boolean {
+export function isSharedDirectory({mode}: Stats): boolean {
   return (mode & 0o022) !== 0;
 }
 
@@ -151,7 +153,7 @@ export interface FileId {
   readonly node: string | undefined;
 }
 
-export function fileIdOf(path: string): FileId {
+export function identifyFile(path: string): FileId {
   try {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};

@@ -15,11 +15,11 @@ import {
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {BulkEnrichError, OutputError, systemCode, systemReason} from '../errors.ts';
-import {isStream, nonFileKind, writePath} from './path.ts';
+import {isStreamPath, nonFileKind, resolveWritePath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
- * These functions replace a file as a whole, and durably. If the path is a link that {@link writePath} trusts, they
+ * These functions replace a file as a whole, and durably. If the path is a link that {@link resolveWritePath} trusts, they
  * replace the link's target.
  * They create a temporary file only if its name is free: so they never follow a link that an attacker put there.
  */
@@ -34,7 +34,7 @@ export function moveAtomically(from: string, to: string): void {
   orThrowUnwritable(to, () => {
     prepareReplacement(from, to);
     moveFile(from, to, temporaryPathBeside(to));
-    if (!isStream(to)) syncPath(dirname(writePath(to)));
+    if (!isStreamPath(to)) syncDirectory(dirname(resolveWritePath(to)));
   });
 }
 
@@ -63,7 +63,7 @@ export function replaceFile(
     isPrivate = false,
   }: {readonly beside?: string; readonly isPrivate?: boolean} = {},
 ): void {
-  if (isStream(path)) {
+  if (isStreamPath(path)) {
     writeStream(path, text);
     return;
   }
@@ -86,7 +86,7 @@ function replaceBy(beside: string, target: string, write: (target: string) => vo
     rmSync(beside, {force: true});
     throw error;
   }
-  syncPath(dirname(target));
+  syncDirectory(dirname(target));
 }
 
 /**
@@ -95,7 +95,7 @@ function replaceBy(beside: string, target: string, write: (target: string) => vo
  * left; else no other user can guess the name.
  */
 export function temporaryPathBeside(path: string, token = randomBytes(8).toString('hex')): string {
-  return join(dirname(writePath(path)), `.bulk-enrich.${token}`);
+  return join(dirname(resolveWritePath(path)), `.bulk-enrich.${token}`);
 }
 
 /**
@@ -103,7 +103,7 @@ export function temporaryPathBeside(path: string, token = randomBytes(8).toStrin
  * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut.
  */
 export function moveFile(from: string, to: string, beside: string): void {
-  if (isStream(to)) writeStream(to, readFileSync(from));
+  if (isStreamPath(to)) writeStream(to, readFileSync(from));
   else {
     const target = replaceable(to);
     try {
@@ -124,7 +124,7 @@ export function moveFile(from: string, to: string, beside: string): void {
 function replaceable(path: string): string {
   const kind = nonFileKind(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
-  return writePath(path);
+  return resolveWritePath(path);
 }
 
 /** Prepares a file to replace `target`: sets its mode and owner, and makes its content durable. */
@@ -160,7 +160,7 @@ function dress(file: number, target: string): void {
 const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
 /** Makes the names in a directory durable. Windows has no such call: NTFS keeps renames in its journal. */
-export function syncPath(path: string, platform = process.platform): void {
+export function syncDirectory(path: string, platform = process.platform): void {
   if (platform === 'win32') return;
   try {
     withFile(path, 'r', fsyncSync);

@@ -10,7 +10,7 @@ const BLOCK_BYTES = 65_536;
  * Reserves disk space with a file. When the disk is full, `release` removes the file, so that a run can
  * still store the answers that it has paid for.
  */
-export class Spare {
+export class SpareFile {
   readonly #path: string;
   #isHeld = false;
 

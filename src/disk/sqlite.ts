@@ -46,11 +46,11 @@ const LOG_PAGES = 8_192;
 /** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
-/** SQL that tests if a value is in a list from {@link jsonList}. One statement works for lists of any length. */
+/** SQL that tests if a value is in a list from {@link toListParameter}. One statement works for lists of any length. */
 export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
 
 /** A list as a single SQL parameter, which takes half the time of one parameter for each text. */
-export function jsonList(texts: readonly string[]): string {
+export function toListParameter(texts: readonly string[]): string {
   return JSON.stringify(texts);
 }
 
@@ -77,7 +77,7 @@ export class Sqlite {
   /**
    * Opens the file, or creates it with its tables. `closed` is called once it is closed.
    *
-   * @throws {VersionError}, and every error that {@link isDamage} and {@link isBusy} tell apart.
+   * @throws {VersionError}, and every error that {@link isDamageError} and {@link isBusyError} tell apart.
    */
   constructor(path: string, options: SqliteOptions, closed: () => void = () => {}) {
     const {format, synchronous, exclusive = false, isPruned = false, busyTimeoutMs} = options;
@@ -220,7 +220,7 @@ export class Sqlite {
   }
 }
 
-/** Throws for a pipe or the like, since opening a pipe would wait. {@link isDamage} is true for this error. */
+/** Throws for a pipe or the like, since opening a pipe would wait. {@link isDamageError} is true for this error. */
 function mustBeFile(path: string): void {
   try {
     refuseNotFile(path);
@@ -260,13 +260,13 @@ export function sqliteCode(error: unknown): string | undefined {
 }
 
 /** True if the error, or its cause, is that the disk is full. */
-export function isFull(error: unknown): boolean {
+export function isDiskFullError(error: unknown): boolean {
   const codes = [error, (error as Error | undefined)?.cause].map(systemCode);
   return codes.some(code => code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT');
 }
 
 /** True if another connection has the file locked. */
-export function isBusy(error: unknown): boolean {
+export function isBusyError(error: unknown): boolean {
   return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
 }
 
@@ -274,14 +274,14 @@ export function isBusy(error: unknown): boolean {
  * True if the error shows that the file is damaged, or not a database. `SQLITE_ERROR` counts too: our statements
  * work in every undamaged file, so a table or column is missing, or bytes are in place of a text.
  */
-export function isDamage(error: unknown): boolean {
+export function isDamageError(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
 /** Advice for a file that can't be used: a damaged one is to be removed; any other cause has to be fixed. */
 export function adviseRepair(error: unknown): string {
-  return isDamage(error)
+  return isDamageError(error)
     ? 'It is damaged: remove the file, and the next run begins a new one.'
     : 'Fix the cause.';
 }

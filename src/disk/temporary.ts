@@ -1,7 +1,7 @@
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {isOfDisk, OutputError, systemReason} from '../errors.ts';
+import {isDiskError, OutputError, systemReason} from '../errors.ts';
 import {removeDirectory} from './remove.ts';
 import {Sqlite} from './sqlite.ts';
 
@@ -54,7 +54,7 @@ export function orThrowTemporaryUnwritable<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!isOfDisk(error)) throw error;
+    if (!isDiskError(error)) throw error;
     throw new OutputError(
       'temporary_unwritable',
       `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to a writable directory with enough space.`,
@@ -69,7 +69,7 @@ export function orThrowTemporaryUnwritable<T>(work: () => T): T {
  *
  * @throws {OutputError} if the directory can't be written.
  */
-export function openTemporary(schema: string, instead?: string): Sqlite {
+export function openTemporaryDatabase(schema: string, instead?: string): Sqlite {
   return orThrowTemporaryUnwritable(() => {
     const {path, remove} = temporaryDirectory(instead);
     const options = {

@@ -1,8 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import {KEEP_MS, KEY_PREFIX, QUEUE_NAME, type SealedChunk} from './protocol.ts';
-import {type FleetPackages, isRefusal, RedisLife, replyReason, waitForClosing} from './redis.ts';
+import {KEY_EXPIRY_MS, KEY_PREFIX, QUEUE_NAME, type SealedChunk} from './protocol.ts';
+import {type FleetPackages, isRedisRefusal, RedisLife, replyReason, waitForClosing} from './redis.ts';
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
@@ -10,7 +10,7 @@ const ADD_AGAIN_MS = 1_000;
 const EVENTS_AGAIN_MS = 10_000;
 
 /** Adds a run's chunks (groups of values) to the queue, each at most once, whatever happens to Redis. */
-export class ChunkAdds {
+export class ChunkAdder {
   readonly #redis: Redis;
   /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
   readonly #once: Redis;
@@ -34,8 +34,8 @@ export class ChunkAdds {
       skipMetasUpdate: true,
       defaultJobOptions: {
         attempts: 1,
-        removeOnComplete: {age: KEEP_MS / 1_000},
-        removeOnFail: {age: KEEP_MS / 1_000},
+        removeOnComplete: {age: KEY_EXPIRY_MS / 1_000},
+        removeOnFail: {age: KEY_EXPIRY_MS / 1_000},
       },
     });
     this.#queue.on('error', () => {});
@@ -66,7 +66,7 @@ export class ChunkAdds {
         await this.#queue.add('chunk', {sealed, life}, {jobId: id});
         this.#expire(id);
       } catch (error) {
-        if (isRefusal(error)) {
+        if (isRedisRefusal(error)) {
           this.#trouble = replyReason(error);
           continue;
         }
@@ -95,6 +95,6 @@ export class ChunkAdds {
       keys.push('events');
     }
     // A failure is ignored: the worker that takes the chunk also sets the chunk's expiry.
-    for (const key of keys) this.#redis.pexpire(this.#queue.toKey(key), KEEP_MS).catch(() => {});
+    for (const key of keys) this.#redis.pexpire(this.#queue.toKey(key), KEY_EXPIRY_MS).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
-import {ChunkAdds} from './chunk-adds.ts';
+import {ChunkAdder} from './chunk-adds.ts';
 import {
   type Chunk,
   type ChunkAsk,
@@ -12,7 +12,7 @@ import {
   type SealedChunk,
   sealPurposes,
 } from './protocol.ts';
-import {type FleetPackages, isRefusal, waitForClosing} from './redis.ts';
+import {type FleetPackages, isRedisRefusal, waitForClosing} from './redis.ts';
 import type {Seal} from './seal.ts';
 
 /**
@@ -29,7 +29,7 @@ interface Out {
   missing: boolean;
 }
 
-export interface AskedOf {
+export interface CollectedAttempt {
   readonly ask: ChunkAsk;
   readonly attempt: TimedAttempt;
 }
@@ -52,7 +52,7 @@ export class ChunkQueue {
   readonly #redis: Redis;
   readonly #seal: Seal;
   readonly #queue: Queue<SealedChunk, string>;
-  readonly #adds: ChunkAdds;
+  readonly #adds: ChunkAdder;
   readonly #events: QueueEvents;
   readonly #runId: string;
   readonly #now: () => number;
@@ -85,7 +85,7 @@ export class ChunkQueue {
       skipVersionCheck: true,
       streams: {events: {maxLen: EVENTS_KEPT}},
     });
-    this.#adds = new ChunkAdds(redis, packages);
+    this.#adds = new ChunkAdder(redis, packages);
     this.#events = new bullmq.QueueEvents(QUEUE_NAME, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
@@ -133,7 +133,7 @@ export class ChunkQueue {
    * Collects the results of chunks that an earlier session of this run sent. Withdraws chunks that no worker
    * has begun, and waits for the others.
    */
-  async collect(): Promise<AskedOf[]> {
+  async collect(): Promise<CollectedAttempt[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
     // Leaves out jobs that expired meanwhile: they are listed without their data.
     const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
@@ -203,7 +203,7 @@ export class ChunkQueue {
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
-      if (isRefusal(error)) return 0;
+      if (isRedisRefusal(error)) return 0;
       throw error;
     });
     const waited = (await removed) > 0;
@@ -227,7 +227,7 @@ export class ChunkQueue {
     else out.missing = state === 'unknown';
   }
 
-  async #collect(job: ChunkJob): Promise<AskedOf[]> {
+  async #collect(job: ChunkJob): Promise<CollectedAttempt[]> {
     const id = job.id as string;
     const chunk = this.#asked(id, job.data);
     if (chunk === undefined) return [];

@@ -3,10 +3,10 @@ import type {TimedAttempt} from '../client/attempt.ts';
 import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
-import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
+import {ChunkQueue, type CollectedAttempt} from './chunk-queue.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
-import {CHUNK_VALUES, type ChunkReply, chunkValuesAt} from './protocol.ts';
+import {CHUNK_VALUES, type ChunkReply, chooseChunkSize} from './protocol.ts';
 import {
   connectRedis,
   disconnect,
@@ -146,7 +146,7 @@ export class Fleet implements Dispatcher {
   }
 
   /** Collects the results of values that an earlier session of this run sent out. */
-  collect(): Promise<AskedOf[]> {
+  collect(): Promise<CollectedAttempt[]> {
     return this.#queue.collect();
   }
 
@@ -202,7 +202,7 @@ export class Fleet implements Dispatcher {
     const {count, since} = this.#returned;
     if (now > since) {
       this.#returned = {count: 0, since: now};
-      this.#chunkValues = chunkValuesAt(count / (now - since), workers);
+      this.#chunkValues = chooseChunkSize(count / (now - since), workers);
     }
     return Math.max(FEWEST_SLOTS, AHEAD * Math.max(calls, workers * this.#chunkValues));
   }

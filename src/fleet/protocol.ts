@@ -17,19 +17,19 @@ export const QUEUE_NAME = 'chunks';
 
 /**
  * Fewest and most values in a full chunk. A large chunk costs the run and Redis less a value, and a small one leaves
- * few values in doubt if its worker is lost: {@link chunkValuesAt} chooses.
+ * few values in doubt if its worker is lost: {@link chooseChunkSize} chooses.
  */
 export const CHUNK_VALUES = {least: 8, most: 128};
 /** Milliseconds in which a worker makes the calls of a full chunk. */
 const CHUNK_MS = 75;
 
 /** Number of values in a full chunk, if all workers together make so many calls a millisecond. */
-export function chunkValuesAt(callsPerMs: number, workers: number): number {
+export function chooseChunkSize(callsPerMs: number, workers: number): number {
   const values = Math.round((callsPerMs / Math.max(1, workers)) * CHUNK_MS);
   return Math.min(CHUNK_VALUES.most, Math.max(CHUNK_VALUES.least, values));
 }
 /** Milliseconds after which keys expire if a crash left them in Redis: one day. */
-export const KEEP_MS = 86_400_000;
+export const KEY_EXPIRY_MS = 86_400_000;
 
 /** One value to look up. */
 export interface ChunkAsk {

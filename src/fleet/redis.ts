@@ -98,7 +98,7 @@ function refusal(where: string, error: unknown): BulkEnrichError {
 
 /** Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. */
 export function writeRefusedError(url: string, error: unknown): unknown {
-  if (!isRefusal(error)) return error;
+  if (!isRedisRefusal(error)) return error;
   return new FleetUnreachableError(
     `The fleet's Redis at ${publicUrl(url)} takes no writes: ${replyReason(error)} Nothing was sent. Fix Redis, then run again.`,
     {cause: error},
@@ -106,7 +106,7 @@ export function writeRefusedError(url: string, error: unknown): unknown {
 }
 
 /** True for Redis's own refusal, such as for lack of memory: the command was not carried out. */
-export function isRefusal(error: unknown): boolean {
+export function isRedisRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 

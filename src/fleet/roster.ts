@@ -4,7 +4,7 @@ import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {KEEP_MS, KEY_PREFIX, PROTOCOL_VERSION} from './protocol.ts';
+import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION} from './protocol.ts';
 import {replyReason} from './redis.ts';
 import type {Seal} from './seal.ts';
 
@@ -92,7 +92,7 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
     await redis
       .multi()
       .sadd(ROSTER, own.id)
-      .pexpire(ROSTER, KEEP_MS)
+      .pexpire(ROSTER, KEY_EXPIRY_MS)
       .set(memberKey(own.id), JSON.stringify({...own, ...report()}), 'PX', FORGOTTEN_MS)
       .exec();
   };

@@ -1,16 +1,16 @@
-import {intelligenceNames, isValueOf} from '../operations/table.ts';
+import {intelligenceNames, isValueOfOperation} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {
   DELIMITERS,
   detectDialect,
-  type Records,
+  type RecordFields,
   readFirstRecords,
   usualFieldCount,
 } from './records/csv-dialect.ts';
 import type {CsvSettings} from './records/csv-reader.ts';
 import {CsvRecordParser} from './records/csv-record-parser.ts';
-import type {Beginning} from './unsupported-formats.ts';
+import type {FileBeginning} from './unsupported-formats.ts';
 
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
@@ -29,7 +29,7 @@ export interface CsvTop
   readonly text: string;
   readonly bytes: number;
   /** The first records, with the header. */
-  readonly records: Records;
+  readonly records: RecordFields;
   readonly notes: readonly Said[];
 }
 
@@ -47,7 +47,7 @@ export interface TopSettings {
  *
  * @throws {InputError} `input_title` for such lines, with the flag that skips them, unless `decides`.
  */
-export function findTop({text: sample, name}: Beginning, settings: TopSettings): CsvTop {
+export function findCsvTop({text: sample, name}: FileBeginning, settings: TopSettings): CsvTop {
   const given = skipLines(sample, settings.skipLines, name).text;
   const {title, groups} = settings.header ? linesAbove(given, settings) : {title: 0, groups: 0};
   const lines = settings.skipLines + title + groups;
@@ -117,13 +117,13 @@ function linesAbove(text: string, {delimiter, skipLines}: TopSettings) {
   return {title, groups};
 }
 
-function usualWidth(rows: Records): number {
+function usualWidth(rows: RecordFields): number {
   const widths = rows.map(row => row.length).filter(width => width > 0);
   return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
 }
 
 /** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */
-function titleLines(rows: Records): number {
+function titleLines(rows: RecordFields): number {
   const width = Math.max(...rows.map(row => row.length));
   const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
   const first = rows.findIndex(row => row.length === width && filled(row) > 1);
@@ -145,7 +145,7 @@ function titleLines(rows: Records): number {
 /**
  * True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`.
  */
-function namesGroups([first = [], second = [], ...below]: Records): boolean {
+function namesGroups([first = [], second = [], ...below]: RecordFields): boolean {
   const rows = below.filter(row => filled(row) > 0);
   const isHeader =
     filled(second) > 1 &&
@@ -180,18 +180,18 @@ export function columnGroups({groupLines}: CsvTop, columns: number): string[] | 
 }
 
 /** Index of a cell of the first record that is a value to look up, like most cells below it; -1 without one. */
-function valueInFirst([first = [], ...rows]: Records): number {
+function valueInFirst([first = [], ...rows]: RecordFields): number {
   return first.findIndex((cell, at) =>
     intelligenceNames.some(name => {
-      if (!isValueOf(name, cell)) return false;
+      if (!isValueOfOperation(name, cell)) return false;
       const below = rows.map(row => row[at] ?? '').filter(text => text.trim() !== '');
-      return below.filter(text => isValueOf(name, text)).length > below.length / 2;
+      return below.filter(text => isValueOfOperation(name, text)).length > below.length / 2;
     }),
   );
 }
 
 /** Number of records below the header that describe its columns: Qualtrics writes the questions, then such a line. */
-function recordsBelow(records: Records): number {
+function recordsBelow(records: RecordFields): number {
   const isLine = (fields: readonly string[]) =>
     filled(fields) > 0 && fields.every(cell => /^(?:\{"ImportId":|$)/.test(cell));
   return 1 + records.slice(1, 3).findIndex(isLine);

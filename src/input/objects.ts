@@ -1,13 +1,17 @@
 import {createHash} from 'node:crypto';
-import {isObject, kindOf} from './records/ndjson-reader.ts';
+import {describeJsonKind, isJsonObject} from './records/ndjson-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
 import type {ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
-export function objectRecord(given: unknown, record: number, maxBytes = RECORD_BYTES): ObjectRow | Reject {
-  if (!isObject(given))
-    return reject(given, record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
+export function makeObjectRecord(
+  given: unknown,
+  record: number,
+  maxBytes = RECORD_BYTES,
+): ObjectRow | Reject {
+  if (!isJsonObject(given))
+    return reject(given, record, 'not_an_object', `expected an object, found ${describeJsonKind(given)}`);
   const bytes = roughSize(given, maxBytes);
   if (bytes <= maxBytes) return {type: 'object', record, line: record, value: given, bytes};
   return reject(given, record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
@@ -17,8 +21,9 @@ export function objectRecord(given: unknown, record: number, maxBytes = RECORD_B
  * The source for rows that come from a library caller. It reads no file. `first`: the first rows, if known. `all`: the
  * rows in an array, which can be read before the first call.
  */
-export function givenRows(first: readonly unknown[], all?: readonly unknown[]): Source {
-  const recordOf = (row: unknown, index: number) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY);
+export function createObjectSource(first: readonly unknown[], all?: readonly unknown[]): Source {
+  const recordOf = (row: unknown, index: number) =>
+    makeObjectRecord(row, index + 1, Number.POSITIVE_INFINITY);
   const sample = first.map(recordOf);
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];

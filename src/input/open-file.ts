@@ -10,21 +10,21 @@ import {
 } from './bytes/detect-encoding.ts';
 import {type FileState, openRaw, type Pipes} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
-import {columnGroups, findTop} from './csv-top.ts';
+import {columnGroups, findCsvTop} from './csv-top.ts';
 import {InputError} from './input-error.ts';
 import {refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
 import {readJson} from './records/json-reader.ts';
 import {readNdjson} from './records/ndjson-reader.ts';
 import {RECORD_BYTES, type ReaderSettings} from './records/reader.ts';
-import type {InputFormat, InputRecord, ReadSoFar} from './row.ts';
+import type {InputCounts, InputFormat, InputRecord} from './row.ts';
 import {
-  type Beginning,
+  type FileBeginning,
   refuseBinary,
   refuseLog,
   refuseMarkup,
   refuseRowNames,
-  refuseTexts,
+  refuseUndelimitedLines,
   refuseValues,
 } from './unsupported-formats.ts';
 
@@ -64,7 +64,7 @@ export interface OpenFile {
 export async function openFile(
   path: string,
   settings: FileSettings,
-  tally: ReadSoFar,
+  tally: InputCounts,
   watch: (chunk: Buffer) => void = () => {},
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
@@ -107,10 +107,10 @@ interface OpenedReader extends Pick<OpenFile, 'format' | 'notes'> {
 }
 
 function createReader(
-  beginning: Beginning,
+  beginning: FileBeginning,
   encoding: FoundEncoding,
   settings: FileSettings,
-  tally: ReadSoFar,
+  tally: InputCounts,
 ): OpenedReader {
   const {path, name: file, text} = beginning;
   const {maxRecordSize = RECORD_BYTES} = settings;
@@ -137,7 +137,7 @@ function detectKind(sample: string, format: NamedFormat | undefined): 'csv' | 'n
 }
 
 function createCsvReader(
-  beginning: Beginning,
+  beginning: FileBeginning,
   named: NamedFormat | undefined,
   settings: FileSettings,
   all: ReaderSettings,
@@ -147,10 +147,10 @@ function createCsvReader(
   const {header, decides = false, skipLines = 0, padShortRows = false} = settings;
   const delimiter = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
   if (header && delimiter === undefined && skipLines === 0) refuseLog(beginning);
-  const top = findTop(beginning, {header, delimiter, skipLines, decides});
+  const top = findCsvTop(beginning, {header, delimiter, skipLines, decides});
   const {text, dialect, records} = top;
   if (top.header) {
-    refuseTexts({...beginning, text}, records, delimiter !== undefined);
+    refuseUndelimitedLines({...beginning, text}, records, delimiter !== undefined);
     refuseRowNames(beginning, records, dialect.delimiter);
   }
   if (settings.delimiter !== undefined) refuseOtherDelimiter(text, settings.delimiter, all.file);

@@ -104,7 +104,7 @@ export interface InputPosition {
 }
 
 /** Counts of the records and lines read so far, over all files of an input. */
-export interface ReadSoFar {
+export interface InputCounts {
   /** Number of the last record. */
   recordsRead: number;
   /** Blank lines, which are not records. */

@@ -5,7 +5,7 @@ import {type FileState, fileState, isReadOnce, type Pipes} from './bytes/raw.ts'
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/ndjson-reader.ts';
-import type {InputFormat, InputPosition, InputRecord, ReadSoFar} from './row.ts';
+import type {InputCounts, InputFormat, InputPosition, InputRecord} from './row.ts';
 
 export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof Pipes>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
@@ -15,7 +15,7 @@ export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof P
 }
 
 /** The records of all inputs, in order. */
-export interface Source extends Readonly<ReadSoFar> {
+export interface Source extends Readonly<InputCounts> {
   readonly format: InputFormat;
   /** The first records of the input, at most 1,000. */
   readonly sample: readonly InputRecord[];

@@ -1,11 +1,11 @@
 import {withoutCompression} from '../job/name-endings.ts';
-import {isValue} from '../operations/table.ts';
+import {isLookupValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError, pipeRemedy} from './input-error.ts';
-import {DELIMITERS, haveSeveralFields, type Records, readFirstRecords} from './records/csv-dialect.ts';
+import {DELIMITERS, haveSeveralFields, type RecordFields, readFirstRecords} from './records/csv-dialect.ts';
 
 /** The beginning of a file. `name`: its name in messages. */
-export interface Beginning {
+export interface FileBeginning {
   readonly path: string;
   readonly name: string;
   readonly text: string;
@@ -76,13 +76,13 @@ const kinds: readonly (readonly [pattern: RegExp, sentence: string])[] = [
 ];
 
 /** @throws {InputError} `input_markup` for HTML and XML, SQL statements, vCards and drawn tables. */
-export function refuseMarkup({text, name}: Beginning): void {
+export function refuseMarkup({text, name}: FileBeginning): void {
   const found = kinds.find(([pattern]) => pattern.test(text));
   if (found !== undefined) throw new InputError('input_markup', `${name} ${found[1]}`);
 }
 
 /** @throws {InputError} `input_header` for a `.json` list of values: only objects have column names. */
-export function refuseValues({text, path, name}: Beginning): void {
+export function refuseValues({text, path, name}: FileBeginning): void {
   if (!/\.json$/i.test(withoutCompression(path)) || !/^\s*\[\s*["\d]/.test(text)) return;
   throw new InputError(
     'input_header',
@@ -101,7 +101,7 @@ const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
  *
  * @throws {InputError} `input_header` for such a log. The error suggests the flags with which the log can be read.
  */
-export function refuseLog({text, name}: Beginning): void {
+export function refuseLog({text, name}: FileBeginning): void {
   const [above = '', fields] = EXTENDED_LOG.exec(text) ?? [];
   if (fields === undefined && !COMMON_LOG.test(text)) return;
   const client = (fields ?? 'c-ip').trim().split(/\s+/).indexOf('c-ip');
@@ -125,10 +125,10 @@ const ADDRESS_IN_TEXT = /\s.*(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\d.
 const FEWEST_SPACED = 4;
 
 /** True if single spaces part columns, and one has values: in a flow log, for instance. */
-function areSpaced(lines: Records): boolean {
+function areSpaced(lines: RecordFields): boolean {
   const [header = [], ...rows] = lines;
   const isWide = header.length >= FEWEST_SPACED && haveSeveralFields(lines);
-  return isWide && !header.some(isValue) && rows.some(cells => cells.some(isValue));
+  return isWide && !header.some(isLookupValue) && rows.some(cells => cells.some(isLookupValue));
 }
 
 /**
@@ -137,7 +137,11 @@ function areSpaced(lines: Records): boolean {
  *
  * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them, or the flag.
  */
-export function refuseTexts({text, path, name}: Beginning, records: Records, isDelimited: boolean): void {
+export function refuseUndelimitedLines(
+  {text, path, name}: FileBeginning,
+  records: RecordFields,
+  isDelimited: boolean,
+): void {
   if (records.length < 2 || records.some(({length}) => length > 1)) return;
   const refuse = (sentence: string, remedy: InputError['remedy']) => {
     throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
@@ -173,8 +177,8 @@ export function refuseTexts({text, path, name}: Beginning, records: Records, isD
  * @throws {InputError} `input_header` for such a list. The error has a command that names the first column.
  */
 export function refuseRowNames(
-  {path, name}: Beginning,
-  [header = [], ...rows]: Records,
+  {path, name}: FileBeginning,
+  [header = [], ...rows]: RecordFields,
   delimiter: string,
 ): void {
   const isNamed = rows.every(

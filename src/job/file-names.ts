@@ -7,13 +7,13 @@ import {withoutCompression} from './name-endings.ts';
  * Default paths of summary and rejects. For `out.csv` they are short: `out.summary.json`. If another output, such
  * as `out.ndjson`, uses the short names, they are long: `out.csv.summary.json`.
  */
-export function besideOutput(output: string): {readonly summary: string; readonly rejects: string} {
+export function sidePathsOfOutput(output: string): {readonly summary: string; readonly rejects: string} {
   const stem = stemOf(output);
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
 /** All default paths of an output's files: the output, its run's directory, and the short and long names. */
-export function allNames(output: string): string[] {
+export function listOutputNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }
 
@@ -31,7 +31,7 @@ function stemOf(output: string): string {
  * this output has the long names.
  */
 function isTaken(stem: string, output: string): boolean {
-  const owner = summarizedOutput(namesOf(stem).summary);
+  const owner = readSummarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);
   return existsSync(namesOf(output).summary) || othersUnderWay(stem, output);
 }
@@ -50,7 +50,7 @@ function othersUnderWay(stem: string, output: string): boolean {
 }
 
 /** Reads the name of the output from a summary file; undefined if the file is not a summary. */
-export function summarizedOutput(path: string): string | undefined {
+export function readSummarizedOutput(path: string): string | undefined {
   try {
     const {output, schema_version: version} = JSON.parse(readIfFile(path) ?? '');
     return version === 2 && typeof output?.path === 'string' ? basename(output.path) : undefined;

@@ -1,17 +1,17 @@
 import {basename, dirname, join} from 'node:path';
-import {fileIdOf, isLink, isStream} from '../disk/path.ts';
+import {identifyFile, isLink, isStreamPath} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {say, set} from '../sentence.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
-import {allNames, besideOutput} from './file-names.ts';
+import {listOutputNames, sidePathsOfOutput} from './file-names.ts';
 import {
+  adviseOtherFormat,
   type Compression,
   compressionOf,
   formatByName,
-  otherFormat,
   withoutCompression,
 } from './name-endings.ts';
-import type {PlaceOf} from './parse.ts';
+import type {SettingLocator} from './parse.ts';
 import {createMatcher, earlierDays, expandPatterns, fillDate, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './secrets/redis-url.ts';
 import type {Settings} from './settings.ts';
@@ -30,7 +30,7 @@ export interface Job {
   readonly fromFile: boolean;
   readonly jobFile?: string | undefined;
   /** Returns the place of a setting (file and line, or flag), for messages. */
-  readonly placeOf: PlaceOf;
+  readonly placeOf: SettingLocator;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
   /** Earlier days whose runs of this job never finished. */
@@ -157,7 +157,7 @@ function withPaths(source: JobSource, date: string): JobSource {
   const ownAmong = (found: readonly string[]) => {
     const outputs =
       output === undefined ? found.map(path => defaultOutput([path], settings.outputFormat)) : [output];
-    return createMatcher([...outputs.flatMap(allNames), ...namedPaths(settings)]);
+    return createMatcher([...outputs.flatMap(listOutputNames), ...namedPaths(settings)]);
   };
   const onDay = (path: string | undefined) => path && fillDate(path, date);
   const paths = pathSettings.map(name => [name, onDay(settings[name])] as const);
@@ -173,7 +173,7 @@ function withPaths(source: JobSource, date: string): JobSource {
 /** The settings with the output's format by its name, unless a setting gives it. */
 function withOutputFormat({output = '', inputs, settings}: JobSource): Settings {
   if (settings.outputFormat !== undefined) return settings;
-  const advice = otherFormat(output);
+  const advice = adviseOtherFormat(output);
   if (advice !== undefined)
     throw new UsageError(
       'output_format',
@@ -197,15 +197,15 @@ function resolveOutput(
       paths: {summary, rejects: undefined, state: undefined},
     };
   const to = output === '/dev/stdout' ? '-' : output;
-  if (to === '-' || isStream(to))
+  if (to === '-' || isStreamPath(to))
     return {output: {kind: 'stream', name: '-', lasts: false, to}, paths: {summary, rejects, state}};
-  const beside = besideOutput(output);
+  const beside = sidePathsOfOutput(output);
   return {
     output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)},
     paths: {
       summary: summary ?? beside.summary,
       rejects: rejects ?? beside.rejects,
-      state: state ?? `${isLink(output) ? fileIdOf(output).path : output}.run`,
+      state: state ?? `${isLink(output) ? identifyFile(output).path : output}.run`,
     },
   };
 }

@@ -37,7 +37,7 @@ const otherFormats: readonly (readonly [endings: string, advice: Said])[] = [
 ];
 
 /** Advice for an output of this name; undefined if rows can be written under it. */
-export function otherFormat(path: string): Said | undefined {
+export function adviseOtherFormat(path: string): Said | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase() ?? '';
   return otherFormats.find(([endings]) => endings.split(' ').includes(ending))?.[1];
 }

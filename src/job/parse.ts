@@ -5,7 +5,7 @@ import {systemCode, systemReason, UsageError} from '../errors.ts';
 import {camelCase, spellName} from '../sentence.ts';
 import {closestName, didYouMean} from './did-you-mean.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
-import {findYamlFault, loadYaml, readDocument, TooDeep} from './yaml.ts';
+import {findYamlFault, loadYaml, readDocument, TooDeepError} from './yaml.ts';
 
 /** Settings as the user wrote them, not checked, by the names in the schema such as `maxCredits`. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export interface RawJob extends YamlFile {
 }
 
 /** The place of a setting by its path in the schema: file, line and key, or the flag. */
-export type PlaceOf = (path: readonly PropertyKey[]) => string;
+export type SettingLocator = (path: readonly PropertyKey[]) => string;
 
 /**
  * Reads a YAML file. `what` names its kind in messages.
@@ -49,7 +49,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     } catch (error) {
       // The YAML library throws if aliases expand to too much data, and `readDocument` if the nesting is too deep.
       const why = error instanceof Error ? withoutQuote(error) : String(error);
-      const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
+      const at = error instanceof TooDeepError ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
     }
   };
@@ -125,7 +125,7 @@ export function salvageJobFile(path: string): RawSettings {
 }
 
 /** How messages to users of the library name a setting: as a property of an object. */
-export const formatPropertyPath: PlaceOf = path => path.map(String).join('.');
+export const formatPropertyPath: SettingLocator = path => path.map(String).join('.');
 
 /**
  * Checks settings from a job file and flags; flags take precedence.
@@ -136,7 +136,7 @@ export const formatPropertyPath: PlaceOf = path => path.map(String).join('.');
 export function checkSettings(
   file: RawJob | undefined,
   flags: RawSettings,
-  placeOf = createPlaceOf(file, flags),
+  placeOf = createSettingLocator(file, flags),
 ): JobSettings {
   const merged = {...file?.settings, ...flags};
   const result = jobSchema.safeParse({input: [], ...merged});
@@ -149,7 +149,7 @@ function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
   return issues[0] as z.core.$ZodIssue;
 }
 
-function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: PlaceOf): string {
+function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: SettingLocator): string {
   const [unknown] = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [];
   if (unknown !== undefined) {
     const spell = (name: string) => (placeOf === formatPropertyPath ? name : spellName(name, '_'));
@@ -234,7 +234,7 @@ function complaint(issue: z.core.$ZodIssue): Complaint {
 }
 
 /** Returns a function that gives the place of a setting: its flag, or file, line and key in the job file. */
-export function createPlaceOf(file: RawJob | undefined, flags: RawSettings): PlaceOf {
+export function createSettingLocator(file: RawJob | undefined, flags: RawSettings): SettingLocator {
   return ([name = '', ...inner]) => {
     const setting = String(name);
     if (file === undefined || setting in flags)

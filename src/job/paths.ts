@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {isAbsolute, sep} from 'node:path';
-import {fileIdOf} from '../disk/path.ts';
+import {identifyFile} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 
 const require = createRequire(import.meta.url);
@@ -59,9 +59,9 @@ function patternOf(path: string): string {
 /** Returns a test for files at these paths and below them. `{date}` in a path matches any day. */
 export function createMatcher(paths: readonly string[]): (path: string) => boolean {
   const anyDay = new RegExp(
-    `^(${paths.map(path => anyDayPattern(fileIdOf(path).path)).join('|')})([\\\\/]|$)`,
+    `^(${paths.map(path => anyDayPattern(identifyFile(path).path)).join('|')})([\\\\/]|$)`,
   );
-  return path => anyDay.test(fileIdOf(path).path);
+  return path => anyDay.test(identifyFile(path).path);
 }
 
 function anyDayPattern(path: string): string {
@@ -84,6 +84,6 @@ export function utcDate(now: number): string {
 }
 
 /** True for a URL such as `s3://…`. As a path it would be a directory `s3:`, which is not meant. */
-export function isAddress(path: string): boolean {
+export function isUrl(path: string): boolean {
   return /^[a-z][a-z\d+.-]+:\/\//i.test(path);
 }

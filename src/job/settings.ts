@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {callSettings} from './settings/call-settings.ts';
-import type {DeclaredSetting, SettingMeta, Use} from './settings/declare.ts';
+import type {DeclaredSetting, SettingMeta, SettingUse} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';
@@ -46,14 +46,14 @@ export const jobSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 
-/** The settings that a {@link Use} takes, such as the commands that read the input. */
-export type SettingsFor<U extends Use> = Pick<
+/** The settings that a {@link SettingUse} takes, such as the commands that read the input. */
+export type SettingsFor<U extends SettingUse> = Pick<
   Settings,
   {[Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never}[SettingName]
 >;
 
 /** The names of the settings that do not change a run's result. */
-export const namesBesideResult: readonly SettingName[] = names.filter(name => {
+export const namesWithoutEffectOnResult: readonly SettingName[] = names.filter(name => {
   const {changesResult}: SettingMeta = declared[name];
   return changesResult === false;
 });

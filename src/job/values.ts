@@ -33,16 +33,16 @@ const durationUnits = {ms: 1, s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND, d: 8
 type Duration = `${number}${keyof typeof durationUnits}`;
 
 /** A length of time from `least` to `most`: `90s`, `15m`, `7d`. The result is in milliseconds. */
-export const durationFrom = (least: Duration, most: Duration) =>
+export const durationBetween = (least: Duration, most: Duration) =>
   textAs('expected a duration such as 500ms, 30s, 15m, 2h or 7d', text => {
-    const ms = millisecondsOf(text);
+    const ms = parseDuration(text);
     if (ms === undefined) return undefined;
-    const isWithin = ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0);
+    const isWithin = ms >= (parseDuration(least) ?? 0) && ms <= (parseDuration(most) ?? 0);
     return isWithin ? ms : new Error(`expected a duration from ${least} to ${most}`);
   });
 
 /** Milliseconds of a length of time such as `1d`; undefined if the text is not one. */
-export function millisecondsOf(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   return unit === undefined ? undefined : Number(number) * durationUnits[unit as keyof typeof durationUnits];
 }
@@ -78,7 +78,7 @@ function rateIn(text: string): Rate | Error | undefined {
 }
 
 /** A single rate, not one for each operation. */
-export const rate = textAs('expected a rate such as 20/s, 300/m or 1000/h', rateIn);
+export const rateSetting = textAs('expected a rate such as 20/s, 300/m or 1000/h', rateIn);
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` belongs to `defaultName`. */
 export function parsePairs(text: string, defaultName: string): [string, string][] {
@@ -123,7 +123,7 @@ function perOperation<T, Other extends string = never>(
   });
 }
 
-export const rates = perOperation<Rate | 'unlimited'>(
+export const ratesSetting = perOperation<Rate | 'unlimited'>(
   text => (text === 'unlimited' ? text : rateIn(text)),
   'a rate such as 20/s, 300/m, 1000/h or unlimited',
 );
@@ -131,10 +131,10 @@ export const rates = perOperation<Rate | 'unlimited'>(
 const OLDEST = '36500d';
 
 /** Maximum ages of answers by operation. `rejected` is the maximum age of rejections. */
-export const ages = perOperation<number, 'rejected'>(
+export const agesSetting = perOperation<number, 'rejected'>(
   text => {
-    const ms = millisecondsOf(text);
-    const isTooOld = ms !== undefined && ms > (millisecondsOf(OLDEST) ?? 0);
+    const ms = parseDuration(text);
+    const isTooOld = ms !== undefined && ms > (parseDuration(OLDEST) ?? 0);
     return isTooOld ? new Error(`expected an age up to ${OLDEST}`) : ms;
   },
   'a duration such as 1d or 12h',
@@ -145,13 +145,13 @@ export const ages = perOperation<number, 'rejected'>(
  * Milliseconds for which a rejection is valid: `rejected` if it is set, else the default. A shorter age for
  * all answers (`all`) replaces the default.
  */
-export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
+export function rejectionAgeMs({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }
 
-export type Ages = z.output<typeof ages>;
+export type Ages = z.output<typeof agesSetting>;
 
-const REJECTED_MS = millisecondsOf(defaultRejectedAge) as number;
+const REJECTED_MS = parseDuration(defaultRejectedAge) as number;
 
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%, at most 100%';
 
@@ -166,7 +166,7 @@ export const countOrShare = withConversion(textOrNumber(COUNT_OR_SHARE), COUNT_O
 const SHARE = 'expected a share such as 10% or 0.1';
 
 /** A share, `10%` or `0.1`. The result is a number from 0 to 1. */
-export const share = withConversion(textOrNumber(SHARE), SHARE, given => parseShare(String(given)));
+export const shareSetting = withConversion(textOrNumber(SHARE), SHARE, given => parseShare(String(given)));
 
 /** The share, from 0 to 1, that a text such as `10%` or `0.1` gives; undefined for any other text. */
 export function parseShare(text: string): number | undefined {
@@ -234,6 +234,6 @@ export const columnChoices = z
 const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
 
 /** URL of a fleet's Redis, or `none`. */
-export const redisUrl = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error: REDIS})], {
+export const redisUrlSetting = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error: REDIS})], {
   error: REDIS,
 });

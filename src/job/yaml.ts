@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import type {CST, Document, LineCounter, YAMLError} from 'yaml';
-import {MOST_LEVELS} from './nesting.ts';
+import {MAX_NESTING} from './nesting.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -8,11 +8,11 @@ const require = createRequire(import.meta.url);
 export const loadYaml = (): typeof import('yaml') => require('yaml');
 
 /** The error for a text that is nested deeper than any settings are. */
-export class TooDeep extends Error {
+export class TooDeepError extends Error {
   readonly line: number;
 
   constructor(line: number) {
-    super(`it is nested more than ${MOST_LEVELS} levels deep`);
+    super(`it is nested more than ${MAX_NESTING} levels deep`);
     this.line = line;
   }
 }
@@ -24,7 +24,7 @@ const isLevel = ({type}: CST.Token) => type === 'flow-collection' || type.starts
  * its regular expressions may run out of stack, and then V8 ends the process. So this function first measures
  * the depth, token by token.
  *
- * @throws {TooDeep}
+ * @throws {TooDeepError}
  */
 export function readDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
   const {Lexer, LineCounter, Parser, parseDocument} = loadYaml();
@@ -34,8 +34,8 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   for (const token of new Lexer().lex(text)) {
     for (const _ of parser.next(token));
     // The stack has also the document, and perhaps a text.
-    if (parser.stack.length > MOST_LEVELS && parser.stack.filter(isLevel).length > MOST_LEVELS)
-      throw new TooDeep(lines.linePos(parser.offset).line);
+    if (parser.stack.length > MAX_NESTING && parser.stack.filter(isLevel).length > MAX_NESTING)
+      throw new TooDeepError(lines.linePos(parser.offset).line);
   }
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
@@ -50,7 +50,7 @@ export function findYamlFault({errors, warnings}: Document.Parsed): YAMLError | 
 /**
  * The value of YAML or JSON text.
  *
- * @throws {YAMLError} the first fault of the text; {@link TooDeep} if it is nested too deep.
+ * @throws {YAMLError} the first fault of the text; {@link TooDeepError} if it is nested too deep.
  */
 export function parseYaml(text: string): unknown {
   const document = readDocument(text);

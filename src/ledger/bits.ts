@@ -1,5 +1,5 @@
 /** A set of whole numbers, a bit for each number up to the largest. */
-export class Bits {
+export class BitSet {
   #bytes = new Uint8Array(4_096);
 
   add(number: number): void {

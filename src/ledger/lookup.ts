@@ -45,7 +45,7 @@ interface Unbought {
 }
 
 /** A lookup as its row reports it: the outcome, or the reason why the lookup has no outcome. */
-export type Result =
+export type CellResult =
   | Outcome
   /** An expired answer of an earlier run, used because the service can't be called: `stale` is the reason. */
   | (Answer & {readonly stale: UnaskedCode})
@@ -66,7 +66,7 @@ export function brokenLookup(thrown: unknown): Broken {
 }
 
 /** True if the answer store keeps the outcome. */
-export function isKept(outcome: Outcome): outcome is Answer {
+export function isStorable(outcome: Outcome): outcome is Answer {
   return outcome.boughtAt !== undefined;
 }
 

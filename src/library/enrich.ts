@@ -1,5 +1,5 @@
 import {Duplex} from 'node:stream';
-import {BulkEnrichError, exitCodes, tellInCode, UsageError} from '../errors.ts';
+import {BulkEnrichError, exitCodes, rewordForLibrary, UsageError} from '../errors.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
 import {type ProgramRows, RowsError} from '../run/io.ts';
@@ -10,8 +10,8 @@ import {onAbort, type Stop, Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import type {Enriched, EnrichSettings, OnlyKnown} from './enriched.ts';
 import {attachResults} from './enrichment.ts';
-import {GivenRows} from './given-rows.ts';
-import {AbortError, demandObjects, prepareRun, type RunJobOptions, stopOnAbort} from './run-job.ts';
+import {ProgramRowsSource} from './given-rows.ts';
+import {AbortError, prepareRun, type RunJobOptions, requireObjects, stopOnAbort} from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
@@ -90,8 +90,8 @@ async function* enrichAll(
   options: RunJobOptions,
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
-  demandObjects(settings, options);
-  const given = new GivenRows(rows);
+  requireObjects(settings, options);
+  const given = new ProgramRowsSource(rows);
   const release = stopOnAbort(stopper, options.signal);
   const results = new Results();
   let running: Promise<RunOutcome<Said>> | undefined;
@@ -110,7 +110,7 @@ async function* enrichAll(
       }
     if (stopper.reason !== NOT_WANTED) throwIfFailed(await running);
   } catch (error) {
-    throw tellInCode(error);
+    throw rewordForLibrary(error);
   } finally {
     given.close();
     // Calls in flight have `graceMs` to finish.
@@ -124,7 +124,7 @@ async function* enrichAll(
 async function runGiven(
   settings: object,
   options: RunJobOptions,
-  given: GivenRows,
+  given: ProgramRowsSource,
   results: Results,
   stopper: Stopper,
 ): Promise<RunOutcome<Said>> {

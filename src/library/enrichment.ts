@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import type {Result} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup.ts';
 import {pickFields, type TargetColumns} from '../output/columns.ts';
 import type {EnrichedObject} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
@@ -13,7 +13,7 @@ const OURS = Symbol('bulk-enrich');
 /**
  * @throws {UsageError} if the row has a property `enrichment` of its own. Called before the lookups of the row.
  */
-export function demandRoom(given: unknown, index: number): void {
+export function refuseOwnEnrichment(given: unknown, index: number): void {
   if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
   const {enrichment} = given;
   if (typeof enrichment === 'object' && enrichment !== null && OURS in enrichment) return;
@@ -49,7 +49,7 @@ function ofRow(
     const answer = answers[index];
     const data = column.whole || answer === undefined ? answer : pickFields(answer, column.fields);
     const repaired = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
-    return [column.key, {...lookupResult(results[index] as Result, data, column), ...repaired}] as const;
+    return [column.key, {...lookupResult(results[index] as CellResult, data, column), ...repaired}] as const;
   });
   return {...Object.fromEntries(found), ...(risk === undefined ? {} : {risk})};
 }
@@ -69,7 +69,7 @@ function ofReject(
   };
 }
 
-function lookupResult(result: Result, data: unknown, {said}: TargetColumns): LookupResult {
+function lookupResult(result: CellResult, data: unknown, {said}: TargetColumns): LookupResult {
   const members = said.map(column => [column.name, column.of(result, data)]);
   return {...Object.fromEntries(members), data: data ?? null};
 }

@@ -1,19 +1,19 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describeMissingColumn, holdsColumn, requireColumn} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
-import {givenRows, objectRecord} from '../input/objects.ts';
+import {createObjectSource, makeObjectRecord} from '../input/objects.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import {RowsError} from '../run/io.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
 import type {Stopper} from '../run/stop.ts';
-import {demandRoom} from './enrichment.ts';
+import {refuseOwnEnrichment} from './enrichment.ts';
 
 /** Maximum number of rows that a list gives at once. An async source gives one row at a time. */
 const AT_ONCE = 256;
 
 /** A program's rows, as the source of a run. */
-export class GivenRows {
+export class ProgramRowsSource {
   /** Limits the time for rows in one turn of the event loop. The consumer of results uses the same object. */
   readonly turns = new Turns();
   readonly #list: readonly unknown[] | undefined;
@@ -40,7 +40,7 @@ export class GivenRows {
 
   get source(): Source {
     return {
-      ...givenRows(this.#first, this.#list),
+      ...createObjectSource(this.#first, this.#list),
       batches: () => this.#batches(),
       close: async () => this.close(),
     };
@@ -48,7 +48,7 @@ export class GivenRows {
 
   /** The same rows, for a pass before the first call. */
   get list(): Source {
-    return givenRows([], this.#list);
+    return createObjectSource([], this.#list);
   }
 
   /** Notes which columns the run looks up. */
@@ -85,9 +85,9 @@ export class GivenRows {
       const records: InputRecord[] = [];
       try {
         for (const row of group) {
-          demandRoom(row, count);
+          refuseOwnEnrichment(row, count);
           this.#columns?.see(row);
-          records.push(objectRecord(row, ++count));
+          records.push(makeObjectRecord(row, ++count));
         }
       } catch (error) {
         this.#failed = {error};

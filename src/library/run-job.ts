@@ -1,17 +1,17 @@
 import {Readable} from 'node:stream';
 import {pino} from 'pino';
-import {BulkEnrichError, exitCodes, tellInCode, UsageError} from '../errors.ts';
+import {BulkEnrichError, exitCodes, rewordForLibrary, UsageError} from '../errors.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
 import {checkSettings, formatPropertyPath} from '../job/parse.ts';
-import {deliverUnresolved} from '../run/end/deliver.ts';
+import {deliverEndOfUnparsedJob} from '../run/end/deliver.ts';
 import type {ProgramRows, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {onAbort, Stopper} from '../run/stop.ts';
-import {inCode} from '../sentence.ts';
+import {formatForLibrary} from '../sentence.ts';
 import type {Service, ServiceOptions} from '../service/start.ts';
 import type {JobInput} from './job-input.ts';
 
@@ -62,7 +62,7 @@ export interface RunJobOptions {
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
-    demandObjects(settings, options);
+    requireObjects(settings, options);
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
@@ -70,11 +70,11 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
     const {stop, message} = outcome;
     return {
       ...outcome,
-      message: inCode(message),
-      stop: stop && {...stop, message: inCode(stop.message)},
+      message: formatForLibrary(message),
+      stop: stop && {...stop, message: formatForLibrary(stop.message)},
     };
   } catch (error) {
-    throw tellInCode(error);
+    throw rewordForLibrary(error);
   }
 }
 
@@ -87,7 +87,7 @@ const optionNames = Object.keys({
 } satisfies Record<keyof RunJobOptions, true>);
 
 /** @throws {UsageError} for what can be neither settings nor options, as a program without types may give it. */
-export function demandObjects(settings: unknown, options: RunJobOptions): void {
+export function requireObjects(settings: unknown, options: RunJobOptions): void {
   const {signal, onWarning} = options;
   for (const name of Object.keys(options))
     if (!optionNames.includes(name))
@@ -106,7 +106,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
     return prepareRun(settings, options);
   } catch (error) {
     const {env = process.env} = options;
-    await deliverUnresolved(settings, false, error, {env, now: Date.now, warn: warner(options)});
+    await deliverEndOfUnparsedJob(settings, false, error, {env, now: Date.now, warn: warner(options)});
     throw error;
   }
 }
@@ -149,7 +149,7 @@ export function prepareRun(
 }
 
 function warner({onWarning}: RunJobOptions): RunIo['warn'] {
-  return sentence => onWarning?.(inCode(sentence));
+  return sentence => onWarning?.(formatForLibrary(sentence));
 }
 
 const LONGEST_GRACE_MS = 3_600_000;

@@ -2,8 +2,8 @@ import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {PublishedLimit} from '../job/settings/call-settings.ts';
 import type {Rate} from '../job/values.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import type {Judge, KnownAnswer} from '../ledger/answers/validity.ts';
-import type {Answer, Lookup, Result} from '../ledger/lookup.ts';
+import type {KnownAnswer, ValidityJudge} from '../ledger/answers/validity.ts';
+import type {Answer, CellResult, Lookup} from '../ledger/lookup.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/entry.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {Operation} from '../operations/table.ts';
@@ -15,7 +15,7 @@ export interface Waiter {
   readonly lookup: Lookup;
   /** Number of the cell's row in the run. */
   readonly row: number;
-  tell(result: Result): void;
+  tell(result: CellResult): void;
 }
 
 /** A value that must be paid for unless ledger or store know it. With the reservation of its next call. */
@@ -78,7 +78,7 @@ export interface LookupOptions {
   /** Cost of one call, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** Returns an earlier answer's validity. The store must use the same judge. */
-  readonly judge: Judge;
+  readonly judge: ValidityJudge;
   readonly events: LookupEvents;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -127,7 +127,7 @@ export interface Pause {
  * The answer that another run has bought since the call's value was searched in the store, which has this version now;
  * undefined without one.
  */
-export function boughtMeanwhile(call: Call, store: AnswerStore, version: number): Answer | undefined {
+export function findBoughtAnswer(call: Call, store: AnswerStore, version: number): Answer | undefined {
   if (call.version === version) return undefined;
   const stored = store.find([call.key], call.operation);
   if (stored === undefined) return undefined;

@@ -3,11 +3,11 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Attempt} from '../client/attempt.ts';
 import type {UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import {boughtMeanwhile, type Call, type LookupOptions, type StopReason} from './call.ts';
+import {type Call, findBoughtAnswer, type LookupOptions, type StopReason} from './call.ts';
 import {Lane, sumOfRates} from './lane.ts';
 import {perSecond} from './pace/rate-controller.ts';
 import {ServiceHealth} from './pace/service-health.ts';
-import {type Blame, type Refusal, retryMs} from './policy.ts';
+import {type Blame, type CallRefusal, retryMs} from './policy.ts';
 
 /**
  * The one place that answers "may this call leave now?". A call takes a slot of its lane and waits for a permit of the
@@ -32,7 +32,7 @@ export class Gate {
   /** Number of the last reservation. Random at first, so that no two sessions of a run use the same numbers. */
   #dispatched = randomInt(2 ** 47);
   /** Why nothing new is sent; undefined while calls may leave. Only the gate sets it. */
-  refusal: Refusal | undefined;
+  refusal: CallRefusal | undefined;
   /** Ends the waits for this turn's transaction; undefined without a due admission. */
   #written: (() => void)[] | undefined;
   /** Milliseconds that the service had the calls that ended, summed over them. */
@@ -78,7 +78,7 @@ export class Gate {
   }
 
   /** Runs `send` in a slot once the call may leave, its credits reserved. Resolves with what it returns, or why not. */
-  pass<Step>(call: Call, send: (perSecond: number) => Promise<Step>): Promise<Step | Refusal> {
+  pass<Step>(call: Call, send: (perSecond: number) => Promise<Step>): Promise<Step | CallRefusal> {
     const lane = this.#lane(call.operation);
     this.#open.add(call);
     return lane.slots.add(async () => {
@@ -198,7 +198,7 @@ export class Gate {
     });
   }
 
-  #refuse(refusal: Refusal): void {
+  #refuse(refusal: CallRefusal): void {
     this.refusal = refusal;
     this.#health.stop();
     for (const end of this.#waits.keys()) end();
@@ -206,7 +206,7 @@ export class Gate {
   }
 
   /** Why a call need not wait: nothing new is sent, or its credits are lacking. */
-  #refused(call: Call): Refusal | undefined {
+  #refused(call: Call): CallRefusal | undefined {
     if (this.refusal !== undefined) return this.refusal;
     const {publishOn, ledger} = this.options;
     if (!publishOn.includes('budget')) return undefined;
@@ -281,7 +281,7 @@ export class Gate {
   /** True if another run has bought the answer since the call began to wait: then the call ends with it. */
   #isBought(call: Call, lane: Lane, version: number): boolean {
     const {store, ledger} = this.options;
-    const outcome = boughtMeanwhile(call, store, version);
+    const outcome = findBoughtAnswer(call, store, version);
     if (outcome === undefined) return false;
     ledger.adopt(call.entry, outcome);
     lane.end(call, {next: 'settle', outcome});

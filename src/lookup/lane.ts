@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import {rateWindowMs} from '../job/values.ts';
 import type {Call, LaneSettings} from './call.ts';
 import {earnedInMs, isNearRate, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
-import type {Refusal} from './policy.ts';
+import type {CallRefusal} from './policy.ts';
 
 /** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;
@@ -27,7 +27,7 @@ export class Lane {
   readonly controller: RateController;
   readonly slots: PQueue;
   /** Calls in a slot that wait to leave, in order. Each function ends a wait: the call leaves, or is refused. */
-  readonly waiting = new Map<Call, (refusal?: Refusal) => void>();
+  readonly waiting = new Map<Call, (refusal?: CallRefusal) => void>();
   readonly #isPaced: boolean;
   readonly #now: () => number;
   readonly #onPermits: () => void;
@@ -65,14 +65,14 @@ export class Lane {
   }
 
   /** Waits until the call may leave. Resolves with a refusal if it may not. `wake` is called once it waits. */
-  mayLeave(call: Call, wake: () => void): Promise<Refusal | undefined> {
+  mayLeave(call: Call, wake: () => void): Promise<CallRefusal | undefined> {
     return new Promise(resolve => {
       this.waiting.set(call, resolve);
       wake();
     });
   }
 
-  end(call: Call, refusal?: Refusal): void {
+  end(call: Call, refusal?: CallRefusal): void {
     const leave = this.waiting.get(call);
     this.waiting.delete(call);
     leave?.(refusal);

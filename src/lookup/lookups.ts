@@ -2,19 +2,26 @@ import type {Attempt} from '../client/attempt.ts';
 import {chooseBestAnswer, type KnownAnswer} from '../ledger/answers/validity.ts';
 import {
   type Answer,
-  isKept,
+  type CellResult,
+  isStorable,
   type Lookup,
   type Outcome,
-  type Result,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
 import type {LedgerEntry} from '../ledger/run/entry.ts';
-import {Occurrences} from '../ledger/run/repeated-tokens.ts';
+import {TokenOccurrences} from '../ledger/run/repeated-tokens.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Call, LookupOptions, Waiter} from './call.ts';
 import type {Gate} from './gate.ts';
 import {OutcomeCache} from './outcome-cache.ts';
-import {chargeOf, failureWhenUsedUp, historyAfter, nextStep, type Step, sendsLeft} from './policy.ts';
+import {
+  chargeOfAttempt,
+  historyAfterAttempt,
+  type NextStep,
+  nextStep,
+  sendsLeft,
+  stepWithoutSendsLeft,
+} from './policy.ts';
 
 const RECENT_BYTES = 4_194_304;
 
@@ -28,7 +35,7 @@ export class Lookups {
   readonly #recent = new OutcomeCache<Outcome>(RECENT_BYTES, (_, outcome) =>
     'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
-  readonly #occurrences = new Occurrences();
+  readonly #occurrences = new TokenOccurrences();
   /** By session token: the end of the last lookup of it. Calls that change the next answer go one after another. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
@@ -84,15 +91,15 @@ export class Lookups {
   }
 
   /** Sends the value, decides what follows, and books the attempt. */
-  async #send(call: Call, perSecond: number): Promise<Step> {
+  async #send(call: Call, perSecond: number): Promise<NextStep> {
     const {dispatcher, ledger, store, policy, events} = this.#options;
     const {operation, key, cost, dispatch, entry} = call;
     const attempt = await dispatcher.send(call, perSecond);
-    const charge = chargeOf(attempt, policy.cost);
+    const charge = chargeOfAttempt(attempt, policy.cost);
     const retry = call.attempts > 0 || entry.history.mayBeCarriedOut;
     if (attempt.kind !== 'not_sent') call.attempts += 1;
     // The circuit breaker counts the sends that values have left: this attempt is one of them.
-    const history = historyAfter(entry.history, attempt, charge);
+    const history = historyAfterAttempt(entry.history, attempt, charge);
     entry.history = history;
     const isConfirmed = isKnownRejection(call, attempt);
     const blame = this.#gate.learn(call, attempt, isConfirmed);
@@ -104,17 +111,17 @@ export class Lookups {
     };
     events.attempted(booked, call.waiters[0]?.row);
     ledger.record(booked);
-    if (outcome !== undefined && isKept(outcome) && (outcome.status !== 'failed' || isConfirmed))
+    if (outcome !== undefined && isStorable(outcome) && (outcome.status !== 'failed' || isConfirmed))
       store.put({operation, key, outcome});
     else store.purchases.end({key});
     return step;
   }
 
   /** Settles a value that has used up its sends, unless an outage lasts; undefined if it has one left. */
-  #usedUp({entry}: Call): Step | undefined {
+  #usedUp({entry}: Call): NextStep | undefined {
     const {policy, ledger} = this.#options;
     if (sendsLeft(entry.history, policy) > 0) return undefined;
-    const step = failureWhenUsedUp(entry.history, policy, this.#gate.isOutage ? 'service' : 'value');
+    const step = stepWithoutSendsLeft(entry.history, policy, this.#gate.isOutage ? 'service' : 'value');
     if (step.next === 'settle') ledger.adopt(entry, step.outcome);
     return step;
   }
@@ -188,7 +195,7 @@ export class Lookups {
       for (const call of missing) {
         const found = stored?.get(call.key);
         const own =
-          call.entry.outcome !== undefined && isKept(call.entry.outcome) ? call.entry.outcome : undefined;
+          call.entry.outcome !== undefined && isStorable(call.entry.outcome) ? call.entry.outcome : undefined;
         const known =
           own === undefined ? found : chooseBestAnswer(call, latestFirst(own, found?.outcome), judge);
         if (known?.validity === 'fresh') {
@@ -208,7 +215,7 @@ export class Lookups {
     const {ledger, judge} = this.#options;
     if (outcome === undefined) return false;
     // A second call for a session token would only tell that it is redeemed.
-    if (!isKept(outcome) || operations[entry.operation].isRedeeming) return true;
+    if (!isStorable(outcome) || operations[entry.operation].isRedeeming) return true;
     return ledger.isOfSession(entry) || judge(entry, outcome) === 'fresh';
   }
 
@@ -228,7 +235,7 @@ export class Lookups {
 }
 
 /** The result without a call: the earlier answer, or `skipped` if none is usable. */
-function withoutCall(before: KnownAnswer | undefined, reason: UnaskedCode): Result {
+function withoutCall(before: KnownAnswer | undefined, reason: UnaskedCode): CellResult {
   if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
   return {...before.outcome, stale: reason};
 }

@@ -1,7 +1,7 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, Cost} from '../job/settings/cost.ts';
 import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
-import {type ValueHistory, withDoubt} from '../ledger/run/entry.ts';
+import {addDoubt, type ValueHistory} from '../ledger/run/entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {parseQuota, parseRetryAfter} from './pace/pace-headers.ts';
 
@@ -66,7 +66,7 @@ export interface PolicySettings {
  */
 export type Blame = 'value' | 'service' | 'value for good';
 
-export type Step =
+export type NextStep =
   | {readonly next: 'settle'; readonly outcome: Outcome}
   | {readonly next: 'retry'}
   /** The value has used up its sends, and waits until the outage is over. Then it fails. */
@@ -77,7 +77,7 @@ export type Step =
   | {readonly next: 'skip'; readonly reason: UnaskedCode};
 
 /** Why a call does not leave. It is settled if another run has bought the answer meanwhile. */
-export type Refusal = Exclude<Step, {readonly next: 'retry' | 'hold'}>;
+export type CallRefusal = Exclude<NextStep, {readonly next: 'retry' | 'hold'}>;
 
 /**
  * Milliseconds before a retry, with full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the
@@ -89,7 +89,7 @@ export function backoffMs(retry: number, capMs: number, random: number): number 
 }
 
 /** How the service charges an attempt. `cost`: its charges for rejected and throttled calls. */
-export function chargeOf(attempt: Attempt, cost: Cost): Charge {
+export function chargeOfAttempt(attempt: Attempt, cost: Cost): Charge {
   switch (attempt.kind) {
     case 'answered':
       return 'spent';
@@ -128,8 +128,8 @@ export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): num
  * The value's history after an attempt with this charge. An attempt without an answer is a doubt if it may have been
  * charged.
  */
-export function historyAfter(history: ValueHistory, attempt: Attempt, charge: Charge): ValueHistory {
-  return attempt.kind !== 'answered' && charge !== 'free' ? withDoubt(history, attempt) : history;
+export function historyAfterAttempt(history: ValueHistory, attempt: Attempt, charge: Charge): ValueHistory {
+  return attempt.kind !== 'answered' && charge !== 'free' ? addDoubt(history, attempt) : history;
 }
 
 /** The step after an attempt. `history` includes this attempt. */
@@ -139,7 +139,7 @@ export function nextStep(
   history: ValueHistory,
   settings: PolicySettings,
   blame: Blame,
-): Step {
+): NextStep {
   switch (attempt.kind) {
     case 'answered':
       return {next: 'settle', outcome: answered(operation, attempt, history)};
@@ -156,7 +156,7 @@ export function nextStep(
     case 'ambiguous':
       return blame !== 'value for good' && sendsLeft(history, settings) > 0
         ? {next: 'retry'}
-        : failureWhenUsedUp({...history, lastCode: attempt.code}, settings, blame);
+        : stepWithoutSendsLeft({...history, lastCode: attempt.code}, settings, blame);
     case 'fatal':
       return {next: 'stop'};
     default:
@@ -165,11 +165,11 @@ export function nextStep(
 }
 
 /** The step of a value that has used up its sends: settle it, or hold it while an outage lasts. */
-export function failureWhenUsedUp(
+export function stepWithoutSendsLeft(
   {lastCode: error}: ValueHistory,
   settings: PolicySettings,
   blame: Blame,
-): Step {
+): NextStep {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service') return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error}};
@@ -223,7 +223,10 @@ function answered(
 }
 
 /** Milliseconds that the service asks to wait: `Retry-After`, else until a used-up quota is reset. */
-export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: number): number | undefined {
+export function requestedWaitMs(
+  {pace}: Extract<Attempt, {kind: 'throttled'}>,
+  nowMs: number,
+): number | undefined {
   const asked = parseRetryAfter(pace, nowMs);
   if (asked !== undefined) return asked;
   const quota = parseQuota(pace, nowMs);

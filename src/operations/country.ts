@@ -18,7 +18,7 @@ export const isInternational = (country: string | undefined): boolean => country
  *
  * Names and codes are those of i18n-iso-countries; short names are Unicode's (CLDR).
  */
-export function phoneCountry(text: string | undefined): PhoneCountry | undefined {
+export function parsePhoneCountry(text: string | undefined): PhoneCountry | undefined {
   const plain = text?.trim() ?? '';
   if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
@@ -53,15 +53,15 @@ function namedTwice(given: string): string | undefined {
  * The country that a cell says. `none`: it is empty, or has a placeholder such as `unknown`, but not `NA`, which means
  * Namibia here. `unknown`: it has another text, such as a misspelt name.
  */
-export function readCountry(cell: string | undefined): PhoneCountry | 'none' | 'unknown' {
+export function readCountryCell(cell: string | undefined): PhoneCountry | 'none' | 'unknown' {
   const said = cell?.trim() ?? '';
   if (said === '') return 'none';
-  return phoneCountry(said) ?? (isPlaceholder(said) ? 'none' : 'unknown');
+  return parsePhoneCountry(said) ?? (isPlaceholder(said) ? 'none' : 'unknown');
 }
 
 /** A row's country: its cell, or the default country for a cell that says none. */
 export function rowCountry(cell: string | undefined, fallback: string | undefined): string | undefined {
-  return readCountry(cell) === 'none' ? fallback : cell?.trim();
+  return readCountryCell(cell) === 'none' ? fallback : cell?.trim();
 }
 
 /** True for one to three letters, which may be a country's code. */
@@ -74,10 +74,10 @@ const STATES = new Set(words.states.flatMap(names => names.split(' ')));
 const NEARLY_ALL = 0.9;
 
 /** True if nearly all of these texts are states of the US, and at least one of the states is not a country too. */
-export function areStates(texts: readonly string[]): boolean {
+export function areUsStates(texts: readonly string[]): boolean {
   const states = texts.filter(text => STATES.has(keyOf(text)));
   const isMost = states.length > 0 && states.length >= NEARLY_ALL * texts.length;
-  return isMost && states.some(text => phoneCountry(text) === undefined);
+  return isMost && states.some(text => parsePhoneCountry(text) === undefined);
 }
 
 const callingCodes = memoize(
@@ -147,7 +147,7 @@ const countryNames = memoize((): ReadonlyMap<string, string> => {
 });
 
 /** English names of all countries, from which a message suggests one that is similar to an unknown name. */
-export function englishNames(): string[] {
+export function listCountryNames(): string[] {
   const names = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'});
   return phoneLibrary()
     .getCountries()

@@ -17,8 +17,8 @@ export const fieldTypes: Readonly<Record<Operation, Fields>> = perOperation(name
 );
 
 /** Regular expression for a number as JSON spells it. */
-export const NUMBER = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
-const IS_NUMBER = new RegExp(`^${NUMBER}$`);
+export const JSON_NUMBER_PATTERN = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
+const IS_NUMBER = new RegExp(`^${JSON_NUMBER_PATTERN}$`);
 
 /** RFC 3339, section 5.6: `t` and `z` may be in lower case, and a space may replace the `T`. */
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})$/;

@@ -11,11 +11,11 @@ import {
   validCell,
 } from './canonical.ts';
 import {type CellRules, foldText, type RepairCode, readCell} from './cell.ts';
-import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
+import {isInternational, type PhoneCountry, parsePhoneCountry} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './phone/bare-digits.ts';
 import {phoneLibrary} from './phone/phone-library.ts';
-import {isDate, isInPlan, isLikelyPhone} from './phone/phone-shape.ts';
+import {isDate, isInNumberingPlan, isLikelyPhone} from './phone/phone-shape.ts';
 
 const codes = {
   ...digitCodes,
@@ -97,7 +97,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   return judgeEntry(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
-    const region = phoneCountry(country);
+    const region = parsePhoneCountry(country);
     const written = fromAbroad(text.slice(uri.length).trim());
     return written === undefined ? invalidCell('phone_in_text') : judgePhone(written, found, region, all);
   });
@@ -106,7 +106,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
 /** The E.164 form of a text with a plus; undefined if it is not a valid number. */
 function validNumber(text: string): string | undefined {
   const number = phoneLibrary().parsePhoneNumberFromString(text, {extract: false});
-  return number !== undefined && isInPlan(number) ? number.number : undefined;
+  return number !== undefined && isInNumberingPlan(number) ? number.number : undefined;
 }
 
 /** A trunk zero in brackets behind the calling code: `+44 (0)20`. */
@@ -143,7 +143,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   const judged = isUnclear ? canonicalPhone(text, country, {bare: 'international'}) : plain;
   if (judged.state !== 'value') return undefined;
   const number = phoneLibrary().parsePhoneNumberFromString(judged.value);
-  return number !== undefined && isInPlan(number) ? judged.value : undefined;
+  return number !== undefined && isInNumberingPlan(number) ? judged.value : undefined;
 }
 
 /** Finds out how a column writes its numbers, which a single cell does not show. */
@@ -160,7 +160,7 @@ export function phoneHabits(
     const text = WHOLE.exec(plain)?.[1] ?? plain;
     const digits = extractBareDigits(text);
     if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
-    const region = phoneCountry(country);
+    const region = parsePhoneCountry(country);
     const number = region && phoneLibrary().parsePhoneNumberFromString(text, {...region, extract: false});
     const national = number?.isPossible() === true ? number : undefined;
     if (!text.startsWith('+')) numbers.push({digits, national});
@@ -251,7 +251,7 @@ function planFault(
   habits: CellRules | undefined,
 ): Canonical<PhoneCode> | undefined {
   if (text.startsWith('+')) return undefined;
-  const isValid = isInPlan(number);
+  const isValid = isInNumberingPlan(number);
   if (isValid && habits?.zeroLost !== true) return undefined;
   if (lacksZero(number)) return invalidCell('leading_zero_lost');
   return isValid ? undefined : invalidCell('phone_out_of_plan');

@@ -73,10 +73,11 @@ export function operationTitle(name: string): string {
 }
 
 /** True if the text is a valid value of the operation, and shows so even without a header. */
-export function isValueOf(operation: Intelligence, text: string): boolean {
+export function isValueOfOperation(operation: Intelligence, text: string): boolean {
   const {canonical, isTelling} = operations[operation];
   return isTelling?.(text) !== false && canonical(text).state === 'value';
 }
 
 /** True if the text is such a value of any operation. */
-export const isValue = (text: string): boolean => intelligenceNames.some(name => isValueOf(name, text));
+export const isLookupValue = (text: string): boolean =>
+  intelligenceNames.some(name => isValueOfOperation(name, text));

@@ -121,7 +121,7 @@ function canonicalId(raw: string): Canonical {
 }
 
 /** Optional inputs beside a token: `param` is the request's field, and `canonical` reads the value. */
-export const besideToken = {
+export const verifyInputs = {
   id: {name: 'id', param: 'id', canonical: canonicalId, habits: undefined},
   email: {name: 'email', param: 'email', canonical: canonicalEmail, habits: undefined},
   phone: {name: 'phone', param: 'phone_number', canonical: canonicalPhone, habits: phoneHabits},
@@ -156,7 +156,7 @@ export const verify = {
   isFree: isTest,
   isRedeeming: true,
   isReplay: ({verdict}) => (verdict as AnswerFields | undefined)?.redeemed === true,
-  beside: besideToken,
+  beside: verifyInputs,
   top: [
     ['countries', ['location', 'country']],
     ['domains', ['email', 'domain_name']],
@@ -168,7 +168,7 @@ export const verify = {
     {when: 'verify.multi_accounting.detected', add: 25, reason: 'many_accounts'},
     {when: 'error.verify == "token_malformed"', add: 30, reason: 'token_invalid'},
   ],
-} as const satisfies OperationSpec & {readonly beside: typeof besideToken};
+} as const satisfies OperationSpec & {readonly beside: typeof verifyInputs};
 
 function isTest({action_id}: Readonly<Record<string, string>>): boolean {
   return action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS;
@@ -185,9 +185,14 @@ export function canonicalToken(
   );
 }
 
-export type Beside = keyof typeof besideToken;
-export const besideNames = Object.keys(besideToken) as readonly Beside[];
+export type VerifyInput = keyof typeof verifyInputs;
+export const verifyInputNames = Object.keys(verifyInputs) as readonly VerifyInput[];
 
-export function perBeside<T>(make: (beside: (typeof besideToken)[Beside]) => T): Record<Beside, T> {
-  return Object.fromEntries(besideNames.map(name => [name, make(besideToken[name])])) as Record<Beside, T>;
+export function perVerifyInput<T>(
+  make: (beside: (typeof verifyInputs)[VerifyInput]) => T,
+): Record<VerifyInput, T> {
+  return Object.fromEntries(verifyInputNames.map(name => [name, make(verifyInputs[name])])) as Record<
+    VerifyInput,
+    T
+  >;
 }

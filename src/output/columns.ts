@@ -3,11 +3,11 @@ import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
 import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import {closestName} from '../job/did-you-mean.ts';
-import type {Result} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
-import {say, set, setBy} from '../sentence.ts';
+import {say, sayFlags, set} from '../sentence.ts';
 
 /** One column of a lookup's results. The writers of all formats use such columns. */
 export interface LookupColumn {
@@ -15,7 +15,7 @@ export interface LookupColumn {
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
   /** The column's value for a result and its parsed answer, `data`; null or undefined without a value. */
-  readonly of: (result: Result, data: unknown) => unknown;
+  readonly of: (result: CellResult, data: unknown) => unknown;
 }
 
 /** One field of an operation's answer as a column. The field `verdict.can_pass` is the column `can_pass`. */
@@ -41,7 +41,7 @@ export function statusColumns(marksStale: boolean): readonly LookupColumn[] {
 }
 
 /** The fields of an operation's answer, in the order of the interface's tables. */
-export function fieldsOf(operation: Operation): AnswerField[] {
+export function fieldsOfOperation(operation: Operation): AnswerField[] {
   return flatten(operations[operation].data, []);
 }
 
@@ -99,7 +99,7 @@ export function planColumns(
   const used = new Set<string>();
   const said = statusColumns(marksStale);
   const planned = targets.map((target, index) => {
-    const answerFields = fieldsOf(target.operation);
+    const answerFields = fieldsOfOperation(target.operation);
     const fields = answerFields.filter(({name, path}) => {
       if (chosen === undefined) return true;
       const names = [name, path.join('.')].flatMap(some => [some, `${target.operation}.${some}`]);
@@ -117,7 +117,7 @@ export function planColumns(
 
 function unknownField(name: string, targets: readonly Target[]): UsageError {
   const known = [...new Set(targets.map(target => target.operation))].flatMap(operation =>
-    fieldsOf(operation).map(field => `${operation}.${field.name}`),
+    fieldsOfOperation(operation).map(field => `${operation}.${field.name}`),
   );
   const short = known.map(field => field.slice(field.indexOf('.') + 1));
   const near = closestName(name, known) ?? closestName(name, short);
@@ -134,15 +134,15 @@ export function addedNames(
   const lookups = columns.flatMap(column =>
     listResultColumns(column).map(({name}) => column.target.prefix + name),
   );
-  return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
+  return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS_COLUMN] : [])];
 }
 
 /** Name of the last column, which has the repairs of the row's cells. `--fields` accepts this name too. */
-export const REPAIRS = 'input_repairs';
+export const REPAIRS_COLUMN = 'input_repairs';
 
 /** True if the column of repairs is written: always, unless `--fields` leaves it out. */
-export function planRepairs(only: readonly string[] | undefined): boolean {
-  return only?.includes(REPAIRS) !== false;
+export function hasRepairsColumn(only: readonly string[] | undefined): boolean {
+  return only?.includes(REPAIRS_COLUMN) !== false;
 }
 
 /** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined if no cell was repaired. */
@@ -159,11 +159,11 @@ export function repairsByKey(
 export const riskColumns = ['score', 'level', 'reasons', 'points', 'missing', 'shared'] as const;
 export type RiskColumn = (typeof riskColumns)[number];
 /** Names of `--fields` that are not of an answer. */
-const OTHERS: readonly string[] = [REPAIRS, ...riskColumns.map(name => `risk.${name}`)];
+const OTHERS: readonly string[] = [REPAIRS_COLUMN, ...riskColumns.map(name => `risk.${name}`)];
 const ALWAYS: readonly RiskColumn[] = ['score', 'level', 'reasons'];
 
 /** Columns of the risk to write. `only` has the names of `--fields`. Without it, all but `shared` are written. */
-export function planRisk(only: readonly string[] | undefined): RiskColumn[] {
+export function planRiskColumns(only: readonly string[] | undefined): RiskColumn[] {
   const isNamed = (name: RiskColumn) => only?.includes(`risk.${name}`) ?? name !== 'shared';
   return riskColumns.filter(name => ALWAYS.includes(name) || isNamed(name));
 }
@@ -196,7 +196,7 @@ export function refuseClashes(
   // Targets that clash must not get one prefix together.
   const prefixOf = ({prefix}: Target) => (clashing.length > 1 ? `checked_${prefix}` : 'checked_');
   const choice =
-    first === undefined ? say`${set('ip', 'COLUMN=checked_')}` : setBy(choiceOf(first, prefixOf(first)));
+    first === undefined ? say`${set('ip', 'COLUMN=checked_')}` : sayFlags(choiceOf(first, prefixOf(first)));
   const isOutput = clashing.some(({prefix}) => taken.has(`${prefix}status`) && taken.has(`${prefix}error`));
   const isAnswer = ({column}: Target) =>
     clashing.some(one => one.column !== column && column.startsWith(one.prefix));
@@ -232,7 +232,7 @@ export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolea
 }
 
 export function resultCells(
-  result: Result,
+  result: CellResult,
   data: unknown,
   columns: readonly LookupColumn[],
   safe: (text: string) => string,

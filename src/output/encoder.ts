@@ -1,9 +1,9 @@
-import {usableAnswer} from '../client/answer-fields.ts';
+import {dropMistypedFields} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/ndjson-reader.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
-import type {Result} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
@@ -42,7 +42,7 @@ export interface OutputFormat {
 /** A row with the results of its lookups, in the order of the targets. */
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
-  readonly results: readonly Result[];
+  readonly results: readonly CellResult[];
   /** Repairs of each target's cell; undefined if no cell was repaired. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /**
@@ -55,7 +55,7 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
 }
 
 /** Turns rows into text. The same rows always give the same bytes. */
-export interface Encoder {
+export interface RowEncoder {
   /** Text before the first row. */
   readonly head: string;
   encode(rows: readonly EnrichedRow[]): string;
@@ -66,11 +66,11 @@ const OTHER_FIELDS = 'other_fields';
 /** Name of the member in NDJSON rows that holds all results. */
 export const ENRICHMENT = 'enrichment';
 
-export function createEncoder(
+export function createRowEncoder(
   input: InputFormat,
   columns: readonly TargetColumns[],
   output: OutputFormat,
-): Encoder {
+): RowEncoder {
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
@@ -95,7 +95,7 @@ export function createCsvFormatter({delimiter, eol, bom, sepLine}: CsvFormat) {
   return {line, headOf};
 }
 
-function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
+function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): RowEncoder {
   const {line, headOf} = createCsvFormatter(output);
   const escaped = (cells: readonly string[]) => (output.escapeInput ? cells.map(formulaSafe) : cells);
   const results = columns.map((column, index) => resultText(column, index, line, output));
@@ -126,7 +126,7 @@ function resultText(
   const all = listResultColumns(column);
   const recent = new OutcomeCache<string>(RECENT_BYTES, (data, text) => data.length + text.length);
   return ({results, answers}) => {
-    const result = results[index] as Result;
+    const result = results[index] as CellResult;
     const known = isPlain(result) ? recent.get(result.data) : undefined;
     if (known !== undefined) return known;
     const text = line(resultCells(result, typedAnswer(result, answers[index], column), all, safe));
@@ -136,7 +136,7 @@ function resultText(
 }
 
 /** True if the result is an answer that is not stale: then the answer alone determines the cells. */
-function isPlain(result: Result): result is Extract<Result, {status: 'ok'}> {
+function isPlain(result: CellResult): result is Extract<CellResult, {status: 'ok'}> {
   return result.status === 'ok' && !('stale' in result);
 }
 
@@ -158,7 +158,11 @@ function cellOf(text: string): string {
   return text === 'null' ? '' : text;
 }
 
-function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
+function ndjsonEncoder(
+  input: InputFormat,
+  columns: readonly TargetColumns[],
+  output: OutputFormat,
+): RowEncoder {
   const names = output.flatten ? addedNames(columns, output) : [ENRICHMENT];
   const textsOf = output.flatten ? flatAnswers(columns, output) : nestedAnswers(columns);
   const encodeRow = (row: EnrichedRow): string => {
@@ -175,7 +179,7 @@ type AddedTexts = (row: EnrichedRow) => string[];
 function nestedAnswers(columns: readonly TargetColumns[]): AddedTexts {
   return ({results, repairs, risk}) => {
     const parts = columns.map((column, index) => {
-      const result = resultJson(results[index] as Result, column, repairs?.[index]);
+      const result = resultJson(results[index] as CellResult, column, repairs?.[index]);
       return `${JSON.stringify(column.key)}:${result}`;
     });
     if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
@@ -187,7 +191,7 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedTexts {
 function flatAnswers(columns: readonly TargetColumns[], output: OutputFormat): AddedTexts {
   return ({results, repairs, risk}) => {
     const values = columns.flatMap((column, index): unknown[] => {
-      const result = results[index] as Result;
+      const result = results[index] as CellResult;
       const answer = receivedAnswer(result);
       return listResultColumns(column).map(one => one.of(result, answer));
     });
@@ -198,7 +202,7 @@ function flatAnswers(columns: readonly TargetColumns[], output: OutputFormat): A
 }
 
 /** A result as JSON text. Its answer is as received, with unknown fields, unless `--fields` selects fields. */
-function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
+function resultJson(result: CellResult, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
   const shown =
@@ -210,19 +214,19 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
 }
 
 /** A result's parsed answer, without fields of a wrong type. Numbers keep their spelling (exact-numbers.ts). */
-function typedAnswer(result: Result, answer: unknown, {target}: TargetColumns): unknown {
+function typedAnswer(result: CellResult, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
-  return marked === text ? answer : usableAnswer(target.operation, JSON.parse(marked));
+  return marked === text ? answer : dropMistypedFields(target.operation, JSON.parse(marked));
 }
 
 /** A result's parsed answer, with all its fields. Numbers keep their spelling (exact-numbers.ts). */
-function receivedAnswer(result: Result): unknown {
+function receivedAnswer(result: CellResult): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));
 }
 
-function textOf(result: Result): string | undefined {
+function textOf(result: CellResult): string | undefined {
   return 'data' in result ? result.data : undefined;
 }
 

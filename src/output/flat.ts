@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/ndjson-reader.ts';
 import type {InputRecord} from '../input/row.ts';
-import {MOST_LEVELS} from '../job/nesting.ts';
+import {MAX_NESTING} from '../job/nesting.ts';
 import {say, set} from '../sentence.ts';
 
 /** Maximum number of columns. Files with more usually have objects whose keys are data, such as identifiers. */
@@ -9,7 +9,7 @@ const MOST_COLUMNS = 2_000;
 
 /**
  * The members of a JSON object, with their values as text. Members of nested objects have dotted paths:
- * `user.name`. Lists and empty objects stay whole, as do objects below {@link MOST_LEVELS} levels. If two members
+ * `user.name`. Lists and empty objects stay whole, as do objects below {@link MAX_NESTING} levels. If two members
  * have the same path, the second gets the path `path#2`, as the second of two equal CSV headers does.
  */
 export function flatMembers(raw: string): Map<string, string> {
@@ -22,7 +22,7 @@ export function flatMembers(raw: string): Map<string, string> {
       else flat.set(flat.has(path) ? unused(path, flat) : path, value);
     }
   };
-  add(raw, '', MOST_LEVELS);
+  add(raw, '', MAX_NESTING);
   return flat;
 }
 

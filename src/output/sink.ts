@@ -5,7 +5,7 @@ import {dirname} from 'node:path';
 import type {Transform} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import type {FileDigest} from '../disk/digest.ts';
-import {syncPath} from '../disk/replace.ts';
+import {syncDirectory} from '../disk/replace.ts';
 import {OutputError, systemCode, systemReason} from '../errors.ts';
 import {say, set} from '../sentence.ts';
 
@@ -48,7 +48,7 @@ export class FileSink implements Sink {
       rmSync(path, {force: true});
       file = await open(path, 'wx', 0o600);
       // Syncs the new file's name in its directory: without the name, synced bytes are lost in a power cut.
-      syncPath(dirname(path));
+      syncDirectory(dirname(path));
       return new FileSink(path, file, engine && new Compressor(engine));
     } catch (error) {
       await file?.close();

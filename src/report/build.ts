@@ -1,10 +1,10 @@
 import {basename} from 'node:path';
 import {driftSection} from './drift.ts';
 import {formatCount, formatDuration, formatMoment, formatMoney, formatPercent, pluralize} from './format.ts';
-import type {Fact, Report, Section, Tone} from './model.ts';
+import type {KeyFigure, Report, Section, Tone} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
 import {moneySection} from './sections/money-section.ts';
-import {RISK, riskSection} from './sections/risk-section.ts';
+import {RISK_TITLE, riskSection} from './sections/risk-section.ts';
 import {errorsSection, fieldsSection, originsSection, rowsSection} from './sections/rows-section.ts';
 import {paceSection, runSection} from './sections/run-section.ts';
 import {streaksSentence} from './sentences.ts';
@@ -69,12 +69,12 @@ function leadOf(summary: Summary): string {
   return `Stopped: ${words(reason)} (exit code ${exit_code}), with ${written} so far. ${back} ${when}`;
 }
 
-function factsOf(summary: Summary): Fact[] {
+function factsOf(summary: Summary): KeyFigure[] {
   const {rows, credits, risk, endpoint} = summary;
   const answered = lookupTotal(summary, 'answered');
   const asked = lookupTotal(summary, 'answered', 'failed', 'unknown');
   const spent = formatCount(credits.spent);
-  const facts: (Fact | false)[] = [
+  const facts: (KeyFigure | false)[] = [
     {
       label: 'Rows written',
       value: formatCount(rows.written),
@@ -84,7 +84,7 @@ function factsOf(summary: Summary): Fact[] {
       risk.scored > 0 && {
         label: 'High risk',
         value: formatCount(risk.high),
-        section: RISK,
+        section: RISK_TITLE,
         note: `${formatPercent(risk.high, risk.scored)} of scored rows`,
       },
     {

@@ -6,12 +6,12 @@ export interface Report {
   readonly status: {readonly tone: Tone; readonly text: string};
   /** The result in a sentence or two. */
   readonly lead: string;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly KeyFigure[];
   readonly sections: readonly Section[];
 }
 
 /** A figure that readers look for first. */
-export interface Fact {
+export interface KeyFigure {
   readonly label: string;
   readonly value: string;
   readonly note?: string | undefined;
@@ -23,7 +23,7 @@ export interface Section {
   readonly title: string;
   /** A sentence that explains or sums up. */
   readonly note?: string | undefined;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ReportTable[];
 }
 
 /** Meaning of a colour. The style sheet of the HTML report sets the colour for each meaning. */
@@ -38,7 +38,7 @@ export function cellText(cell: TableCell): string {
 }
 
 /** A table. Where it can, a page draws its figures, and shows the table on demand. */
-export interface Block {
+export interface ReportTable {
   readonly caption: string;
   readonly head: readonly string[];
   /** The first column has names. The others have figures, unless `texts` has their index. */
@@ -67,10 +67,10 @@ export type Chart =
 /** A table of these rows; no block without rows. */
 export function tableIfAny(
   caption: string,
-  head: Block['head'],
-  rows: Block['rows'],
-  form: Pick<Block, 'texts' | 'form'> = {},
-): Block[] {
+  head: ReportTable['head'],
+  rows: ReportTable['rows'],
+  form: Pick<ReportTable, 'texts' | 'form'> = {},
+): ReportTable[] {
   return rows.length === 0 ? [] : [{caption, head, rows, ...form}];
 }
 
@@ -80,7 +80,7 @@ export function rankingIfAny(
   what: string,
   names: readonly (readonly [name: string, times: number])[],
   of: number,
-): Block[] {
+): ReportTable[] {
   const rows = names.map(([name, times]) => [name, times, formatPercent(times, of)] as const);
   const chart = {kind: 'ranking'} as const;
   return rows.length === 0 ? [] : [{caption, head: [what, 'count', 'share'], rows, chart}];

@@ -75,7 +75,7 @@ export function accountOfSummary({endpoint, credits}: Summary): RunRecord['accou
 }
 
 /** The summary for the history, with only the file name of each path. */
-export function withoutPaths(summary: Summary): Summary {
+export function shortenPaths(summary: Summary): Summary {
   const {input, output, rejects} = summary;
   return {
     ...summary,

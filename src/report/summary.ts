@@ -209,7 +209,7 @@ function countsBy(names: readonly string[] | undefined): typeof counts {
  * The summary's schema for these operations. It allows only the answer fields of `fieldsOf`, and only the
  * risk reasons in `reasons`. If `fieldsOf` or `reasons` is undefined, it allows any names there.
  */
-export function summaryOf(
+export function createSummarySchema(
   operations: readonly Operation[],
   fieldsOf?: (operation: Operation) => readonly {readonly name: string}[],
   reasons?: readonly string[],
@@ -262,7 +262,7 @@ export function summaryOf(
   });
 }
 
-export const summarySchema = summaryOf(operationNames);
+export const summarySchema = createSummarySchema(operationNames);
 
 type DeepReadonly<T> = T extends object ? {readonly [Name in keyof T]: DeepReadonly<T[Name]>} : T;
 

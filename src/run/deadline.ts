@@ -1,5 +1,5 @@
 import type {Session} from './session.ts';
-import {deadlineStop, describePublishedInstead} from './stop.ts';
+import {describePublishedInstead, stopForDeadline} from './stop.ts';
 
 /** Milliseconds that calls in flight get when a run ends. Container platforms kill a process after 10 s. */
 export const GRACE_MS = 5_000;
@@ -20,7 +20,7 @@ export function startDeadline(session: Session): () => void {
     const left = untilMs - clock();
     if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
     else if (job.settings.publishOn.includes('deadline')) timer = closeAt(session);
-    else stopper.stop(deadlineStop(job));
+    else stopper.stop(stopForDeadline(job));
   };
   look();
   return () => clearTimeout(timer);
@@ -28,7 +28,7 @@ export function startDeadline(session: Session): () => void {
 
 /** Sends no more calls. After {@link GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
-  io.warn(describePublishedInstead(deadlineStop(job)));
+  io.warn(describePublishedInstead(stopForDeadline(job)));
   gate.close('deadline');
   return setTimeout(() => connection.client.close(), GRACE_MS);
 }

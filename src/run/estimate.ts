@@ -1,16 +1,16 @@
 import {listRepairs} from '../columns/plan-row.ts';
-import {createCostOfLookup} from '../columns/prices.ts';
-import type {Guess} from '../columns/recognize/guess.ts';
+import {createLookupPricer} from '../columns/prices.ts';
+import type {ColumnGuess} from '../columns/recognize/guess.ts';
 import type {Target} from '../columns/targets.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {toCredits} from '../job/money.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import {createJudge} from '../ledger/answers/validity.ts';
-import type {Lookup, Result} from '../ledger/lookup.ts';
+import {createValidityJudge} from '../ledger/answers/validity.ts';
+import type {CellResult, Lookup} from '../ledger/lookup.ts';
 import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
-import {Occurrences} from '../ledger/run/repeated-tokens.ts';
+import {TokenOccurrences} from '../ledger/run/repeated-tokens.ts';
 import type {LaneSettings} from '../lookup/call.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {mostSends} from '../lookup/policy.ts';
@@ -19,15 +19,15 @@ import {makeRunRecord, roundCredits} from '../report/run-record.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
 import {Destination} from './destination/destination.ts';
 import {checkReportPaths} from './end/deliver.ts';
-import {lastOfJob} from './end/history.ts';
-import {answerScope, answersKey} from './identity.ts';
+import {readLastRunOfJob} from './end/history.ts';
+import {answerScope, scopeKeyOfJob} from './identity.ts';
 import type {RunIo, World} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import type {Mapping} from './layout/mapping.ts';
 import {type Account, findAccount, openBudgets} from './open/account.ts';
-import {openAnswerStore, storeTerms, withoutUnusable} from './open/answer-store.ts';
+import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
 import {planLanes} from './open/lanes.ts';
-import {readFirst} from './rows/first-pass.ts';
+import {readWholeList} from './rows/first-pass.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -42,7 +42,7 @@ export interface PlanIo extends World {
 
 /** Reads the whole input like a run, and counts its calls. Makes no calls. */
 export async function makePlan(given: Job, io: PlanIo) {
-  const job = withoutUnusable(given, io);
+  const job = turnOffUnusableSettings(given, io);
   new Destination(job).check();
   checkReportPaths(job);
   const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
@@ -54,10 +54,10 @@ export async function makePlan(given: Job, io: PlanIo) {
     stdin: io.stdin,
   });
   const now = io.now();
-  const store = openAnswerStore(job, answersKey(job), createJudge(storeTerms(job), now), io);
-  const calls = new CallCount(store, createCostOfLookup(job));
+  const store = openAnswerStore(job, scopeKeyOfJob(job), createValidityJudge(storeTerms(job), now), io);
+  const calls = new CallCount(store, createLookupPricer(job));
   /** Counts only lookups without a condition, for the minimum cost. */
-  const firm = new CallCount(store, createCostOfLookup(job));
+  const firm = new CallCount(store, createLookupPricer(job));
   let counted: Layout['facts'];
   try {
     for (const note of source.notes) io.warn(note);
@@ -78,7 +78,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       calls.add(all);
       if (isConditional) firm.add(unconditional);
     };
-    await readFirst(source, {limit: job.settings.limit, facts}, io, see);
+    await readWholeList(source, {limit: job.settings.limit, facts}, io, see);
     if (io.counted !== undefined) io.counted.facts = facts;
     return {
       format: format.kind,
@@ -108,14 +108,14 @@ function leftOfAccount(account: Account | undefined, io: World): number | undefi
 
 /** Rows, calls and credits of the job's last complete run; null without such a run. */
 function lastTime(job: Job, env: World['env']) {
-  const last = lastOfJob(job, env);
+  const last = readLastRunOfJob(job, env);
   if (last === undefined) return null;
   const {ended_at, rows, calls, credits, hit_rate} = makeRunRecord(last);
   return {ended_at, rows, calls, credits: roundCredits(credits.spent + credits.maybe_spent), hit_rate};
 }
 
 /** Stands for the answer of a lookup that a run would make. */
-const ANSWERED: Result = {status: 'ok', data: '', boughtAt: 0};
+const ANSWERED: CellResult = {status: 'ok', data: '', boughtAt: 0};
 
 /** Returns a function that counts a record as a run does in which every lookup is answered, and passes on its lookups. */
 function dryRun({targets, planRow}: Mapping, counters: Counters) {
@@ -140,7 +140,7 @@ class CallCount {
   /** `known` counts the distinct lookups with a fresh answer in the store. */
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys = new DistinctKeys();
-  readonly #occurrences = new Occurrences();
+  readonly #occurrences = new TokenOccurrences();
   readonly #store: AnswerStore;
   readonly #costOf: (lookup: Lookup) => number;
 
@@ -239,7 +239,7 @@ function belongsTo(country: string, countries: Mapping['countries']): string {
   return `countries of the phone numbers${isAll ? '' : ` in ${phones.join(', ')}`}`;
 }
 
-function howFound(guesses: readonly Guess[], operation: Operation, column: string): string {
+function howFound(guesses: readonly ColumnGuess[], operation: Operation, column: string): string {
   const guess = guesses.find(candidate => candidate.column === column && candidate.operation === operation);
   if (guess === undefined) return 'named';
   const share =

@@ -23,11 +23,11 @@ export interface End {
 }
 
 /** The end of a run that wrote all its rows. */
-export function completedExit(counters: Counters, tally: Tally, keepsRejections: boolean): End {
+export function endOfCompletedRun(counters: Counters, tally: Tally, keepsRejections: boolean): End {
   const gap = gapIn(counters, tally, keepsRejections);
   if (gap === undefined) return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};
   const refusals = operationNames.map(name => tally.refusals[name].refused);
-  if (refusals.some(each => isForbidden(each)))
+  if (refusals.some(each => isKeyForbidden(each)))
     return {status: 'partial', exitCode: exitCodes.credentials, reason: 'credentials'};
   const hasSpoken = hasAnswers(counters) || refusals.some(({count}) => count > 0);
   const exitCode = (hasSpoken ? undefined : withoutAnswers[gap]) ?? exitCodes.incomplete;
@@ -43,7 +43,7 @@ const withoutAnswers: Readonly<Record<string, ExitCode>> = {
 };
 
 /** True if the last values, at least `least`, were refused with 403 without an answer between: the key is to blame. */
-export function isForbidden(
+export function isKeyForbidden(
   {count, credentials, code}: Refusals,
   least: number = policyNumbers.refusalStreak,
 ): boolean {
@@ -66,7 +66,7 @@ function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): stri
 }
 
 /** True if the run wrote all its rows, even if some of them lack results (`partial`). Without one answer it is not. */
-export function isComplete({status, exit_code}: Summary): boolean {
+export function isCompleteRun({status, exit_code}: Summary): boolean {
   if (status !== 'completed' && status !== 'partial') return false;
   return isSuccess(exit_code) || exit_code === exitCodes.limit;
 }
@@ -83,7 +83,7 @@ export function failureSentence(summary: Summary): Said {
 function unansweredSentence(summary: Summary): string {
   if (summary.reason === 'credentials')
     return ' The service refuses the key (403): check it, and what it may do.';
-  if (summary.status !== 'partial' || isComplete(summary)) return '';
+  if (summary.status !== 'partial' || isCompleteRun(summary)) return '';
   return ` No row has an answer (${summary.reason}).`;
 }
 

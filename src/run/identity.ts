@@ -2,9 +2,9 @@ import {createHash} from 'node:crypto';
 import {parseBaseUrl} from '../client/client.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import {namesBesideResult, type Settings} from '../job/settings.ts';
+import {namesWithoutEffectOnResult, type Settings} from '../job/settings.ts';
 import {type Scope, scopeKey} from '../ledger/answers/store-file.ts';
-import {loadRules, ruleSetShape} from '../score/rules.ts';
+import {fingerprintRuleSet, loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
 
 /*
@@ -12,7 +12,7 @@ import {dataVersion} from '../service/data/data-version.ts';
  *
  *   the lock, the state's directory   the output's path
  *   answers, doubts and spending      the scope: endpoint and account ({@link answerScope}), with the embedded service's
- *                                     data; as in the answer store ({@link answersKey})
+ *                                     data; as in the answer store ({@link scopeKeyOfJob})
  *   the count of credits              the state; for a job also its list (src/run/state/begin-session.ts)
  *   "it is complete"                  settings, input and output, by the summary's digests
  *   the history                       the job's name, else its list and scope
@@ -28,7 +28,7 @@ export function answerScope(endpoint: Endpoint, settings: Job['settings']): Scop
  * The key under which a job's answers, doubtful sends and spending are kept. For the embedded service, each version of
  * its data counts as an endpoint.
  */
-export function answersKey({endpoint, settings}: Job): string {
+export function scopeKeyOfJob({endpoint, settings}: Job): string {
   const scope = answerScope(endpoint, settings);
   return scopeKey(
     endpoint.kind === 'embedded' ? {...scope, endpoint: `${scope.endpoint} ${dataVersion()}`} : scope,
@@ -51,9 +51,9 @@ export function endpointName(
 /** SHA-256 (hex) of all settings that affect the result. The summary has it, to identify the output's settings. */
 export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
-  for (const name of namesBesideResult) delete settings[name];
+  for (const name of namesWithoutEffectOnResult) delete settings[name];
   const {name, inputs, output, endpoint, paths} = job;
-  const asked = {scope: answersKey(job), actionId: endpoint.actionId};
+  const asked = {scope: scopeKeyOfJob(job), actionId: endpoint.actionId};
   const {summary, rejects} = paths;
   const written = {...(output.lasts && {output: output.name}), summary, rejects};
   return createHash('sha256')
@@ -64,7 +64,7 @@ export function settingsDigest(job: Job): string {
 /** The rules' current content. A rules file, or a list that it reads, may change while its name stays the same. */
 function rulesIn({settings: {score}, placeOf}: Job): unknown {
   try {
-    return ruleSetShape(loadRules(score, placeOf));
+    return fingerprintRuleSet(loadRules(score, placeOf));
   } catch {
     // The rules can't be read. The run itself reports that.
     return null;

@@ -10,19 +10,19 @@ import type {ListFacts} from '../score/list-facts.ts';
 import type {Said} from '../sentence.ts';
 
 /** Progress: the share between 0 and 1, and the number of rows, if known. */
-export interface Reached {
+export interface PhaseProgress {
   readonly share?: number | undefined;
   readonly rows?: number;
 }
 
 /** Announces slow work before the first call or after the last. Returns a function that ends the announcement. */
-export type Phase = (what: string, reached: () => Reached) => () => void;
+export type AnnouncePhase = (what: string, reached: () => PhaseProgress) => () => void;
 
 /** Does slow work and shows its progress. */
-export async function withPhase<T>(
-  phase: Phase | undefined,
+export async function runPhase<T>(
+  phase: AnnouncePhase | undefined,
   what: string,
-  reached: () => Reached,
+  reached: () => PhaseProgress,
   work: () => Promise<T>,
 ): Promise<T> {
   const end = phase?.(what, reached);
@@ -84,7 +84,7 @@ export interface RunIo extends World {
   readonly log: EventLog;
   /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */
   readonly mayBegin?: (job: Job) => Promise<void>;
-  readonly phase?: Phase;
+  readonly phase?: AnnouncePhase;
   /** Opens the transport of calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }

@@ -1,5 +1,5 @@
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
-import {totalOf} from '../ledger/run/tally.ts';
+import {totalOfTally} from '../ledger/run/tally.ts';
 import {say, set} from '../sentence.ts';
 import type {ReadyRecord} from './rows/reorder-buffer.ts';
 import type {RunOutcome} from './run-outcome.ts';
@@ -56,7 +56,7 @@ export function logEnd(log: EventLog, {summary, exitCode}: RunOutcome<unknown>):
  * Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. It
  * warns of the first outage: a run waits for the service up to max_outage, and would seem to hang.
  */
-export function pauseLog({io, job, clock, asking: {gate, ledger}}: Session): () => void {
+export function createPauseLogger({io, job, clock, asking: {gate, ledger}}: Session): () => void {
   let since: number | undefined;
   let isWarned = false;
   return () => {
@@ -71,7 +71,7 @@ export function pauseLog({io, job, clock, asking: {gate, ledger}}: Session): () 
       );
       if (pause.reason !== 'outage' || isWarned) return;
       isWarned = true;
-      const isNew = totalOf(ledger.tally, 'calls') === 0;
+      const isNew = totalOfTally(ledger.tally, 'calls') === 0;
       const doctor = isNew ? ' If the address may be wrong, stop it and run bulk-enrich doctor.' : '';
       const until = new Date(since + job.settings.maxOutage).toISOString();
       io.warn(

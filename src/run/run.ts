@@ -4,29 +4,29 @@ import {isReadOnce} from '../input/bytes/raw.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
-import {parseMoment} from '../job/settings/until.ts';
+import {resolveUntil} from '../job/settings/until.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {countAsked, countFailures, hasAnswers} from './counts/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
-import {summarize} from './end/build-summary.ts';
-import {finish, reportFailure} from './end/finish.ts';
-import {type BegunRun, withHealthCheck} from './end/health-check.ts';
-import {pruneHistory, rememberRun, unfinishedEnd} from './end/history.ts';
-import {withFullDisk} from './end/space.ts';
-import {exceedsLimit, isForbidden} from './exit.ts';
+import {summarizeSession} from './end/build-summary.ts';
+import {finishSession, reportFailure} from './end/finish.ts';
+import {type SendStartPing, withHealthCheck} from './end/health-check.ts';
+import {pruneHistory, saveRunInHistory, unfinishedEnd} from './end/history.ts';
+import {explainFullDisk} from './end/space.ts';
+import {exceedsLimit, isKeyForbidden} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
-import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
-import {withoutUnusable} from './open/answer-store.ts';
+import {createPauseLogger, logEnd, logStart, logStop, logTrouble} from './log.ts';
+import {turnOffUnusableSettings} from './open/answer-store.ts';
 import {Admission} from './rows/admission.ts';
 import {limitRows} from './rows/first-pass.ts';
 import type {RunOutcome} from './run-outcome.ts';
-import {keepStored, openSession, readAgain, type Session, sampleTimeline} from './session.ts';
-import {completeBefore} from './state/completed-run.ts';
-import {closeState, openState, peekState, type RunDirectory} from './state/run-directory.ts';
-import {limitStop, refusedStop, Stopper, stopForError, stoppedBefore} from './stop.ts';
+import {flushAnswersToStore, openSession, reopenInput, type Session, sampleTimeline} from './session.ts';
+import {finishCompletedRun} from './state/completed-run.ts';
+import {closeRunDirectory, openRunDirectory, peekState, type RunDirectory} from './state/run-directory.ts';
+import {findStopError, Stopper, stopForError, stopForLimit, stopForRefusals} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
-export type Watch = (session: Session) => () => void;
+export type SessionWatcher = (session: Session) => () => void;
 
 const KEEP_STORED_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
@@ -48,10 +48,10 @@ export function run(
   job: Job,
   io: RunIo,
   stopper = new Stopper(),
-  watch: Watch = () => () => {},
+  watch: SessionWatcher = () => () => {},
 ): Promise<RunOutcome<Said>> {
   const {until} = job.settings;
-  const untilMs = until && parseMoment(until, io.now());
+  const untilMs = until && resolveUntil(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
     for (const day of job.unfinished ?? [])
       if (job.inputs.some(isReadOnce)) io.warn(pipedDay(day));
@@ -71,8 +71,8 @@ async function finishDay(
   untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
-  watch: Watch,
-  begun: BegunRun,
+  watch: SessionWatcher,
+  begun: SendStartPing,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
   const left = (more: Said = '') =>
@@ -93,33 +93,34 @@ async function runOnce(
   given: Job,
   io: RunIo,
   stopper: Stopper,
-  watch: Watch,
-  begun: BegunRun,
+  watch: SessionWatcher,
+  begun: SendStartPing,
 ): Promise<RunOutcome<Said>> {
-  const job = withoutUnusable(given, io);
+  const job = turnOffUnusableSettings(given, io);
   let state: RunDirectory | undefined;
   try {
-    state = openState(job, io.env);
+    state = openRunDirectory(job, io.env);
     begun();
-    const complete = await completeBefore(job, io, state, stopper);
+    const complete = await finishCompletedRun(job, io, state, stopper);
     if (complete !== undefined) return complete;
     await io.mayBegin?.(job);
     const session = await openSession(job, io, state, stopper.child());
     await underWay(session, watch);
-    const outcome = await finish(session);
+    const outcome = await finishSession(session);
     logEnd(io.log, outcome);
     return outcome;
   } catch (thrown) {
-    const error = stoppedBefore(stopper, thrown) ?? withFullDisk(toOutputError(thrown), state);
+    const error = findStopError(stopper, thrown) ?? explainFullDisk(toOutputError(thrown), state);
     await reportFailure(job, io, state, error);
     // Keeps the state if its ledger has calls, since no other file may have a record of them.
-    if (state !== undefined) closeState(state, peekState(state).hasCalls ? 'nothing' : 'made', io.warn);
+    if (state !== undefined)
+      closeRunDirectory(state, peekState(state).hasCalls ? 'nothing' : 'made', io.warn);
     throw error;
   }
 }
 
 /** Takes the rows through the session, together with the log, the deadline, the timeline, and the run's file in the history. */
-async function underWay(session: Session, watch: Watch): Promise<void> {
+async function underWay(session: Session, watch: SessionWatcher): Promise<void> {
   const endings: (() => void)[] = [];
   // After an error, calls may have been sent. So it ends the session as a stop does: with all that they cost in its summary.
   try {
@@ -127,7 +128,7 @@ async function underWay(session: Session, watch: Watch): Promise<void> {
     logStop(session);
     endings.unshift(watch(session));
     endings.unshift(startDeadline(session));
-    const notePause = pauseLog(session);
+    const notePause = createPauseLogger(session);
     pruneHistory(session.io.env);
     let rememberedAt = rememberSoFar(session, session.io.warn);
     const sampling = setInterval(() => {
@@ -152,7 +153,7 @@ async function underWay(session: Session, watch: Watch): Promise<void> {
 
 /** Writes the summary so far to the history, where it stays if the run is killed. Returns the time. */
 function rememberSoFar(session: Session, warn: RunIo['warn']): number {
-  rememberRun(summarize(session, unfinishedEnd), {...session.io, warn});
+  saveRunInHistory(summarizeSession(session, unfinishedEnd), {...session.io, warn});
   return session.clock();
 }
 
@@ -178,7 +179,7 @@ async function readUntilStill(session: Session): Promise<void> {
       );
       mustBeStillMs = Math.min(Math.max(tookMs, stillMs.least), stillMs.most);
     }
-    await readAgain(session);
+    await reopenInput(session);
   }
 }
 
@@ -252,12 +253,12 @@ async function write(session: Session): Promise<void> {
     // Finished rows leave the window, even if the run stops while the program uses those before.
     if (io.program !== undefined) await stopper.unlessStopped(io.program.used());
     if (clock() - kept < KEEP_STORED_EVERY_MS) continue;
-    await keepStored(session);
+    await flushAnswersToStore(session);
     kept = clock();
   }
   sampleTimeline(session, true);
   await writer.flush();
-  await keepStored(session);
+  await flushAnswersToStore(session);
 }
 
 /** Stops a run with more errors or rejects than its user allows. */
@@ -271,11 +272,12 @@ function checkLimits({job, stopper, output, asking}: Session): void {
     if (exceedsLimit(maxErrors, errors)) {
       const {tally} = asking.ledger;
       stopper.stop(
-        refusedStop(tally, job.endpoint, each => isForbidden(each, hasAnswers(counters) ? undefined : 1)) ??
-          limitStop('max_errors', errors),
+        stopForRefusals(tally, job.endpoint, each =>
+          isKeyForbidden(each, hasAnswers(counters) ? undefined : 1),
+        ) ?? stopForLimit('max_errors', errors),
       );
     }
   }
   const rejects = {count: rejected, total: written + rejected};
-  if (exceedsLimit(maxRejects, rejects)) stopper.stop(limitStop('max_rejects', rejects));
+  if (exceedsLimit(maxRejects, rejects)) stopper.stop(stopForLimit('max_rejects', rejects));
 }

@@ -4,34 +4,34 @@ import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import {createJudge} from '../ledger/answers/validity.ts';
+import {createValidityJudge} from '../ledger/answers/validity.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {createSteadyClock} from '../lookup/pace/steady-clock.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
 import {completeHistory} from './end/history.ts';
-import {answerScope, answersKey} from './identity.ts';
+import {answerScope, scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import {createRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
-import {type LookupNeeds, openConnection, warningOfUnasked} from './open/connection.ts';
+import {createUnaskedWarning, type LookupNeeds, openConnection} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, planLanes} from './open/lanes.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
-import {readFirst} from './rows/first-pass.ts';
+import {readWholeList} from './rows/first-pass.ts';
 import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
-import {beginSession, type RunIdentity} from './state/begin-session.ts';
+import {beginOrResumeRun, type RunIdentity} from './state/begin-session.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
-import type {Running, Stopper} from './stop.ts';
+import type {RunContext, Stopper} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */
-export interface Session extends Running {
+export interface Session extends RunContext {
   readonly state: RunDirectory;
   readonly identity: RunIdentity;
   /** When this session began to open, in milliseconds since the epoch. */
   readonly begunAt: number;
-  /** Start of this session's work, in milliseconds since the epoch, by {@link Running.clock}. */
+  /** Start of this session's work, in milliseconds since the epoch, by {@link RunContext.clock}. */
   readonly startedAt: number;
   /** The input, and the output made of it. A run that reads its input again replaces both. */
   input: {readonly source: Source; readonly layout: Layout};
@@ -73,7 +73,7 @@ async function openStages(
   const options = {
     timeoutMs: job.settings.timeout,
     maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-    onUnasked: warningOfUnasked(io.warn),
+    onUnasked: createUnaskedWarning(io.warn),
   };
   const connection = await openConnection(job.endpoint, options, io.transport);
   closes(() => connection.close());
@@ -83,16 +83,16 @@ async function openStages(
   const source = await openSourceOf(job, io, stopper);
   closes(() => source.close());
   const begunAt = io.now();
-  const identity = beginSession(ledger, job, begunAt, io.warn, others => completeHistory(others, io));
+  const identity = beginOrResumeRun(ledger, job, begunAt, io.warn, others => completeHistory(others, io));
   const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());
   for (const doubt of [...source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
   await countList(state, job, io, input, stopper);
   const running = {job, io, stopper, clock: createSteadyClock(begunAt)};
   const lanes = planLanes(job, operationsOfTargets(input.layout.mapping.targets), account);
-  const judge = createJudge(storeTerms(job), begunAt, identity.startedAt);
+  const judge = createValidityJudge(storeTerms(job), begunAt, identity.startedAt);
   const own = {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
-  const store = openAnswerStore(job, answersKey(job), judge, io, own);
+  const store = openAnswerStore(job, scopeKeyOfJob(job), judge, io, own);
   closes(() => store.close());
   await readyStore(job, store);
   warnOfOtherKey(job, store, io);
@@ -101,7 +101,7 @@ async function openStages(
   closes(() => writer.close());
   const means = {connection, account, ledger, lanes, store, judge};
   let session: Session | undefined;
-  const rows = () => (session === undefined ? 0 : countRows(session.output.writer));
+  const rows = () => (session === undefined ? 0 : countFinishedRows(session.output.writer));
   const {lookups: newLookups, ...opened} = await openLookups(running, means, identity.fleetId, rows);
   stopper.onStop(() => opened.gate.stop());
   const startedAt = running.clock();
@@ -120,7 +120,7 @@ async function openStages(
 }
 
 /** Opens the input again at its first row, with an empty output. Known values make no calls. */
-export async function readAgain(session: Session): Promise<void> {
+export async function reopenInput(session: Session): Promise<void> {
   const {state, job, io, stopper, identity, asking, output} = session;
   await closeReading(session);
   asking.ledger.readAgain();
@@ -158,11 +158,11 @@ async function countList(
   facts.directory = temporary === undefined ? directory : undefined;
   const {limit} = job.settings;
   const caller = {...io, isWanted: () => stopper.reason === undefined};
-  await readFirst(list, {limit, facts}, caller).finally(() => list.close());
+  await readWholeList(list, {limit, facts}, caller).finally(() => list.close());
 }
 
 /** Number of rows that were written or rejected so far. */
-export function countRows({counters}: RowWriter): number {
+export function countFinishedRows({counters}: RowWriter): number {
   return counters.rows.written + counters.rows.rejected;
 }
 
@@ -170,7 +170,7 @@ export function sampleTimeline(session: Session, isLast = false): void {
   const {clock, output, asking} = session;
   const {timeline, writer} = output;
   const {ledger, gate} = asking;
-  const reading = {tally: ledger.tally, rows: countRows(writer), inFlightMs: gate.pace().inFlightMs};
+  const reading = {tally: ledger.tally, rows: countFinishedRows(writer), inFlightMs: gate.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
 
@@ -214,11 +214,11 @@ async function closeReading({input: {source, layout}, output: {writer}}: Session
   await Promise.allSettled([source.close(), writer.close()]);
 }
 
-/** Name under which the ledger keeps the number of its answers that the store has: see {@link keepStored}. */
+/** Name under which the ledger keeps the number of its answers that the store has: see {@link flushAnswersToStore}. */
 const STORED = 'stored';
 
 /** Writes waiting answers to the store, and notes in the ledger which of its answers the store has. */
-export async function keepStored({asking: {ledger, store}}: Session): Promise<void> {
+export async function flushAnswersToStore({asking: {ledger, store}}: Session): Promise<void> {
   await store.flush();
   const {stored} = store;
   if (stored !== undefined && stored > (ledger.getMeta<number>(STORED) ?? 0)) ledger.setMeta(STORED, stored);

@@ -1,4 +1,4 @@
-import {exitCodeOf, explainFailure} from '../client/client-error.ts';
+import {exitCodeOfAttempt, explainFailure} from '../client/client-error.ts';
 import {
   BulkEnrichError,
   type ErrorCode,
@@ -114,7 +114,7 @@ export function onAbort(signal: AbortSignal | undefined, then: () => void): () =
 }
 
 /** A run under way: its job, its surroundings, its stopper and its clock. */
-export interface Running {
+export interface RunContext {
   readonly job: Job;
   readonly io: RunIo;
   readonly stopper: Stopper;
@@ -131,7 +131,7 @@ export function stopForGate(reason: StopReason, ledger: Ledger, endpoint: Endpoi
       return {
         status: attempt.reason === 'credits' ? 'interrupted' : 'failed',
         reason: attempt.reason,
-        exitCode: exitCodeOf(attempt),
+        exitCode: exitCodeOfAttempt(attempt),
         message: `${why.charAt(0).toUpperCase()}${why.slice(1)}. Nothing more was sent.`,
       };
     }
@@ -197,7 +197,7 @@ export function stopForError(thrown: unknown): Stop<Said> {
  * The error of a run that was stopped while it waited for its input; undefined if no stop caused `thrown`. A stop closes
  * the input, so only errors of reading it are explained by the stop.
  */
-export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
+export function findStopError({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
   const isOfInput = thrown instanceof InputError || systemCode(thrown) === 'ERR_STREAM_PREMATURE_CLOSE';
   if (reason === undefined || !isOfInput) return undefined;
   const {reason: code, exitCode, message, error} = reason;
@@ -255,13 +255,17 @@ export function unansweredWarning(operation: Operation, count: number): string {
  * The stop of a run that read all rows, if no value has an answer and the service refused some: what stops a run of many
  * values stops one of few. Undefined for other runs.
  */
-export function unansweredStop(counters: Counters, tally: Tally, endpoint: Endpoint): Stop<Said> | undefined {
+export function stopForUnanswered(
+  counters: Counters,
+  tally: Tally,
+  endpoint: Endpoint,
+): Stop<Said> | undefined {
   if (countFailures(counters) === 0 || hasAnswers(counters)) return undefined;
-  return refusedStop(tally, endpoint, ({count}) => count > 0);
+  return stopForRefusals(tally, endpoint, ({count}) => count > 0);
 }
 
 /** The stop for an operation whose last values were all refused, if `isEnough` says so. */
-export function refusedStop(
+export function stopForRefusals(
   tally: Tally,
   endpoint: Endpoint,
   isEnough: (refusals: Refusals) => boolean,
@@ -276,7 +280,7 @@ export function describePublishedInstead({message}: Stop<Said>): Said {
   return say`${message} The run makes no more calls and writes the output.`;
 }
 
-export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Said> {
+export function stopForDeadline({settings: {until}, untilMs = 0}: Job): Stop<Said> {
   const limit =
     until !== undefined && 'afterMs' in until
       ? formatDuration(until.afterMs)
@@ -285,7 +289,7 @@ export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Said> 
   return interrupted('deadline', exitCodes.temporary, message);
 }
 
-export function limitStop(limit: 'max_errors' | 'max_rejects', counted: Counted): Stop<Said> {
+export function stopForLimit(limit: 'max_errors' | 'max_rejects', counted: Counted): Stop<Said> {
   const stop = {status: 'failed', reason: limit, counted} as const;
   if (limit === 'max_rejects')
     return {

@@ -2,20 +2,20 @@ import type {z} from 'zod';
 import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import type {PlaceOf} from '../job/parse.ts';
+import type {SettingLocator} from '../job/parse.ts';
 import {compileCondition, fieldReader} from './language/condition.ts';
-import {conditionChecker, type Reference} from './language/expression.ts';
+import {createConditionChecker, type Reference} from './language/expression.ts';
 import {
+  createColumnVocabulary,
   type RuleVocabulary,
   riskVocabulary,
-  rowVocabulary,
   typeAtPath,
   typeOfSchema,
 } from './language/rule-vocabulary.ts';
-import type {Background} from './rule-inputs.ts';
+import type {RunFacts} from './rule-inputs.ts';
 import type {Scorer} from './scorer.ts';
 import {
-  conditionCompiler,
+  createConditionCompiler,
   findSubjects,
   knownColumns,
   type RowCondition,
@@ -31,12 +31,12 @@ export type RowFilter = (row: Row) => boolean;
 export function createRowFilter(
   where: string,
   format: InputFormat,
-  background: Background,
-  placeOf: PlaceOf,
+  background: RunFacts,
+  placeOf: SettingLocator,
 ): RowFilter {
   const {vocabulary, facts} = background;
-  const check = conditionChecker(
-    {...vocabulary, ...rowVocabulary(knownColumns(format))},
+  const check = createConditionChecker(
+    {...vocabulary, ...createColumnVocabulary(knownColumns(format))},
     {constant: facts.constant},
   );
   const condition = compileCondition(check(where, placeOf(['where'])), readerInView(format, background));
@@ -76,17 +76,17 @@ interface ReadyCondition {
  *
  * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
-export function createConditions(
+export function createWaterfall(
   targets: readonly Target[],
   format: InputFormat,
   scorer: Scorer | undefined,
-  background: Background,
-  placeOf: PlaceOf,
+  background: RunFacts,
+  placeOf: SettingLocator,
 ): Waterfall | undefined {
   if (targets.every(({when}) => when === undefined)) return undefined;
   const subjects = readableSubjects(targets);
   const more = scorer === undefined ? {} : riskVocabulary;
-  const compileOf = conditionCompiler(subjects, format, background, more);
+  const compileOf = createConditionCompiler(subjects, format, background, more);
   const ready = targets.map(({when, operation}): ReadyCondition | undefined => {
     if (when === undefined) return undefined;
     const place = placeOf([operation, 'when']);
@@ -156,11 +156,11 @@ export interface Threshold {
 export function createThresholds(
   texts: readonly string[],
   summary: z.ZodObject,
-  placeOf: PlaceOf,
+  placeOf: SettingLocator,
 ): Threshold[] {
   if (texts.length === 0) return [];
   const vocabulary = vocabularyOf(summary);
-  const check = conditionChecker(vocabulary);
+  const check = createConditionChecker(vocabulary);
   return texts.map((text, index) => {
     const condition = compileCondition<object>(check(text, placeOf(['failIf', index])), path => {
       const read = fieldReader<object>(found => found, path);

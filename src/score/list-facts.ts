@@ -1,12 +1,12 @@
-import type {PlanRow} from '../columns/plan-row.ts';
-import {cellReader, requireColumn, type Target} from '../columns/targets.ts';
+import type {RowPlanner} from '../columns/plan-row.ts';
+import {createCellReader, requireColumn, type Target} from '../columns/targets.ts';
 import {IN_LIST, type Query, type Sqlite} from '../disk/sqlite.ts';
-import {openTemporary, orThrowTemporaryUnwritable} from '../disk/temporary.ts';
+import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup.ts';
-import {mailboxOf} from '../operations/mail/mail-providers.ts';
+import {canonicalMailbox} from '../operations/mail/mail-providers.ts';
 import type {Reference} from './language/expression.ts';
-import {type SharedBy, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
+import {type SharedCounts, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
 
 /** Characters of a hash that are kept: 66 bits. */
 const HASH = 11;
@@ -91,7 +91,7 @@ export class ListFacts {
   }
 
   /** Undefined until all is counted. */
-  of({record}: Row): SharedBy | undefined {
+  of({record}: Row): SharedCounts | undefined {
     if (this.#find === undefined) return undefined;
     const by: Partial<Record<SharedFact, number>>[] = [];
     const part = this.#partOf(this.#find, Math.floor(record / READ_AT_ONCE));
@@ -106,7 +106,7 @@ export class ListFacts {
   }
 
   #write(): Sqlite {
-    this.#file ??= openTemporary(TABLES, this.directory);
+    this.#file ??= openTemporaryDatabase(TABLES, this.directory);
     this.#file.prepare(ADD).run(JSON.stringify(this.#waiting));
     this.#waiting = [];
     return this.#file;
@@ -142,7 +142,7 @@ export class ListFacts {
 export function countListFacts(
   reads: readonly Pick<Reference, 'path'>[],
   targets: readonly Target[],
-  planOf: (targets: readonly Target[]) => PlanRow,
+  planOf: (targets: readonly Target[]) => RowPlanner,
   {columns, kind}: InputFormat,
   sameBy: string | undefined,
 ): ListFacts | undefined {
@@ -161,18 +161,18 @@ export function countListFacts(
   if (counted.length === 0) return undefined;
   if (sameBy !== undefined) {
     requireColumn(sameBy, columns, kind, 'same_by');
-    const cell = cellReader(sameBy, columns);
+    const cell = createCellReader(sameBy, columns);
     return new ListFacts(counted, row => cell(row)?.trim());
   }
   const mailIn = lookupsIn(mails);
   return new ListFacts(counted, row => {
     const mail = mailIn(row)?.params['email'];
-    return mail && mailboxOf(mail);
+    return mail && canonicalMailbox(mail);
   });
 }
 
 /** The text that all have who share a value: a mailbox, or a network such as `192.0.2.`. */
 function sharedText(fact: SharedFact, value: string): string {
-  if (fact === 'mailbox') return mailboxOf(value);
+  if (fact === 'mailbox') return canonicalMailbox(value);
   return fact === 'network' ? value.replace(/\d+$/, '') : value;
 }

@@ -2,9 +2,9 @@ import {isIP} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
-import type {PlaceOf} from '../job/parse.ts';
+import type {SettingLocator} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import type {RuleVocabulary, Type} from './language/rule-vocabulary.ts';
+import type {ExpressionType, RuleVocabulary} from './language/rule-vocabulary.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface RuleInputs {
@@ -13,13 +13,13 @@ export interface RuleInputs {
 }
 
 /** Facts that are the same for all rows of a run. */
-export interface Background {
+export interface RunFacts {
   readonly vocabulary: RuleVocabulary;
   readonly facts: Readonly<Record<'now' | 'constant' | 'list', unknown>>;
 }
 
 /** @throws {UsageError} with the setting's place if a list's file can't be read. */
-export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): RuleInputs['lists'] {
+export function readLists(lists: ScoreRules['lists'], placeOf: SettingLocator): RuleInputs['lists'] {
   const entries = Object.entries(lists).map(([name, list]) => {
     const place = placeOf(['lists', name]);
     return [name, listOf(Array.isArray(list) ? list : linesOf(list.file, place), place)] as const;
@@ -86,9 +86,9 @@ function linesOf(path: string, place: string): string[] {
  * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
  * not change a row's result.
  */
-export function makeBackground(given: RuleInputs | undefined, startedAt: number): Background {
+export function makeRunFacts(given: RuleInputs | undefined, startedAt: number): RunFacts {
   const {constants = {}, lists = {}} = given ?? {};
-  const typesOf = (values: object, typeOf: (value: unknown) => Type): RuleVocabulary[string] => ({
+  const typesOf = (values: object, typeOf: (value: unknown) => ExpressionType): RuleVocabulary[string] => ({
     kind: 'object',
     fields: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeOf(value)])),
   });
@@ -102,7 +102,7 @@ export function makeBackground(given: RuleInputs | undefined, startedAt: number)
   };
 }
 
-function constantType(value: unknown): Type {
+function constantType(value: unknown): ExpressionType {
   if (typeof value === 'string') return {kind: 'string'};
   return {kind: typeof value === 'number' ? 'double' : 'bool'};
 }

@@ -1,12 +1,12 @@
-import {cellReader, type Target} from '../columns/targets.ts';
+import {createCellReader, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat} from '../input/row.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
-import {type SharedBy, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
-import {makeBackground} from './rule-inputs.ts';
-import {type RuleSet, type RulesFile, withBase} from './rules.ts';
+import {type SharedCounts, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
+import {makeRunFacts} from './rule-inputs.ts';
+import {assembleRuleSet, type RuleSet, type RulesFile} from './rules.ts';
 import {createScorer} from './scorer.ts';
 import type {LookupStatus} from './subjects.ts';
 
@@ -37,7 +37,7 @@ const FORMAT: InputFormat = {kind: 'ndjson', eol: '\n', bom: false, encoding: 'u
  * @throws {UsageError} if the rules or a test can't be read.
  */
 export function testRules({rules, placeOf}: RulesFile): TestedRules {
-  const ruleSet = withBase(rules, placeOf);
+  const ruleSet = assembleRuleSet(rules, placeOf);
   const names = lookupsIn(rules);
   const reached = new Set<number>();
   const tests = rules.tests.map((test, index): TestedRule => {
@@ -82,7 +82,7 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
   for (const [name, answer] of Object.entries(answers))
     refuseUnknown(`${name}.`, answer, Object.keys(operations[operationOf(name) ?? 'ip'].data.shape), place);
   const shared = sharedIn(test, targets, place);
-  const background = makeBackground(ruleSet, now === undefined ? 0 : Date.parse(now));
+  const background = makeRunFacts(ruleSet, now === undefined ? 0 : Date.parse(now));
   return createScorer(ruleSet, targets, FORMAT, background).score({
     row: {type: 'object', record: 1, line: 1, value: row, bytes: 0},
     results: names.map((name, index): LookupStatus => {
@@ -96,7 +96,7 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
 }
 
 /** A test's facts of the list: those with a name of their own are of the operation's column. */
-function sharedIn({shared}: RuleTest, targets: readonly Target[], place: string): SharedBy {
+function sharedIn({shared}: RuleTest, targets: readonly Target[], place: string): SharedCounts {
   const own = Object.fromEntries(Object.entries(shared).filter(([, value]) => typeof value === 'number'));
   refuseUnknown('shared.', own, Object.values(sharedFacts).flat(), place);
   return targets.map(({operation, column}) => {
@@ -122,7 +122,7 @@ function targetOf(name: string, place: string): Target {
       'score_rules',
       `${place}: "${name}" is not a lookup. Write ${operationNames.join(', ')}, or a column's own name that ends with one, such as signup_ip.`,
     );
-  return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
+  return {operation, column: name, prefix: `${name}_`, cell: createCellReader(name, [])};
 }
 
 /** Refuses a misspelt name. Otherwise the right one would be missing, and the test would prove nothing. */

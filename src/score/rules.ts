@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
-import {type PlaceOf, readYaml} from '../job/parse.ts';
+import {readYaml, type SettingLocator} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
@@ -28,7 +28,7 @@ export interface RuleSet extends RuleInputs {
 const RULE = '{when: ip.is_tor_node, add: 40, reason: tor}';
 
 /** The parts of the rules that can change a row of output, with a hash for each list; null without rules. */
-export function ruleSetShape(ruleSet: RuleSet | undefined): unknown {
+export function fingerprintRuleSet(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
   const {levels, rules, constants, lists, sameBy} = ruleSet;
   const digests = Object.entries(lists).map(([name, list]) => {
@@ -46,12 +46,12 @@ export function ruleSetShape(ruleSet: RuleSet | undefined): unknown {
  *
  * @throws {UsageError} with file and line if the rules are unreadable or invalid.
  */
-export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
+export function loadRules(score: Settings['score'], placeOf: SettingLocator): RuleSet | undefined {
   if (score === 'none') return undefined;
   if (score === 'default') return {levels: defaultLevels, rules: placedDefaults(), constants: {}, lists: {}};
-  if (typeof score !== 'string') return withBase(score, path => placeOf(['score', ...path]));
+  if (typeof score !== 'string') return assembleRuleSet(score, path => placeOf(['score', ...path]));
   const file = readRulesFile(score);
-  return withBase(file.rules, file.placeOf);
+  return assembleRuleSet(file.rules, file.placeOf);
 }
 
 /** The files that a job's rules are in: a rules file, and those of its lists. Unreadable ones fail elsewhere. */
@@ -70,7 +70,7 @@ export function listRuleFiles(score: Settings['score']): string[] {
 /** A rules file: its content, and where each key is in it, for messages. */
 export interface RulesFile {
   readonly rules: ScoreRules;
-  readonly placeOf: PlaceOf;
+  readonly placeOf: SettingLocator;
   /** True if the rules are below the key `score`, as in a job file. */
   readonly isUnderScore: boolean;
 }
@@ -83,7 +83,7 @@ export function readRulesFile(path: string): RulesFile {
   const file = readYaml(path, 'file of score rules', 'score');
   // A file has its rules under the key `score`, as a job file has, or at its top.
   const within = isUnderScore(file.value) ? ['score'] : [];
-  const placeOf: PlaceOf = keys => {
+  const placeOf: SettingLocator = keys => {
     const line = file.line([...within, ...keys]);
     return `${path}${line === undefined ? '' : `:${line}`}${keys.length === 0 ? '' : `: ${keys.map(shownKey).join('.')}`}`;
   };
@@ -101,7 +101,7 @@ function isUnderScore(value: unknown): value is {readonly score: unknown} {
   return typeof value === 'object' && value !== null && 'score' in value && !('rules' in value);
 }
 
-function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
+function problemOf({issues}: z.ZodError, placeOf: SettingLocator): string {
   // Reports a misspelt key first: because of it, the right key counts as missing too.
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
@@ -118,9 +118,9 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
  *
  * @throws {UsageError} if there are no rules, if two rules share a reason, or if a list can't be read.
  */
-export function withBase(
+export function assembleRuleSet(
   {base, levels, rules, constants, lists, shared_reasons: shared, same_by: sameBy}: ScoreRules,
-  placeOf: PlaceOf,
+  placeOf: SettingLocator,
 ): RuleSet {
   const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
   const all = base === 'default' ? [...placedDefaults(), ...own] : own;

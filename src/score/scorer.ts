@@ -4,11 +4,11 @@ import {operations} from '../operations/table.ts';
 import type {Reference} from './language/expression.ts';
 import {subjectOfPath} from './language/rule-vocabulary.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
-import type {Background} from './rule-inputs.ts';
+import type {RunFacts} from './rule-inputs.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Alternative,
-  conditionCompiler,
+  createConditionCompiler,
   findSubjects,
   type RowCondition,
   type RowView,
@@ -42,11 +42,11 @@ export function createScorer(
   {rules, levels}: RuleSet,
   targets: readonly Target[],
   format: InputFormat,
-  background: Background,
+  background: RunFacts,
   shows: readonly (keyof Risk)[] = [],
 ): Scorer {
   const subjects = findSubjects(targets);
-  const compile = conditionCompiler(subjects, format, background);
+  const compile = createConditionCompiler(subjects, format, background);
   const ready = rules.flatMap(({when, add, reason, shadow = false, place}, index): ReadyRule[] => {
     const condition = compile(when, place);
     return condition.alternatives.length === 0 ? [] : [{index, condition, add, reason, shadow}];

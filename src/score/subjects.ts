@@ -1,18 +1,18 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import type {Result} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import {type Condition, compileCondition, type Decision, fieldReader} from './language/condition.ts';
 import type {ReadValue} from './language/engine.ts';
-import {conditionChecker, type Reference} from './language/expression.ts';
+import {createConditionChecker, type Reference} from './language/expression.ts';
 import {
-  answerVocabulary,
+  createAnswerVocabulary,
   type RuleVocabulary,
-  type SharedBy,
+  type SharedCounts,
   subjectOfPath,
 } from './language/rule-vocabulary.ts';
 import type {RiskLevel} from './risk.ts';
-import type {Background} from './rule-inputs.ts';
+import type {RunFacts} from './rule-inputs.ts';
 
 /**
  * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there
@@ -28,7 +28,7 @@ export type Subjects = ReadonlyMap<string, Subject>;
 
 /** A lookup's result, as rules read it. */
 export interface LookupStatus {
-  readonly status: Result['status'];
+  readonly status: CellResult['status'];
   readonly error?: string;
 }
 
@@ -40,7 +40,7 @@ export interface RowView {
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
   /** The facts of the list; undefined if it was not counted. */
-  readonly shared?: SharedBy | undefined;
+  readonly shared?: SharedCounts | undefined;
   /** The risk by the answers so far, for conditions of further lookups. */
   readonly risk?: {readonly score: number; readonly level: RiskLevel} | undefined;
 }
@@ -93,16 +93,16 @@ export interface Alternative {
  * Makes a compiler of conditions. They may read the run's constants, lists and time, the row's columns, the answers
  * of `subjects`, and the names in `more`.
  */
-export function conditionCompiler(
+export function createConditionCompiler(
   subjects: Subjects,
   format: InputFormat,
-  background: Background,
+  background: RunFacts,
   more: RuleVocabulary = {},
 ): (text: string, place: string) => RowCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const answers = answerVocabulary(operations, knownColumns(format));
+  const answers = createAnswerVocabulary(operations, knownColumns(format));
   const {vocabulary, facts} = background;
-  const check = conditionChecker({...vocabulary, ...answers, ...more}, {constant: facts.constant});
+  const check = createConditionChecker({...vocabulary, ...answers, ...more}, {constant: facts.constant});
   return (text, place) => {
     const expression = check(text, place);
     const {references} = expression;
@@ -138,7 +138,7 @@ function choicesOf(references: readonly Reference[], subjects: Subjects): Altern
 /** Makes a function that makes readers of the paths of conditions. `chosen`: the lookups that are read. */
 export function readerInView(
   {columns}: InputFormat,
-  {facts}: Background,
+  {facts}: RunFacts,
   chosen: Alternative['chosen'] = new Map(),
 ): (path: readonly string[]) => ReadValue<RowView> {
   return path => {
@@ -173,7 +173,7 @@ function rowReader(columns: readonly string[], names: readonly string[]): ReadVa
 }
 
 /** The facts of the list for one lookup; undefined if its cell has no value. */
-export function sharedFactsOf({results, shared}: RowView, index: number): SharedBy[number] {
+export function sharedFactsOf({results, shared}: RowView, index: number): SharedCounts[number] {
   const result = results[index];
   const isValue = result?.status !== 'empty' && result?.status !== 'invalid' && result?.error !== 'footer';
   return isValue ? shared?.[index] : undefined;

@@ -14,7 +14,7 @@ export class ServiceSetupError extends UsageError {
 }
 
 /** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
-export function readYaml(kind: 'answers' | 'rules', path: string): unknown {
+export function readServiceYaml(kind: 'answers' | 'rules', path: string): unknown {
   try {
     return parseYaml(fileText(path, true));
   } catch (error) {

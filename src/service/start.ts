@@ -15,7 +15,7 @@ import {Practice} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
 import {Throttle} from './http/throttle.ts';
-import {emailIntelligence, mailboxOf} from './intelligence/email.ts';
+import {emailIntelligence, parseMailbox} from './intelligence/email.ts';
 import {answersPath, createGivenAnswers} from './intelligence/given-answers.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
@@ -24,16 +24,16 @@ import {describeSources} from './sources.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
 import {
-  checkSessions,
-  readSessions,
-  sampleSessions,
+  checkUserSessions,
+  readUserSessions,
+  sampleUserSessions,
   type UserSession,
   UserSessions,
 } from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
-export {readAnswers} from './intelligence/given-answers.ts';
+export {readGivenAnswers} from './intelligence/given-answers.ts';
 export type {ServiceOptions} from './options.ts';
 export {ServiceSetupError} from './setup-error.ts';
 export {describeLeftOut} from './sources.ts';
@@ -80,9 +80,9 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   const credits = new Credits(costs, options.credits);
   const sessions = new UserSessions();
   const accounts = new Accounts();
-  const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
+  const known = options.sessionsFile === undefined ? [] : readUserSessions(options.sessionsFile);
   for (const session of known) addSession(session, sessions, accounts);
-  const samples = sampleSessions();
+  const samples = sampleUserSessions();
   const verdictParts = {data, sessions, accounts, rules, samples};
   return {
     key: new KeyCheck(apiKey),
@@ -94,7 +94,7 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
       verify: body => verifyCall(verdictParts, body),
     },
     addSessions: body => {
-      const added = checkSessions(body);
+      const added = checkUserSessions(body);
       for (const session of added) addSession(session, sessions, accounts);
       return added.length;
     },
@@ -107,7 +107,7 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
 function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;
-  const mailbox = email === undefined ? undefined : mailboxOf(email);
+  const mailbox = email === undefined ? undefined : parseMailbox(email);
   if (userId !== undefined) accounts.note({userId, session, email: mailbox});
 }
 

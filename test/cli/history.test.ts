@@ -5,7 +5,7 @@ import {z} from 'zod';
 import {type RunRecord, UNFINISHED} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import {rememberRun} from '../../src/run/end/history.ts';
+import {saveRunInHistory} from '../../src/run/end/history.ts';
 import type {PlanReport as Plan} from '../../src/run/estimate.ts';
 import {type Service, startService} from '../e2e/service.ts';
 import {fullSummary} from '../report/summaries.ts';
@@ -214,7 +214,7 @@ test('runs of two years and two accounts are told apart, and a killed one has no
       },
       ...more,
     });
-    rememberRun(summary, {env, now: Date.now, warn: sentence => expect.fail(String(sentence))});
+    saveRunInHistory(summary, {env, now: Date.now, warn: sentence => expect.fail(String(sentence))});
   };
   keep(
     {

@@ -1,10 +1,14 @@
 import {expect, test} from 'vitest';
-import {doubtCountries} from '../../src/columns/first-row-checks.ts';
-import {cellReader} from '../../src/columns/targets.ts';
+import {describeUnknownCountry} from '../../src/columns/first-row-checks.ts';
+import {createCellReader} from '../../src/columns/targets.ts';
 import {csvRows} from '../lookup/rows.ts';
 
 const doubtOf = (...countries: string[]) =>
-  doubtCountries('land', cellReader('land', ['land']), csvRows(...countries.map(country => [country])));
+  describeUnknownCountry(
+    'land',
+    createCellReader('land', ['land']),
+    csvRows(...countries.map(country => [country])),
+  );
 
 test.each([
   ['DE', 'Austria', '+49', 'n/a', '-', '', ' '],

@@ -1,12 +1,12 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {namesAnotherKind, namesKind, readHeader} from '../../src/columns/recognize/header.ts';
+import {hasHeaderWord, namesSomeoneElse, readHeaderKinds} from '../../src/columns/recognize/header.ts';
 import {tokenize} from '../../src/columns/recognize/vocabulary.ts';
 import headerWords from '../../src/columns/recognize/words.json' with {type: 'json'};
 
 /** `phone`, `phone?` for a hint; several by blanks. */
 const says = (header: string) =>
-  [...readHeader(header)]
+  [...readHeaderKinds(header)]
     .filter(([, {strength}]) => strength !== 'mentioned')
     .map(([kind, {strength}]) => (strength === 'named' ? kind : `${kind}?`))
     .join(' ');
@@ -92,7 +92,7 @@ test.each([
   ...headers('Email | Business Phone | client_ip | Contact Email | Requester email').map(
     header => [header, false] as const,
   ),
-])('%j names another party: %j', (header, expected) => expect(namesAnotherKind(header)).toBe(expected));
+])('%j names another party: %j', (header, expected) => expect(namesSomeoneElse(header)).toBe(expected));
 
 test.each([
   ['order_no', true],
@@ -102,7 +102,7 @@ test.each([
   ['nr', false],
   ['Kontakt', false],
 ])('%j names other digits: %j', (header, expected) =>
-  expect(namesKind(header, 'otherDigits')).toBe(expected),
+  expect(hasHeaderWord(header, 'otherDigits')).toBe(expected),
 );
 
 test.each(
@@ -110,14 +110,14 @@ test.each(
   Correo alumno | Adresse e-mail du client | Email клиента | E-posta Adresi | お客様メールアドレス | 用户邮箱 | 고객 이메일 | ग्राहक ईमेल
   Default Address Phone | Phone 2 - Value | Business Phone | Kundentelefonnummer | Handynr. | Tel. privat | Телефон клиента | Téléphone du client | お客様電話番号 | 고객 휴대폰번호
   OPTIN_IP | last_sign_in_ip | LASTLOGINIP | client.ipAddress | customer_ip_address | http_x_forwarded_for | X-Real-IP | Browser IP | details.request.ip | custom:signup_ip`),
-)('%s is plainly the person', header => expect([...readHeader(header).values()][0]?.isPlain).toBe(true));
+)('%s is plainly the person', header => expect([...readHeaderKinds(header).values()][0]?.isPlain).toBe(true));
 
 test.each(
   headers(`Accountant Email | friend's_email | Guest Email(s) | Who referred you? Their e-mail: | Mail du conjoint | Correo gestoría | Mutter Handy | Bevollmächtigter Tel. | Email юриста
   Booker Phone | Current employer phone | Delivery driver phone | पिता का मोबाइल | 保護者携帯 | 보호자 연락처 | Veli Tel | Szülő telefonszáma | Kontaktní telefon rodiče | E-mail do contador
   NS1 IP | MX IP | edge ip`),
 )('%s may be another party', header => {
-  expect([...readHeader(header).values()][0]?.isPlain).toBe(false);
+  expect([...readHeaderKinds(header).values()][0]?.isPlain).toBe(false);
 });
 
 test('words are the same in any case, with or without accents, and parted in any way', () => {
@@ -136,7 +136,7 @@ test('every phrase is found by itself, in small and in capital letters', () => {
       for (const phrase of (words as Partial<Record<string, string>>)[kind]?.split(',') ?? []) {
         const plain = phrase.replace('?', '').trim();
         const found = [plain, plain.toUpperCase()].map(header =>
-          [...readHeader(header).keys()].includes(kind),
+          [...readHeaderKinds(header).keys()].includes(kind),
         );
         expect([language, plain, ...found]).toEqual([language, plain, true, true]);
       }

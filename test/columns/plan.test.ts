@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {createPlan, type PlannedCell, type VerdictCells} from '../../src/columns/plan-row.ts';
-import {cellReader, requireColumn, targetsOf} from '../../src/columns/targets.ts';
+import {createRowPlanner, type PlannedCell, type VerdictCells} from '../../src/columns/plan-row.ts';
+import {createCellReader, makeTargets, requireColumn} from '../../src/columns/targets.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 
 const columns = ['ip', 'phone', 'email', 'country', 'token', 'id'];
@@ -8,13 +8,13 @@ const [row = csvRows([])[0]] = csvRows(['192.0.2.1', '2025550143', 'Jo@EXAMPLE.c
 if (row === undefined) throw new Error('there is one row');
 
 const target = (operation: 'ip' | 'phone' | 'email' | 'verify', column: string) =>
-  targetsOf(operation, [{column}], columns);
+  makeTargets(operation, [{column}], columns);
 const params = (planned: PlannedCell | undefined) =>
   planned?.status === 'ask' ? planned.lookup.params : planned;
 
 test('each target is planned from its own cell', () => {
   const targets = [...target('email', 'email'), ...target('ip', 'ip'), ...target('phone', 'phone')];
-  const plan = createPlan(targets, {countryOf: () => cellReader('country', columns)});
+  const plan = createRowPlanner(targets, {countryOf: () => createCellReader('country', columns)});
   expect(plan(row).map(params)).toEqual([
     {email: 'Jo@example.com'},
     {ip: '192.0.2.1'},
@@ -23,8 +23,8 @@ test('each target is planned from its own cell', () => {
 });
 
 test('the country column goes before the default country, which fills its gaps', () => {
-  const cells = {countryOf: () => cellReader('country', columns), defaultCountry: 'GB'};
-  const plan = createPlan(target('phone', 'phone'), cells);
+  const cells = {countryOf: () => createCellReader('country', columns), defaultCountry: 'GB'};
+  const plan = createRowPlanner(target('phone', 'phone'), cells);
   const [gap] = csvRows(['', '020 7946 0958', '', '  ', '', '']);
   const [elsewhere] = csvRows(['', '2079460123', '', 'gb', '', '']);
   expect(params(plan(row)[0])).toEqual({phone: '+12025550143'});
@@ -33,7 +33,9 @@ test('the country column goes before the default country, which fills its gaps',
 });
 
 test('a number that comes again is read with the country of its own row', () => {
-  const plan = createPlan(target('phone', 'phone'), {countryOf: () => cellReader('country', columns)});
+  const plan = createRowPlanner(target('phone', 'phone'), {
+    countryOf: () => createCellReader('country', columns),
+  });
   const rows = ['us', 'us', 'us', 'gb', 'gb', 'us'].map(country => ['', '2079460123', '', country, '', '']);
   const asked = csvRows(...rows).map(one => params(plan(one)[0]));
   const [us, gb] = [{phone: '+12079460123'}, {phone: '+442079460123'}];
@@ -46,17 +48,17 @@ test('a total below the list is not looked up, and its empty cells stay empty; a
   const first = csvRows(...people, ['Total', '192.0.2.7', ''], ['Exported by Jo', '192.0.2.8', '']);
   const names = ['name', 'ip', 'email'];
   const targets = [
-    ...targetsOf('ip', [{column: 'ip'}], names),
-    ...targetsOf('email', [{column: 'email'}], names),
+    ...makeTargets('ip', [{column: 'ip'}], names),
+    ...makeTargets('email', [{column: 'email'}], names),
   ];
-  const plan = createPlan(targets, {}, first);
+  const plan = createRowPlanner(targets, {}, first);
   const [total, person] = csvRows(['Total', '192.0.2.7', ''], ['Total', '192.0.2.7', 'jo@example.com']);
   expect(total && plan(total)).toEqual([{status: 'skipped', error: 'footer'}, {status: 'empty'}]);
   expect(person && plan(person).map(({status}) => status)).toEqual(['ask', 'ask']);
 });
 
 test('a cell without a call has its reason', () => {
-  const plan = createPlan(
+  const plan = createRowPlanner(
     [...target('ip', 'ip'), ...target('email', 'email'), ...target('phone', 'phone')],
     {},
   );
@@ -69,20 +71,20 @@ test('a cell without a call has its reason', () => {
 });
 
 test('a row that lacks the cell is empty there', () => {
-  const plan = createPlan(target('ip', 'id'), {});
+  const plan = createRowPlanner(target('ip', 'id'), {});
   const [short] = csvRows(['192.0.2.1']);
   expect(short && plan(short)).toEqual([{status: 'empty'}]);
 });
 
 const verdict: VerdictCells = {
   actionId: 'a/1',
-  id: cellReader('id', columns),
-  email: cellReader('email', columns),
-  phone: cellReader('phone', columns),
+  id: createCellReader('id', columns),
+  email: createCellReader('email', columns),
+  phone: createCellReader('phone', columns),
 };
 
 test('a verdict is sent with all values beside its token, except invalid ones', () => {
-  const plan = createPlan(target('verify', 'token'), {verdict, defaultCountry: 'US'});
+  const plan = createRowPlanner(target('verify', 'token'), {verdict, defaultCountry: 'US'});
   expect(params(plan(row)[0])).toEqual({
     action_id: 'a/1',
     token: 'tok-1',
@@ -95,7 +97,7 @@ test('a verdict is sent with all values beside its token, except invalid ones', 
 });
 
 test('a repair of several values that go into one call is told once', () => {
-  const plan = createPlan(target('verify', 'token'), {verdict, defaultCountry: 'US'});
+  const plan = createRowPlanner(target('verify', 'token'), {verdict, defaultCountry: 'US'});
   const [formulas] = csvRows(['', '="12025550143"', '="jo@example.com"', '', 'tok-1', '="u7"']);
   expect(formulas && plan(formulas)).toMatchObject([{status: 'ask', repairs: ['formula_text']}]);
 });
@@ -104,7 +106,7 @@ test('the first rows show if numbers lost their plus, also for numbers sent with
   const rows = csvRows(...Array.from({length: 5}, (_, n) => ['', `49171392000${n}`, '', 'DE', 'tok-1', '']));
   const cells = {verdict, defaultCountry: 'DE'};
   const asked = (first: typeof rows) =>
-    createPlan(
+    createRowPlanner(
       [...target('phone', 'phone'), ...target('verify', 'token')],
       cells,
       first,
@@ -120,7 +122,7 @@ test('the first rows show if numbers lost their plus, also for numbers sent with
 });
 
 test('a verdict is another one with another id; the same lookup has the same key', () => {
-  const plan = createPlan(target('verify', 'token'), {verdict});
+  const plan = createRowPlanner(target('verify', 'token'), {verdict});
   const keys = csvRows(
     ['', '', '', '', 'tok-1', 'u1'],
     ['', '', '', '', 'tok-1', 'u2'],
@@ -152,19 +154,19 @@ test.each([
   ['{"a":{}}', 'a.constructor.name', undefined],
   ['{"__proto__":"192.0.2.1"}', '__proto__', '192.0.2.1'],
 ])('NDJSON: the cell of %s at %s is %j', (raw, name, expected) => {
-  expect(cellReader(name, [])(ndjsonRow(raw))).toBe(expected);
+  expect(createCellReader(name, [])(ndjsonRow(raw))).toBe(expected);
 });
 
 test('NDJSON: a cell that is nested too deep is text that no value looks like', () => {
   const raw = `{"ip":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-  expect(cellReader('ip', [])(ndjsonRow(raw))).toBe('nested too deep');
+  expect(createCellReader('ip', [])(ndjsonRow(raw))).toBe('nested too deep');
 });
 
 test('two columns for one operation have their own names as prefixes, unless told otherwise', () => {
   const choices = [{column: 'email'}, {column: 'id', prefix: 'other_'}];
-  expect(targetsOf('ip', choices, columns).map(({prefix}) => prefix)).toEqual(['email_', 'other_']);
-  expect(targetsOf('ip', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['ip_']);
-  expect(targetsOf('verify', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['verdict_']);
+  expect(makeTargets('ip', choices, columns).map(({prefix}) => prefix)).toEqual(['email_', 'other_']);
+  expect(makeTargets('ip', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['ip_']);
+  expect(makeTargets('verify', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['verdict_']);
 });
 
 test('a column that is not there is an error that names the nearest one', () => {

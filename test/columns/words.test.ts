@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {tokenize} from '../../src/columns/recognize/vocabulary.ts';
 import headers from '../../src/columns/recognize/words.json' with {type: 'json'};
-import {phoneCountry} from '../../src/operations/country.ts';
+import {parsePhoneCountry} from '../../src/operations/country.ts';
 import others from '../../src/operations/words.json' with {type: 'json'};
 
 const groups = new Set(
@@ -37,5 +37,7 @@ test('no word of a kind means another party, or digits that are none', () => {
 test('placeholders are in small letters, and aliases are of countries', () => {
   const placeholders = others.placeholders.flatMap(texts => texts.split('|'));
   expect(placeholders.filter(text => text !== text.toLowerCase() || text.length >= 20)).toEqual([]);
-  expect(Object.keys(others.countryAliases).filter(name => phoneCountry(name) === undefined)).toEqual([]);
+  expect(Object.keys(others.countryAliases).filter(name => parsePhoneCountry(name) === undefined)).toEqual(
+    [],
+  );
 });

@@ -4,7 +4,7 @@ import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import {afterEach, expect, test, vi} from 'vitest';
 import {KEY_LENGTH} from '../../src/ledger/lookup.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
-import {Pairs} from '../../src/output/earlier/pairs.ts';
+import {RowMatcher} from '../../src/output/earlier/pairs.ts';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
@@ -192,7 +192,7 @@ test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and
     createHash('sha256').update(`${index}`).digest('base64url'),
   );
   const refused = expect.objectContaining({code: 'temporary_unwritable', exitCode: 9});
-  const pairs = new Pairs(most);
+  const pairs = new RowMatcher(most);
   const distinct = new DistinctKeys(most);
   expect(() => {
     for (const [number, key] of keys.entries()) pairs.match('old', key, {number, cells: [key]});

@@ -10,7 +10,12 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {checkWritable, existingPart, makeDirectory, makePrivateDirectory} from '../../src/disk/directory.ts';
+import {
+  checkWritable,
+  makeDirectory,
+  makePrivateDirectory,
+  nearestExistingPath,
+} from '../../src/disk/directory.ts';
 import {orThrowTemporaryUnwritable, temporaryDirectory} from '../../src/disk/temporary.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
 import {newDirectory} from '../support/new-directory.ts';
@@ -80,7 +85,7 @@ test('a path is checked by its nearest part that exists, and nothing is made for
   writeFileSync(at('file'), '');
   for (const path of [at(), at('file'), at('new'), at('new', 'deep', 'er')]) checkWritable(path);
   expect(() => checkWritable(at('file', 'below'))).toThrow(expect.objectContaining({code: 'ENOTDIR'}));
-  expect(existingPart(at('new', 'deep'))).toBe(at());
+  expect(nearestExistingPath(at('new', 'deep'))).toBe(at());
   expect(readdirSync(at())).toEqual(['file']);
 });
 

@@ -1,7 +1,7 @@
 import {linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {fileIdOf, isSameFile, realPath} from '../../src/disk/path.ts';
+import {identifyFile, isSameFile, realPath} from '../../src/disk/path.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();
@@ -28,7 +28,7 @@ test('two paths are one file by any link, and files to come also in other spelli
   linkSync(at('a.csv'), at('hard.csv'));
   symlinkSync('a.csv', at('soft.csv'));
   symlinkSync('to-come.csv', at('dangling.csv'));
-  const isSame = (a: string, b: string) => isSameFile(fileIdOf(at(a)), fileIdOf(at(b)));
+  const isSame = (a: string, b: string) => isSameFile(identifyFile(at(a)), identifyFile(at(b)));
   for (const [a, b, expected] of [
     ['a.csv', 'hard.csv', true],
     ['soft.csv', 'a.csv', true],

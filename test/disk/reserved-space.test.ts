@@ -1,7 +1,7 @@
 import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
-import {Spare} from '../../src/disk/reserved-space.ts';
+import {SpareFile} from '../../src/disk/reserved-space.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const at = newDirectory();
@@ -9,7 +9,7 @@ const at = newDirectory();
 test('space is reserved in full, also where a kill cut the file off, and again after its release', () => {
   const path = at('spare');
   writeFileSync(path, 'cut off');
-  const spare = new Spare(path);
+  const spare = new SpareFile(path);
   for (const _ of [1, 2]) {
     spare.hold();
     expect(statSync(path).size).toBe(1_048_576);

@@ -1,5 +1,12 @@
 import {expect, test} from 'vitest';
-import {adviseRepair, isBusy, isDamage, isFull, Sqlite, sqliteCode} from '../../src/disk/sqlite.ts';
+import {
+  adviseRepair,
+  isBusyError,
+  isDamageError,
+  isDiskFullError,
+  Sqlite,
+  sqliteCode,
+} from '../../src/disk/sqlite.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const at = newDirectory();
@@ -21,7 +28,7 @@ test.each([
   ['ENOSPC', 'full'],
 ])('%s means: %s', (code, expected) => {
   const error = failure(code);
-  const means = {busy: isBusy(error), full: isFull(error), damage: isDamage(error)};
+  const means = {busy: isBusyError(error), full: isDiskFullError(error), damage: isDamageError(error)};
   expect(Object.entries(means).flatMap(([name, does]) => (does ? [name] : []))).toEqual(
     expected === undefined ? [] : [expected],
   );
@@ -30,8 +37,8 @@ test.each([
 });
 
 test('a full disk is one also as the cause of an error', () => {
-  expect(isFull(failure('output_unwritable', failure('SQLITE_FULL')))).toBe(true);
-  expect(isFull(failure('output_unwritable', failure('SQLITE_BUSY')))).toBe(false);
+  expect(isDiskFullError(failure('output_unwritable', failure('SQLITE_FULL')))).toBe(true);
+  expect(isDiskFullError(failure('output_unwritable', failure('SQLITE_BUSY')))).toBe(false);
 });
 
 test('of work that fails nothing is kept, and the file can be used on; a reader sees one state throughout', () => {

@@ -1,7 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {unaskedCodes} from '../../src/ledger/lookup.ts';
-import {INTERRUPTED} from '../../src/ledger/run/entry.ts';
+import {INTERRUPTED_CODE} from '../../src/ledger/run/entry.ts';
 import {
   callCodes,
   codeAdvice,
@@ -81,7 +81,7 @@ test('docs/formats.md has every repair, with an example', () => {
 });
 
 test('a call that a kill interrupted has its sentence, as a row can say so', () => {
-  expect(codeMeaning(`ip.${INTERRUPTED}`)).not.toBe('');
+  expect(codeMeaning(`ip.${INTERRUPTED_CODE}`)).not.toBe('');
 });
 
 test('every code means something, and advice is of codes that there are', () => {

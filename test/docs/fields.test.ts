@@ -2,7 +2,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {z} from 'zod';
 import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
-import {type AnswerField, fieldsOf} from '../../src/output/columns.ts';
+import {type AnswerField, fieldsOfOperation} from '../../src/output/columns.ts';
 
 const path = new URL('../../docs/fields.md', import.meta.url).pathname;
 const MARK = '<!-- operations: what follows is made from src/operations -->\n';
@@ -36,7 +36,9 @@ function linesOf(name: string, schema: z.ZodType): string[] {
 
 function sectionOf(name: Operation): string {
   const {title, path: at, summary, prefix} = operations[name];
-  const fields = fieldsOf(name).flatMap(field => linesOf(prefix + field.name, schemaAt(name, field)));
+  const fields = fieldsOfOperation(name).flatMap(field =>
+    linesOf(prefix + field.name, schemaAt(name, field)),
+  );
   return `
 ## ${title}: \`${name}\`
 
@@ -54,7 +56,7 @@ test('docs/fields.md has every field of every operation (UPDATE=1 writes it)', (
 });
 
 test.each(operationNames)('%s: every field and code has one sentence', name => {
-  const sentences = fieldsOf(name)
+  const sentences = fieldsOfOperation(name)
     .flatMap(field => linesOf(field.name, schemaAt(name, field)))
     .map(line => line.slice(line.indexOf(': ') + 2));
   for (const sentence of [...sentences, ...Object.values(operations[name].codes)])

@@ -1,6 +1,6 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {FleetLane, type LeavingValue} from '../../src/fleet/fleet-lane.ts';
-import {type Chunk, chunkValuesAt} from '../../src/fleet/protocol.ts';
+import {type Chunk, chooseChunkSize} from '../../src/fleet/protocol.ts';
 import type {Rate} from '../../src/job/values.ts';
 import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
 
@@ -55,8 +55,8 @@ test.each([
   [8_000, 2, 128],
   [800, 0, 60],
 ])('at %d calls a second by %d workers, a chunk has %d values', async (perSecond, workers, values) => {
-  expect(chunkValuesAt(perSecond / 1_000, workers)).toBe(values);
-  const {add, sent} = open('unlimited', () => chunkValuesAt(perSecond / 1_000, workers));
+  expect(chooseChunkSize(perSecond / 1_000, workers)).toBe(values);
+  const {add, sent} = open('unlimited', () => chooseChunkSize(perSecond / 1_000, workers));
   await add(values + 1);
   expect(sent.map(([{asks}]) => asks.length)).toEqual([values, 1]);
 });

@@ -1,5 +1,5 @@
 import {expect} from 'vitest';
-import {chunkValuesAt} from '../../src/fleet/protocol.ts';
+import {chooseChunkSize} from '../../src/fleet/protocol.ts';
 import {type Books, booksOf, listOf} from '../support/crash.ts';
 import {held} from '../support/main.ts';
 import {until} from '../support/until.ts';
@@ -10,7 +10,7 @@ export const LATENCY = 60;
 /** Calls that a worker has in flight at most. */
 const IN_FLIGHT = 16;
 /** Values that such a worker has in hand at most: two chunks of its pace. */
-export const IN_HAND = 2 * chunkValuesAt(IN_FLIGHT / LATENCY, 1);
+export const IN_HAND = 2 * chooseChunkSize(IN_FLIGHT / LATENCY, 1);
 /** Values that are out at most with two such workers. */
 export const OUT = 2 * IN_HAND;
 /** Calls that a held run has answered. */

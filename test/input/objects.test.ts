@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {givenRows, objectRecord} from '../../src/input/objects.ts';
+import {createObjectSource, makeObjectRecord} from '../../src/input/objects.ts';
 
 const LIMIT = 1_000;
 const tooLarge = {type: 'reject', record: 3, reason: 'too_large'};
@@ -7,7 +7,7 @@ const tooLarge = {type: 'reject', record: 3, reason: 'too_large'};
 describe('a row that a program gives', () => {
   it('comes back as it is, with its number', () => {
     const row = {ip: '192.0.2.1', seen: new Date(0), [Symbol('own')]: 1};
-    const record = objectRecord(row, 3, LIMIT);
+    const record = makeObjectRecord(row, 3, LIMIT);
     expect(record).toMatchObject({type: 'object', record: 3, line: 3});
     expect(record.type === 'object' && record.value).toBe(row);
   });
@@ -19,7 +19,7 @@ describe('a row that a program gives', () => {
     ['192.0.2.1', 'a string'],
     [17, 'a number'],
   ])('is an object: %j is rejected', (given, found) => {
-    expect(objectRecord(given, 3, LIMIT)).toMatchObject({
+    expect(makeObjectRecord(given, 3, LIMIT)).toMatchObject({
       type: 'reject',
       record: 3,
       reason: 'not_an_object',
@@ -34,7 +34,7 @@ describe('a row that a program gives', () => {
     ['an inner object', {user: {about: {note: 'x'.repeat(LIMIT)}}}],
     ['a map', {all: new Map([['a', {note: 'x'.repeat(LIMIT)}]])}],
   ])('is rejected if it holds too much: %s', (_, row) => {
-    expect(objectRecord(row, 3, LIMIT)).toMatchObject(tooLarge);
+    expect(makeObjectRecord(row, 3, LIMIT)).toMatchObject(tooLarge);
   });
 
   it('has its size counted once, whatever refers to it, without what the program’s own objects hold', () => {
@@ -44,13 +44,13 @@ describe('a row that a program gives', () => {
     row.client = new (class {
       cache = 'x'.repeat(10 * LIMIT);
     })();
-    expect(objectRecord(row, 3, LIMIT)).toMatchObject({type: 'object', value: row});
+    expect(makeObjectRecord(row, 3, LIMIT)).toMatchObject({type: 'object', value: row});
   });
 });
 
 it('the columns of given rows are the names of their first rows, in order of first appearance', () => {
   const rows = [{ip: '192.0.2.1', id: 1}, null, {mail: 'user@example.com', ip: ''}];
-  const {format, sample} = givenRows(rows);
+  const {format, sample} = createObjectSource(rows);
   expect(format.columns).toEqual(['ip', 'id', 'mail']);
   expect(sample).toHaveLength(3);
 });

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, createPlaceOf} from '../../src/job/parse.ts';
+import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
 
 function job(inputs: readonly string[], output?: string, given: object = {}, fromFile = false) {
   const {
@@ -13,7 +13,11 @@ function job(inputs: readonly string[], output?: string, given: object = {}, fro
     output: ___,
     ...settings
   } = checkSettings(undefined, {endpoint: 'embedded', ...given});
-  return resolveJob({inputs, output, settings, fromFile, placeOf: createPlaceOf(undefined, {})}, {}, false);
+  return resolveJob(
+    {inputs, output, settings, fromFile, placeOf: createSettingLocator(undefined, {})},
+    {},
+    false,
+  );
 }
 
 function codeOf(work: () => unknown): string | undefined {
@@ -146,7 +150,7 @@ describe('files', () => {
   test('--restart begins no new count for an earlier day', () => {
     mkdirSync(at('day-2026-01-01.csv.run'), {recursive: true});
     const {settings} = job(['in.csv'], 'out.csv', {restart: true});
-    const placeOf = createPlaceOf(undefined, {});
+    const placeOf = createSettingLocator(undefined, {});
     const source = {inputs: ['in.csv'], output: at('day-{date}.csv'), settings, fromFile: false, placeOf};
     const {unfinished = []} = resolveJob(source, {}, false);
     const earlier = unfinished.map(day => day.resolve());

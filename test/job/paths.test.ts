@@ -2,7 +2,7 @@ import {closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync} from
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
-import {syncPath} from '../../src/disk/replace.ts';
+import {syncDirectory} from '../../src/disk/replace.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
 import {expandPatterns, fillDate, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
@@ -55,8 +55,8 @@ it('on Windows the user’s directories are below %LOCALAPPDATA%, and a director
   const named = {LOCALAPPDATA: '/local', XDG_STATE_HOME: '/state'};
   expect(userDirectory('state', named, 'win32')).toBe(join('/state', 'bulk-enrich'));
   expect(userDirectory('state', named, 'linux')).toBe(join('/state', 'bulk-enrich'));
-  expect(() => syncPath('/nowhere/at/all', 'win32')).not.toThrow();
-  expect(() => syncPath('/nowhere/at/all', 'linux')).toThrow('ENOENT');
+  expect(() => syncDirectory('/nowhere/at/all', 'win32')).not.toThrow();
+  expect(() => syncDirectory('/nowhere/at/all', 'linux')).toThrow('ENOENT');
 });
 
 it.runIf(process.platform === 'linux')('a directory whose file system can’t sync it is used as it is', () => {
@@ -64,5 +64,5 @@ it.runIf(process.platform === 'linux')('a directory whose file system can’t sy
   const file = openSync(directory, 'r');
   expect(() => fsyncSync(file)).toThrow('EINVAL');
   closeSync(file);
-  expect(() => syncPath(directory)).not.toThrow();
+  expect(() => syncDirectory(directory)).not.toThrow();
 });

@@ -3,10 +3,10 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import {checkSettings, createPlaceOf, readJobFile} from '../../src/job/parse.ts';
+import {checkSettings, createSettingLocator, readJobFile} from '../../src/job/parse.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
-import {rejectionTerm} from '../../src/job/values.ts';
+import {rejectionAgeMs} from '../../src/job/values.ts';
 import {parseYaml} from '../../src/job/yaml.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
@@ -106,7 +106,7 @@ test.each([
 ])('with ages %j in days, a rejection is valid for %i days', (ages, days) => {
   const DAY_MS = 86_400_000;
   const given = Object.fromEntries(Object.entries(ages).map(([name, age]) => [name, age * DAY_MS]));
-  expect(rejectionTerm(given)).toBe(days * DAY_MS);
+  expect(rejectionAgeMs(given)).toBe(days * DAY_MS);
 });
 
 const CHARGES = {rejected: 'maybe', throttled: 'free'};
@@ -311,10 +311,10 @@ test('keys of a job file may have dashes, too; NO is a country', () => {
 
 test('of a flag that was given more than once a complaint says which it means', () => {
   const thresholds = (...failIf: string[]) =>
-    createPlaceOf(undefined, {failIf})(['failIf', failIf.length - 1]);
+    createSettingLocator(undefined, {failIf})(['failIf', failIf.length - 1]);
   expect(thresholds('risk.hgh > 1')).toBe('--fail-if');
   expect(thresholds('risk.high > 1', 'risk.hgh > 1')).toBe('--fail-if (number 2)');
-  expect(createPlaceOf(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
+  expect(createSettingLocator(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
 });
 
 test.each([

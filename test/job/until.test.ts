@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseMoment} from '../../src/job/settings/until.ts';
+import {resolveUntil} from '../../src/job/settings/until.ts';
 
 test.each([
   ['later today', '06:00', 'UTC', '2031-05-06T02:00:00Z', '2031-05-06T06:00:00Z'],
@@ -34,15 +34,15 @@ test.each([
   ['twice, behind', '01:30', 'America/New_York', '2031-11-02T04:00:00Z', '2031-11-02T05:30:00Z'],
 ])('the next time that clocks show it: %s', (_, time, zone, now, expected) => {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
-  const found = parseMoment({minutes: hours * 60 + minutes, zone}, Date.parse(now));
+  const found = resolveUntil({minutes: hours * 60 + minutes, zone}, Date.parse(now));
   expect(new Date(found).toISOString()).toBe(new Date(expected).toISOString());
 });
 
 test('a length of time counts from the start of the command', () => {
-  expect(parseMoment({afterMs: 7_200_000}, 1_000)).toBe(7_201_000);
+  expect(resolveUntil({afterMs: 7_200_000}, 1_000)).toBe(7_201_000);
 });
 
 test("without a zone, this process' own clocks are meant", () => {
-  const found = new Date(parseMoment({minutes: 390}, Date.parse('2031-05-06T02:00:00Z')));
+  const found = new Date(resolveUntil({minutes: 390}, Date.parse('2031-05-06T02:00:00Z')));
   expect([found.getHours(), found.getMinutes()]).toEqual([6, 30]);
 });

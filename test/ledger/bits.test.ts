@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
-import {Bits} from '../../src/ledger/bits.ts';
+import {BitSet} from '../../src/ledger/bits.ts';
 import {intelligenceLookup} from '../../src/ledger/lookup.ts';
 import {bitOf} from '../../src/ledger/run/ledger-writer.ts';
 
 test('a set has the numbers that were added, and no others', () => {
-  const bits = new Bits();
+  const bits = new BitSet();
   const added = [0, 7, 8, 32_767, 32_768, 1_000_003];
   for (const number of added) bits.add(number);
   const near = added.flatMap(number => [number - 1, number, number + 1]).filter(number => number >= 0);

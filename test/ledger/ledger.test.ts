@@ -4,17 +4,17 @@ import {Sqlite} from '../../src/disk/sqlite.ts';
 import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import {
+  addDoubt,
   type BookedAttempt,
   type LedgerEntry,
   newEntry,
   noAttempts,
-  withDoubt,
 } from '../../src/ledger/run/entry.ts';
 import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
 import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
 import {zeroRunCounts} from '../../src/ledger/run/spending.ts';
-import {isAnswered} from '../../src/ledger/run/tally.ts';
-import {historyAfter} from '../../src/lookup/policy.ts';
+import {hasOperationAnswer} from '../../src/ledger/run/tally.ts';
+import {historyAfterAttempt} from '../../src/lookup/policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();
@@ -53,7 +53,7 @@ const inDoubt = (key: string): BookedAttempt => ({
     dispatch: 7,
     attempt: ambiguous,
     charge: 'maybe',
-    history: withDoubt(noAttempts, ambiguous),
+    history: addDoubt(noAttempts, ambiguous),
     retry: false,
   },
 });
@@ -74,7 +74,7 @@ function send(ledger: Ledger, ...all: readonly BookedAttempt[]): void {
   expect(ledger.reserve(all.map(({key, cost}) => call(key, cost, known.get(key))))).toBe(all.length);
   for (const booked of all) {
     const before = known.get(booked.key)?.history ?? noAttempts;
-    const history = historyAfter(before, booked.attempt, booked.charge);
+    const history = historyAfterAttempt(before, booked.attempt, booked.charge);
     record(ledger, {...booked, history});
   }
 }
@@ -410,9 +410,9 @@ test('rejections that are known from before do not show that the service answers
   const adopt = (key: string, outcome: Outcome) => ledger.adopt(newEntry({operation: 'ip', key}), outcome);
   adopt('a', {status: 'failed', error: 'no', rejected: true, boughtAt: 1_000});
   adopt('b', {status: 'failed', error: 'used up'});
-  expect([isAnswered(ledger.tally, 'ip'), ledger.tally.operations.ip.fromStore]).toEqual([false, 1]);
+  expect([hasOperationAnswer(ledger.tally, 'ip'), ledger.tally.operations.ip.fromStore]).toEqual([false, 1]);
   adopt('c', {status: 'ok', data: '{}', boughtAt: 1_000});
-  expect(isAnswered(ledger.tally, 'ip')).toBe(true);
+  expect(hasOperationAnswer(ledger.tally, 'ip')).toBe(true);
   ledger.close();
 });
 

@@ -3,17 +3,17 @@ import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
 import type {Canonical} from '../../src/operations/canonical.ts';
 import {readCell} from '../../src/operations/cell.ts';
-import {phoneCountry} from '../../src/operations/country.ts';
+import {parsePhoneCountry} from '../../src/operations/country.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
 import {canonicalPhone, phoneHabits} from '../../src/operations/phone.ts';
 import {operations} from '../../src/operations/table.ts';
 import {
-  besideToken,
   canonicalToken,
-  perBeside,
+  perVerifyInput,
   TEST_ACTION_ALWAYS_PASS,
   TEST_ACTION_NEVER_PASS,
+  verifyInputs,
 } from '../../src/operations/verify.ts';
 
 /** A canonical value as one text: the value and what was repaired, `empty`, or the code behind a `!`. */
@@ -378,7 +378,7 @@ test.each([
   ['DE - France', undefined],
   ['Congo', undefined],
 ])('country %j is %s', (text, code) => {
-  expect(phoneCountry(text)).toEqual(code && {defaultCountry: code});
+  expect(parsePhoneCountry(text)).toEqual(code && {defaultCountry: code});
 });
 
 test('a phone number in an unassigned range is still looked up', () => {
@@ -512,11 +512,11 @@ test.each([
   ['  ', 'empty'],
   ['a\u0000', '!unreadable_characters'],
 ])('identifier %j → %s', (text, expected) => {
-  expect(shown(besideToken.id.canonical(text))).toBe(expected);
+  expect(shown(verifyInputs.id.canonical(text))).toBe(expected);
 });
 
 test('values sent beside a token are part of its identity; test actions are free', () => {
-  expect(perBeside(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
+  expect(perVerifyInput(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
   const sent = {
     action_id: 'login',
     token: 't',

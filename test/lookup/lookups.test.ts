@@ -1,7 +1,7 @@
 import {afterEach, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {AnswerStore} from '../../src/ledger/answers/store.ts';
-import {intelligenceLookup, type Lookup, lookupForRequest, type Result} from '../../src/ledger/lookup.ts';
+import {type CellResult, intelligenceLookup, type Lookup, lookupForRequest} from '../../src/ledger/lookup.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import type {LaneSettings, LookupOptions, Waiter} from '../../src/lookup/call.ts';
 import {Gate} from '../../src/lookup/gate.ts';
@@ -69,10 +69,10 @@ function opened({maxCredits, attempts, ...more}: Given = {}) {
   });
   const lookups = new Lookups(gate);
   /** Results of rows with these lookups, which come in the order of the rows. */
-  const ask = (...all: readonly Lookup[]): Promise<Result>[] => {
+  const ask = (...all: readonly Lookup[]): Promise<CellResult>[] => {
     const waiters: Waiter[] = [];
     const results = all.map(
-      (lookup, row) => new Promise<Result>(tell => void waiters.push({lookup, row, tell})),
+      (lookup, row) => new Promise<CellResult>(tell => void waiters.push({lookup, row, tell})),
     );
     void lookups.ask(waiters);
     return results;

@@ -4,15 +4,15 @@ import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
 import type {Cost} from '../../src/job/settings/cost.ts';
 import {noAttempts} from '../../src/ledger/run/entry.ts';
 import {
-  askedMs,
   type Blame,
   backoffMs,
   blamesValue,
-  chargeOf,
-  historyAfter,
+  chargeOfAttempt,
+  historyAfterAttempt,
   nextStep,
   type PolicySettings,
   policyNumbers,
+  requestedWaitMs,
   retryMs,
   throttleMs,
 } from '../../src/lookup/policy.ts';
@@ -61,13 +61,15 @@ test.each([
   ['brokenToken', 'maybe'],
   ['odd', 'maybe'],
 ] as const)('%s is %s', (kind, charge) => {
-  expect(chargeOf(kinds[kind], settings.cost)).toBe(charge);
+  expect(chargeOfAttempt(kinds[kind], settings.cost)).toBe(charge);
 });
 
 test('a call that may have been charged without an answer leaves a doubt', () => {
   const doubtful = (own: Partial<Cost> = {}) =>
     Object.entries(kinds).flatMap(([name, kind]) =>
-      historyAfter(noAttempts, kind, chargeOf(kind, {...settings.cost, ...own})).doubts > 0 ? [name] : [],
+      historyAfterAttempt(noAttempts, kind, chargeOfAttempt(kind, {...settings.cost, ...own})).doubts > 0
+        ? [name]
+        : [],
     );
   const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
   const rejections = ['rejected', 'bad'];
@@ -78,8 +80,11 @@ test('a call that may have been charged without an answer leaves a doubt', () =>
 
 test('the cost of throttled and rejected calls is a setting', () => {
   const own: Cost = {throttled: 'spent', rejected: 'free'};
-  expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
-  expect(chargeOf(kinds.notSent, own)).toBe('free');
+  expect([chargeOfAttempt(kinds.throttled, own), chargeOfAttempt(kinds.rejected, own)]).toEqual([
+    'spent',
+    'free',
+  ]);
+  expect(chargeOfAttempt(kinds.notSent, own)).toBe('free');
 });
 
 describe('the next step', () => {
@@ -260,6 +265,6 @@ describe('waits', () => {
     ['both', {retryAfter: '3', limits: {'ratelimit-remaining': '0', 'ratelimit-reset': '9'}}, 3_000],
     ['nothing', {limits: {}}, undefined],
   ])('asked by %s', (_, headers, expected) => {
-    expect(askedMs({...kinds.throttled, pace: headers}, 0)).toBe(expected);
+    expect(requestedWaitMs({...kinds.throttled, pace: headers}, 0)).toBe(expected);
   });
 });

@@ -11,7 +11,7 @@ import {
   operationNames,
   operations,
 } from '../../src/operations/table.ts';
-import {fieldsOf} from '../../src/output/columns.ts';
+import {fieldsOfOperation} from '../../src/output/columns.ts';
 import {spellName} from '../../src/sentence.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -54,13 +54,13 @@ describe.each(operationNames)('%s', name => {
     const rows = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
     expect(rows.map(row => row[`${prefix}status`])).toEqual(['ok', 'invalid', 'empty', 'ok']);
     expect(rows[1]?.[`${prefix}error`]).toBe(code);
-    const added = ['status', 'error', ...fieldsOf(name).map(field => field.name)];
+    const added = ['status', 'error', ...fieldsOfOperation(name).map(field => field.name)];
     expect(Object.keys(rows[0] ?? {})).toEqual(expect.arrayContaining(added.map(field => prefix + field)));
 
     const summary = sandbox.summary('out.summary.json');
     expect(summary.lookups).toEqual({[name]: expect.objectContaining({answered: 2, invalid: 1, calls})});
     expect(summary.credits.by_operation).toEqual({[name]: {spent: isRedeeming ? 0 : cost, maybe_spent: 0}});
-    expect(Object.keys(summary.fields[name] ?? {})).toEqual(fieldsOf(name).map(field => field.name));
+    expect(Object.keys(summary.fields[name] ?? {})).toEqual(fieldsOfOperation(name).map(field => field.name));
     expect(sandbox.read('out.html')).toContain(title);
     expect(sandbox.read('out.prom')).toContain(`operation="${name}"`);
 
@@ -83,7 +83,7 @@ describe.each(operationNames)('%s', name => {
 
   test('its fields and its status are names of expressions', async () => {
     using sandbox = createSandbox({'list.csv': `value\n${good}\n`});
-    const reads = fieldsOf(name).map(({path}) => `has(${name}.${path.join('.')})`);
+    const reads = fieldsOfOperation(name).map(({path}) => `has(${name}.${path.join('.')})`);
     const whens = [...reads, `status.${name} == "ok"`];
     const rules = whens.map((when, at) => ({when, add: 1, reason: `walked${at}`}));
     sandbox.write('rules.yaml', JSON.stringify({rules}));

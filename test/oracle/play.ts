@@ -1,8 +1,8 @@
-import {jobFrom} from '../../src/cli/job-from-flags.ts';
+import {makeJobFromFlags} from '../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../src/errors.ts';
 import {memoize} from '../../src/operations/memoize.ts';
 import {resolveMapping} from '../../src/run/layout/mapping.ts';
-import {makeBackground} from '../../src/score/rule-inputs.ts';
+import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {csvRows} from '../lookup/rows.ts';
 import type {KnownList} from './known-list.ts';
 import {listAt, listCount} from './lists.ts';
@@ -19,13 +19,18 @@ export interface Played {
   readonly unnamed: string[];
 }
 
-const background = memoize(() => makeBackground(undefined, 0));
-const jobs = new Map<string | undefined, ReturnType<typeof jobFrom>['job']>();
+const background = memoize(() => makeRunFacts(undefined, 0));
+const jobs = new Map<string | undefined, ReturnType<typeof makeJobFromFlags>['job']>();
 
 function jobOf(defaultCountry: string | undefined) {
   const known = jobs.get(defaultCountry);
   if (known !== undefined) return known;
-  const {job} = jobFrom(['list.csv'], {endpoint: 'embedded', score: 'none', defaultCountry}, '-', {});
+  const {job} = makeJobFromFlags(
+    ['list.csv'],
+    {endpoint: 'embedded', score: 'none', defaultCountry},
+    '-',
+    {},
+  );
   jobs.set(defaultCountry, job);
   return job;
 }

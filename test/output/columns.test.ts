@@ -1,20 +1,20 @@
 import {describe, expect, test} from 'vitest';
-import {targetsOf} from '../../src/columns/targets.ts';
-import type {Result} from '../../src/ledger/lookup.ts';
+import {makeTargets} from '../../src/columns/targets.ts';
+import type {CellResult} from '../../src/ledger/lookup.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {
   type AnswerField,
   addedNames,
-  fieldsOf,
+  fieldsOfOperation,
   pickFields,
   planColumns,
-  planRisk,
+  planRiskColumns,
   refuseClashes,
   refuseKeyClashes,
   resultCells,
 } from '../../src/output/columns.ts';
 import {formulaSafe} from '../../src/output/csv-line.ts';
-import {createEncoder} from '../../src/output/encoder.ts';
+import {createRowEncoder} from '../../src/output/encoder.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {answerOf, csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
@@ -28,11 +28,11 @@ const names = {
 } as const;
 
 test.each(operationNames)('%s: the columns are all fields of the interface, in its order', operation => {
-  expect(fieldsOf(operation).map(({name}) => name)).toEqual(names[operation].split(' '));
+  expect(fieldsOfOperation(operation).map(({name}) => name)).toEqual(names[operation].split(' '));
 });
 
 test('each looked-up column adds its status, its error and its fields, prefixed', () => {
-  const targets = targetsOf('email', [{column: 'email'}], ['email']);
+  const targets = makeTargets('email', [{column: 'email'}], ['email']);
   expect(addedNames(planColumns(targets, undefined), {risk: [], repairs: false})).toEqual(
     ['status', 'error', ...names.email.split(' ')].map(name => `email_${name}`),
   );
@@ -40,8 +40,8 @@ test('each looked-up column adds its status, its error and its fields, prefixed'
 
 describe('--fields', () => {
   const targets = [
-    ...targetsOf('ip', [{column: 'a'}, {column: 'b'}], ['a', 'b']),
-    ...targetsOf('email', [{column: 'c'}], ['c']),
+    ...makeTargets('ip', [{column: 'a'}, {column: 'b'}], ['a', 'b']),
+    ...makeTargets('email', [{column: 'c'}], ['c']),
   ];
 
   test('cuts the columns down, in the interface’s order; status and error stay', () => {
@@ -54,8 +54,8 @@ describe('--fields', () => {
   });
 
   test.each(operationNames)('takes each field of %s by any of its four names', operation => {
-    const own = targetsOf(operation, [{column: 't'}], ['t']);
-    for (const {name, path} of fieldsOf(operation))
+    const own = makeTargets(operation, [{column: 't'}], ['t']);
+    for (const {name, path} of fieldsOfOperation(operation))
       for (const written of [name, path.join('.'), `${operation}.${name}`, `${operation}.${path.join('.')}`])
         expect([written, planColumns(own, [written])[0]?.fields.map(field => field.name)]).toEqual([
           written,
@@ -64,7 +64,7 @@ describe('--fields', () => {
   });
 
   test('takes nested fields by their path or by their column', () => {
-    const verify = targetsOf('verify', [{column: 't'}], ['t']);
+    const verify = makeTargets('verify', [{column: 't'}], ['t']);
     const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
     expect(addedNames(planColumns(verify, wanted), {risk: [], repairs: false}).slice(2)).toEqual(
       ['can_pass', 'device_os', 'location_city'].map(name => `verdict_${name}`),
@@ -90,8 +90,8 @@ test('an added column may not have the name of an input column, nor of another a
 
 test('where columns were guessed, the flags that end a clash name all of them, and rename one alone', () => {
   const targets = [
-    ...targetsOf('ip', [{column: 'ip'}], ['ip', 'mail']),
-    ...targetsOf('email', [{column: 'mail'}], ['ip', 'mail']),
+    ...makeTargets('ip', [{column: 'ip'}], ['ip', 'mail']),
+    ...makeTargets('email', [{column: 'mail'}], ['ip', 'mail']),
   ];
   const clash = (countries?: readonly string[]) => () =>
     refuseClashes(['ip', 'mail', 'email_status'], ['ip_status', 'email_status'], targets, countries);
@@ -103,9 +103,9 @@ test('where columns were guessed, the flags that end a clash name all of them, a
 test('the output of a run is told as that: each clash gets a prefix of its own, and its answers are no values', () => {
   const input = ['ip', 'mail', 'ip_status', 'ip_error', 'email_status', 'email_error', 'email_normalized'];
   const targets = [
-    ...targetsOf('ip', [{column: 'ip'}], input),
-    ...targetsOf('email', [{column: 'mail'}], input),
-    ...targetsOf('email', [{column: 'email_normalized', prefix: 'x_'}], input),
+    ...makeTargets('ip', [{column: 'ip'}], input),
+    ...makeTargets('email', [{column: 'mail'}], input),
+    ...makeTargets('email', [{column: 'email_normalized', prefix: 'x_'}], input),
   ];
   const added = ['ip_status', 'email_status', 'x_status'];
   const flags = ['--ip', 'ip=checked_ip_', '--email', 'mail=checked_email_', '--country', 'land'];
@@ -120,7 +120,7 @@ test('the output of a run is told as that: each clash gets a prefix of its own, 
 test('in NDJSON two columns may not have one key, nor one that of the risk', () => {
   const of = (...prefixes: string[]) => {
     const choices = prefixes.map((prefix, at) => ({column: 'ab'[at] ?? '', prefix}));
-    return planColumns(targetsOf('ip', choices, ['a', 'b']), undefined);
+    return planColumns(makeTargets('ip', choices, ['a', 'b']), undefined);
   };
   expect(() => refuseKeyClashes(of('risk_', 'b_'), true)).toThrow('"enrichment.risk" twice');
   expect(() => refuseKeyClashes(of('risk_', 'b_'), false)).not.toThrow();
@@ -128,16 +128,16 @@ test('in NDJSON two columns may not have one key, nor one that of the risk', () 
 });
 
 test('--fields leaves the explanation of the risk out, or names its parts; the risk stays', () => {
-  expect(planRisk(undefined)).toEqual(['score', 'level', 'reasons', 'points', 'missing']);
-  expect(planRisk(['ip.city'])).toEqual(['score', 'level', 'reasons']);
-  expect(planRisk(['ip.city', 'risk.missing'])).toEqual(['score', 'level', 'reasons', 'missing']);
-  expect(planRisk(['risk.shared'])).toEqual(['score', 'level', 'reasons', 'shared']);
-  expect(planRisk(['points'])).toEqual(['score', 'level', 'reasons']);
+  expect(planRiskColumns(undefined)).toEqual(['score', 'level', 'reasons', 'points', 'missing']);
+  expect(planRiskColumns(['ip.city'])).toEqual(['score', 'level', 'reasons']);
+  expect(planRiskColumns(['ip.city', 'risk.missing'])).toEqual(['score', 'level', 'reasons', 'missing']);
+  expect(planRiskColumns(['risk.shared'])).toEqual(['score', 'level', 'reasons', 'shared']);
+  expect(planRiskColumns(['points'])).toEqual(['score', 'level', 'reasons']);
 });
 
 describe('cells', () => {
-  const target = targetsOf('ip', [{column: 'ip'}], ['ip']);
-  const cellsOf = (result: Result, fields: readonly AnswerField[], marksStale = false) => {
+  const target = makeTargets('ip', [{column: 'ip'}], ['ip']);
+  const cellsOf = (result: CellResult, fields: readonly AnswerField[], marksStale = false) => {
     const [{said} = {said: []}] = planColumns(target, undefined, marksStale);
     return resultCells(result, answerOf(result), [...said, ...fields], formulaSafe);
   };
@@ -160,7 +160,7 @@ describe('cells', () => {
   });
 
   test('a list is a cell of JSON', () => {
-    const verify = targetsOf('verify', [{column: 't'}], ['t']);
+    const verify = makeTargets('verify', [{column: 't'}], ['t']);
     const [{fields} = {fields: []}] = planColumns(verify, ['email.flags']);
     expect(cellsOf(ok({email: {flags: ['a', 'b,c']}}), fields)).toEqual(['ok', '', '["a","b,c"]']);
   });
@@ -169,10 +169,10 @@ describe('cells', () => {
     const [{fields} = {fields: []}] = looked('email', 'email');
     const blanks = fields.map(() => '');
     for (const [status, error] of [['empty'], ['failed', 'timeout'], ['skipped', 'budget']])
-      expect(cellsOf({status, error} as Result, fields)).toEqual([status, error ?? '', ...blanks]);
+      expect(cellsOf({status, error} as CellResult, fields)).toEqual([status, error ?? '', ...blanks]);
   });
 
-  test.each<[Result, string, string]>([
+  test.each<[CellResult, string, string]>([
     [ok({}), 'false', 'false'],
     [{status: 'ok', data: '{}', boughtAt: 0, stale: 'outage'}, 'true', 'true'],
     [{status: 'failed', error: 'no_value', rejected: true, boughtAt: 0, stale: 'budget'}, 'true', 'true'],
@@ -182,7 +182,7 @@ describe('cells', () => {
     const names = addedNames(columns, {risk: [], repairs: false});
     expect(names).toEqual(['ip_status', 'ip_error', 'ip_stale', 'ip_city']);
     expect(cellsOf(result, columns[0]?.fields ?? [], true)[2]).toBe(cell);
-    const encoder = createEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'}));
+    const encoder = createRowEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'}));
     expect(encoder.encode([enriched(ndjsonRow('{"ip":"x"}'), [result])])).toContain(
       `,"stale":${member},"data"`,
     );
@@ -190,10 +190,10 @@ describe('cells', () => {
 
   test('rows with the same answer, fresh or stale, each say which it was', () => {
     const columns = planColumns(target, ['city'], true);
-    const encoder = createEncoder(csvInput(['ip']), columns, output());
-    const fresh: Result = {status: 'ok', data: '{"city":"X"}', boughtAt: 0};
-    const stale: Result = {...fresh, stale: 'outage'};
-    const row = (result: Result) => enriched(csvRows(['192.0.2.1'])[0] as never, [result]);
+    const encoder = createRowEncoder(csvInput(['ip']), columns, output());
+    const fresh: CellResult = {status: 'ok', data: '{"city":"X"}', boughtAt: 0};
+    const stale: CellResult = {...fresh, stale: 'outage'};
+    const row = (result: CellResult) => enriched(csvRows(['192.0.2.1'])[0] as never, [result]);
     const rows = [fresh, fresh, fresh, stale, stale, stale, fresh].map(row);
     const marks = rows.map(each => encoder.encode([each]).split(',')[3]);
     expect(marks).toEqual(['false', 'false', 'false', 'true', 'true', 'true', 'false']);
@@ -202,7 +202,7 @@ describe('cells', () => {
   test('an unknown outcome shows the answer that it has', () => {
     const [status, error] = ['unknown', 'verdict_replay_uncertain'] as const;
     const [{fields} = {fields: []}] = looked('ip', 'ip', ['city']);
-    expect(cellsOf({...ok({city: 'Berlin'}), status, error} as Result, fields)).toEqual([
+    expect(cellsOf({...ok({city: 'Berlin'}), status, error} as CellResult, fields)).toEqual([
       status,
       error,
       'Berlin',
@@ -224,7 +224,7 @@ test.each([
 });
 
 test('an answer cut down to some fields keeps its nesting, and leaves out missing fields', () => {
-  const fields = fieldsOf('verify').filter(({name}) =>
+  const fields = fieldsOfOperation('verify').filter(({name}) =>
     ['can_pass', 'device_os', 'location_city'].includes(name),
   );
   const text = '{"score":1,"verdict":{"can_pass":false,"redeemed":true},"device":{"os":"x","browser":"y"}}';

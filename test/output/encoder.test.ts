@@ -1,7 +1,7 @@
 import {parse} from 'csv-parse/sync';
 import {describe, expect, test} from 'vitest';
-import {planRisk} from '../../src/output/columns.ts';
-import {createEncoder, passthroughNames} from '../../src/output/encoder.ts';
+import {planRiskColumns} from '../../src/output/columns.ts';
+import {createRowEncoder, passthroughNames} from '../../src/output/encoder.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
@@ -9,22 +9,22 @@ const city = looked('ip', 'ip', ['city']);
 
 describe('CSV', () => {
   const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) =>
-    createEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
+    createRowEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
       enriched(csvRows(cells)[0] as never, [ok(answer)]),
     ]);
 
   test('the head is the input’s header and the added columns, with mark, sep line, delimiter and line ends', () => {
     const input = csvInput(['IP', 'IP', ''], {columns: ['IP', 'IP#2', 'column_3']});
-    expect(createEncoder(input, city, output()).head).toBe('IP,IP,,ip_status,ip_error,ip_city\n');
+    expect(createRowEncoder(input, city, output()).head).toBe('IP,IP,,ip_status,ip_error,ip_city\n');
     const excel = output({bom: true, sepLine: true, delimiter: ';', eol: '\r\n'});
-    expect(createEncoder(input, city, excel).head).toBe(
+    expect(createRowEncoder(input, city, excel).head).toBe(
       '\uFEFFsep=;\r\nIP;IP;;ip_status;ip_error;ip_city\r\n',
     );
   });
 
   test('an input without a header stays without one', () => {
     const input = csvInput(['column_1'], {header: undefined});
-    expect(createEncoder(input, city, output()).head).toBe('');
+    expect(createRowEncoder(input, city, output()).head).toBe('');
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe('CSV', () => {
 
   test('answers of two operations with the same text have each the columns of their own', () => {
     const columns = [...looked('ip', 'ip', ['city']), ...looked('email', 'email', ['domain', 'is_valid'])];
-    const encoder = createEncoder(csvInput(['ip', 'email']), columns, output());
+    const encoder = createRowEncoder(csvInput(['ip', 'email']), columns, output());
     const [row] = csvRows(['192.0.2.1', 'jo@example.com']);
     const both = ok({city: 'Bonn', domain: 'example.com', is_valid: true});
     // From the third time on, the encoder remembers the answer's text.
@@ -75,19 +75,19 @@ describe('CSV', () => {
 
   test('names of columns are made safe like cells, where that is asked for', () => {
     const input = csvInput(['=1+1', 'ip']);
-    const head = (options: object) => createEncoder(input, city, output(options)).head;
+    const head = (options: object) => createRowEncoder(input, city, output(options)).head;
     expect(head({escapeInput: true})).toBe("'=1+1,ip,ip_status,ip_error,ip_city\n");
     expect(head({})).toBe('=1+1,ip,ip_status,ip_error,ip_city\n');
   });
 
   test('a number of an answer is no formula, however it is spelled', () => {
     const result = {status: 'ok', data: '{"latitude":-1.50e+1}', boughtAt: 0} as const;
-    const encoder = createEncoder(csvInput(['x']), looked('ip', 'x', ['latitude']), output());
+    const encoder = createRowEncoder(csvInput(['x']), looked('ip', 'x', ['latitude']), output());
     expect(encoder.encode([enriched(csvRows(['x'])[0] as never, [result])])).toBe('x,ok,,-1.50e+1\n');
   });
 
   test('a score of 0 is one, and no score is an empty cell', () => {
-    const encoder = createEncoder(csvInput(['ip']), city, output({risk: planRisk(undefined)}));
+    const encoder = createRowEncoder(csvInput(['ip']), city, output({risk: planRiskColumns(undefined)}));
     const line = (score: number | null) => {
       const level = score === null ? 'unknown' : 'low';
       const risk = {score, level, reasons: [], points: {vpn: 0}, missing: []} as const;
@@ -100,7 +100,7 @@ describe('CSV', () => {
 
 describe('NDJSON', () => {
   const encode = (raw: string, result = ok({city: 'Berlin', new_field: 12}), columns = looked('ip', 'ip')) =>
-    createEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'})).encode([
+    createRowEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'})).encode([
       enriched(ndjsonRow(raw), [result]),
     ]);
   const answer = '"enrichment":{"ip":{"status":"ok","error":null,"data":{"city":"Berlin","new_field":12}}}';
@@ -135,7 +135,7 @@ describe('NDJSON', () => {
     [[], ''],
   ] as const)('repairs of a cell are told with its result: %j', (repairs, told) => {
     const row = {...enriched(ndjsonRow('{}'), [ok({city: 'Berlin'})]), repairs: [repairs]};
-    const encoder = createEncoder(ndjsonInput(['ip']), looked('ip', 'ip'), output({kind: 'ndjson'}));
+    const encoder = createRowEncoder(ndjsonInput(['ip']), looked('ip', 'ip'), output({kind: 'ndjson'}));
     expect(encoder.encode([row])).toContain(`"error":null,${told}"data":{"city":"Berlin"}`);
   });
 
@@ -153,7 +153,7 @@ describe('NDJSON', () => {
 test('from CSV to NDJSON the columns are fields in their order, all texts', () => {
   const input = csvInput(['ip', '10', '2', '__proto__', 'ip#2']);
   const row = csvRows(['192.0.2.1', '007', '"q"', 'p'])[0] as never;
-  const encoder = createEncoder(input, city, output({kind: 'ndjson'}));
+  const encoder = createRowEncoder(input, city, output({kind: 'ndjson'}));
   expect(encoder.encode([enriched(row, [{status: 'empty'}])])).toBe(
     '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
   );
@@ -162,10 +162,10 @@ test('from CSV to NDJSON the columns are fields in their order, all texts', () =
 describe('from NDJSON to CSV', () => {
   const input = ndjsonInput(['ip', 'id', 'constructor', '__proto__']);
   const encode = (raw: string) =>
-    createEncoder(input, city, output()).encode([enriched(ndjsonRow(raw), [{status: 'empty'}])]);
+    createRowEncoder(input, city, output()).encode([enriched(ndjsonRow(raw), [{status: 'empty'}])]);
 
   test('the head has a column for fields that the first rows did not have', () => {
-    expect(createEncoder(input, city, output()).head).toBe(
+    expect(createRowEncoder(input, city, output()).head).toBe(
       'ip,id,constructor,__proto__,other_fields,ip_status,ip_error,ip_city\n',
     );
   });

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {planRisk} from '../../src/output/columns.ts';
-import {createEncoder} from '../../src/output/encoder.ts';
+import {planRiskColumns} from '../../src/output/columns.ts';
+import {createRowEncoder} from '../../src/output/encoder.ts';
 import {flatColumns, flatMembers} from '../../src/output/flat.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
@@ -41,7 +41,7 @@ describe('the members of a nested object', () => {
 
 test('NDJSON to CSV: a column for each nested field; fields that the sample lacked go into other_fields', () => {
   const input = ndjsonInput(['ip', 'user.id', 'user.name']);
-  const encoder = createEncoder(input, city, output({flatten: true}));
+  const encoder = createRowEncoder(input, city, output({flatten: true}));
   expect(encoder.head).toBe(
     'ip,user.id,user.name,other_fields,ip_status,ip_error,ip_is_vpn,ip_city,ip_latitude\n',
   );
@@ -55,25 +55,25 @@ test('NDJSON to CSV: a column for each nested field; fields that the sample lack
 });
 
 describe('to NDJSON: the columns that CSV would have, as fields with their types', () => {
-  const flat = output({kind: 'ndjson', flatten: true, risk: planRisk(undefined)});
+  const flat = output({kind: 'ndjson', flatten: true, risk: planRiskColumns(undefined)});
   const risk = {score: null, level: 'unknown', reasons: ['tor'], points: {tor: 40}, missing: ['ip']} as const;
 
   test('from NDJSON, the row’s own text as it was', () => {
-    const encoder = createEncoder(ndjsonInput(['ip']), city, flat);
+    const encoder = createRowEncoder(ndjsonInput(['ip']), city, flat);
     expect(encoder.encode([enriched(ndjsonRow('{"ip":{"v4":1e400}}'), [answer], risk)])).toBe(
       '{"ip":{"v4":1e400},"ip_status":"ok","ip_error":null,"ip_is_vpn":false,"ip_city":"Berlin","ip_latitude":null,"risk_score":null,"risk_level":"unknown","risk_reasons":["tor"],"risk_points":{"tor":40},"risk_missing":["ip"]}\n',
     );
   });
 
   test('from CSV, without an answer', () => {
-    const encoder = createEncoder(csvInput(['ip', 'n']), city, {...flat, risk: []});
+    const encoder = createRowEncoder(csvInput(['ip', 'n']), city, {...flat, risk: []});
     expect(encoder.encode([enriched(csvRows(['x', '7'])[0] as never, [invalid])])).toBe(
       '{"ip":"x","n":"7","ip_status":"invalid","ip_error":"ip_list","ip_is_vpn":null,"ip_city":null,"ip_latitude":null}\n',
     );
   });
 
   test('repairs by their lookup, and a null without any', () => {
-    const encoder = createEncoder(ndjsonInput(['ip']), city, {...flat, risk: [], repairs: true});
+    const encoder = createRowEncoder(ndjsonInput(['ip']), city, {...flat, risk: [], repairs: true});
     const row = enriched(ndjsonRow('{}'), [invalid]);
     const [without, of] = [row, {...row, repairs: [['quoted'] as const]}].map(
       one => JSON.parse(encoder.encode([one])) as object,
@@ -83,7 +83,7 @@ describe('to NDJSON: the columns that CSV would have, as fields with their types
   });
 
   test('a row that has a field of that name ends the run', () => {
-    const encoder = createEncoder(ndjsonInput(['ip']), city, flat);
+    const encoder = createRowEncoder(ndjsonInput(['ip']), city, flat);
     const row = enriched(ndjsonRow('{"ip_city":1}'), [answer], risk);
     expect(() => encoder.encode([row])).toThrow(expect.objectContaining({code: 'column_clash'}));
   });

@@ -1,6 +1,6 @@
-import {targetsOf} from '../../src/columns/targets.ts';
+import {makeTargets} from '../../src/columns/targets.ts';
 import type {InputFormat, TextRow} from '../../src/input/row.ts';
-import type {Result} from '../../src/ledger/lookup.ts';
+import type {CellResult} from '../../src/ledger/lookup.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
 import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
@@ -41,19 +41,19 @@ export function output(more: Partial<OutputFormat> = {}): OutputFormat {
 
 /** The columns that looking up this column adds, cut down to these fields. */
 export function looked(operation: Intelligence, column: string, fields?: readonly string[]): TargetColumns[] {
-  return planColumns(targetsOf(operation, [{column}], [column]), fields);
+  return planColumns(makeTargets(operation, [{column}], [column]), fields);
 }
 
-export function ok(data: object): Result {
+export function ok(data: object): CellResult {
   return {status: 'ok', data: JSON.stringify(data), boughtAt: 0};
 }
 
 /** A row as it comes to the encoder. */
-export function enriched(row: TextRow, results: readonly Result[], risk?: Risk): EnrichedRow {
+export function enriched(row: TextRow, results: readonly CellResult[], risk?: Risk): EnrichedRow {
   return {row, results, answers: results.map(answerOf), risk, outcomes: undefined, repairs: undefined};
 }
 
 /** A result's parsed answer. */
-export function answerOf(result: Result): unknown {
+export function answerOf(result: CellResult): unknown {
   return 'data' in result && result.data !== undefined ? JSON.parse(result.data) : undefined;
 }

@@ -5,7 +5,7 @@ import zlib, {createGzip, gunzipSync} from 'node:zlib';
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
 import {inputHeaderLine} from '../../src/output/csv-line.ts';
-import {writeWhole} from '../../src/output/earlier/whole-file.ts';
+import {writeWholeFile} from '../../src/output/earlier/whole-file.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
 import {newDirectory} from '../support/new-directory.ts';
 import {csvInput, ndjsonInput} from './formats.ts';
@@ -140,7 +140,7 @@ describe('a whole file', () => {
       expect(read('changes.csv')).toBe('before\n');
       yield 'b\n';
     }
-    await writeWhole(at('changes.csv'), texts());
+    await writeWholeFile(at('changes.csv'), texts());
     expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'a\nb\n']);
   });
 
@@ -150,7 +150,7 @@ describe('a whole file', () => {
       yield 'a\n';
       throw new Error('stop');
     }
-    await expect(writeWhole(at('changes.csv'), texts())).rejects.toThrow('stop');
+    await expect(writeWholeFile(at('changes.csv'), texts())).rejects.toThrow('stop');
     expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'before\n']);
   });
 
@@ -159,22 +159,22 @@ describe('a whole file', () => {
     writeFileSync(at('changes.csv.run/output.partial'), 'left by a kill');
     async function* texts() {
       yield 'a\n';
-      await expect(writeWhole(at('changes.csv'), [])).rejects.toMatchObject({code: 'locked'});
+      await expect(writeWholeFile(at('changes.csv'), [])).rejects.toMatchObject({code: 'locked'});
     }
-    await writeWhole(at('changes.csv'), texts());
+    await writeWholeFile(at('changes.csv'), texts());
     expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'a\n']);
   });
 
   test('leaves the state of an unfinished run', async () => {
     mkdirSync(at('changes.csv.run'), {mode: 0o700});
     writeFileSync(at('changes.csv.run/ledger.db'), '');
-    await writeWhole(at('changes.csv'), ['a\n']);
+    await writeWholeFile(at('changes.csv'), ['a\n']);
     expect(readdirSync(at('changes.csv.run'))).toContain('ledger.db');
   });
 
   test('that can’t be written is named as the user named it', async () => {
     const path = at('missing/changes.csv');
-    await expect(writeWhole(path, ['a\n'])).rejects.toMatchObject({
+    await expect(writeWholeFile(path, ['a\n'])).rejects.toMatchObject({
       code: 'output_unwritable',
       message: expect.stringContaining(`${path} can't be written`),
     });

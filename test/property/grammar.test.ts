@@ -4,7 +4,7 @@ import {getCountries} from 'libphonenumber-js/max';
 import {expect, test} from 'vitest';
 import type {Canonical} from '../../src/operations/canonical.ts';
 import {operations} from '../../src/operations/table.ts';
-import {besideToken} from '../../src/operations/verify.ts';
+import {verifyInputs} from '../../src/operations/verify.ts';
 import {conversionChecks} from '../../src/score/language/conversion-checks.ts';
 import {samples} from '../support/samples.ts';
 
@@ -88,7 +88,7 @@ const forms: readonly (readonly [string, Read, fc.Arbitrary<string>])[] = [
   ['phone', operations.phone.canonical, mixed(phones)],
   ['email', operations.email.canonical, mixed(emails)],
   ['token', operations.verify.canonical, tokens],
-  ['id', besideToken.id.canonical, tokens],
+  ['id', verifyInputs.id.canonical, tokens],
 ];
 
 test.each(forms)(

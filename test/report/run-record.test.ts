@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {makeRunRecord, UNFINISHED, withoutPaths} from '../../src/report/run-record.ts';
+import {makeRunRecord, shortenPaths, UNFINISHED} from '../../src/report/run-record.ts';
 import {fullSummary} from './summaries.ts';
 
 test('a record has all that the run spent and saved, its price, and the names of what jumped', () => {
@@ -43,7 +43,7 @@ test('the summary in the history names no directory, not of rejects either', () 
   const whole = fullSummary({
     rejects: {path: 'secret/rejects.csv', bytes: 1, sha256: 'ab'.repeat(32)},
   });
-  const kept = withoutPaths(whole);
+  const kept = shortenPaths(whole);
   expect(kept).toMatchObject({
     input: {paths: ['signups-2026-01-05.csv']},
     output: {path: 'signups-2026-01-05.enriched.csv'},

@@ -2,7 +2,7 @@ import {existsSync, mkdirSync, rmdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {earlierRuns} from '../../src/run/end/history.ts';
-import {isComplete} from '../../src/run/exit.ts';
+import {isCompleteRun} from '../../src/run/exit.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -40,7 +40,7 @@ const run = (sandbox: Sandbox, flags: string, more: Record<string, string> = {})
 function historyOf(sandbox: Sandbox, job: string): string[] {
   const env = {XDG_STATE_HOME: join(sandbox.home, 'state')};
   const runs = earlierRuns({env, warn: sentence => expect.fail(String(sentence))});
-  return runs.filter(run => run.job === job && isComplete(run)).map(run => JSON.stringify(run));
+  return runs.filter(run => run.job === job && isCompleteRun(run)).map(run => JSON.stringify(run));
 }
 
 const JOB = (name: string, more = '') => `name: ${name}

@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, createPlaceOf} from '../../src/job/parse.ts';
-import {type SpendingBy, zeroSpending} from '../../src/ledger/run/spending.ts';
+import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
+import {type SpendingByOperation, zeroSpending} from '../../src/ledger/run/spending.ts';
 import {countAttempt, emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
-import {summarize} from '../../src/run/end/build-summary.ts';
+import {summarizeSession} from '../../src/run/end/build-summary.ts';
 import type {PublishedDigests} from '../../src/run/rows/row-writer.ts';
 import type {Session} from '../../src/run/session.ts';
 
@@ -19,13 +19,13 @@ function job(given: object = {}) {
     ...settings
   } = checkSettings(undefined, {endpoint: 'live', cost: 'ip=2.5,email=4', ...given});
   const source = {inputs: ['list.csv'], output: undefined, settings, fromFile: false};
-  return resolveJob({...source, placeOf: createPlaceOf(undefined, {})}, ENV, false);
+  return resolveJob({...source, placeOf: createSettingLocator(undefined, {})}, ENV, false);
 }
 
 interface Given {
   readonly counters?: Counters;
   readonly tally?: Tally;
-  readonly spending?: SpendingBy;
+  readonly spending?: SpendingByOperation;
   readonly begunAt?: number;
   readonly now?: number;
   readonly settings?: object;
@@ -58,7 +58,7 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
     },
     output: {writer: {counters}, timeline: {summary: {}}},
   };
-  return summarize(session as unknown as Session, COMPLETE, published);
+  return summarizeSession(session as unknown as Session, COMPLETE, published);
 }
 
 test('saved credits are the price of what was asked once, was known, can not be looked up, or was left out by choice', () => {

@@ -2,9 +2,9 @@ import {cpSync, existsSync, readFileSync, rmSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {RawSettings} from '../../src/job/parse.ts';
-import {describeSettings, namesBesideResult, type SettingName} from '../../src/job/settings.ts';
+import {describeSettings, namesWithoutEffectOnResult, type SettingName} from '../../src/job/settings.ts';
 import {TEST_ACTION_NEVER_PASS} from '../../src/operations/verify.ts';
-import {fieldsOf} from '../../src/output/columns.ts';
+import {fieldsOfOperation} from '../../src/output/columns.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
@@ -77,7 +77,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   defaultCountry: [['national', 'GB']],
   fields: [
     ['ip', 'ip.country'],
-    ['ndjson', fieldsOf('ip').map(({name}) => name)],
+    ['ndjson', fieldsOfOperation('ip').map(({name}) => name)],
   ],
   ipFromList: [['listed', 'only']],
   empty: [['ip', '203.0.113.11']],
@@ -249,7 +249,7 @@ describe.each(describeSettings())('$name changed on a half-done run', ({name}) =
     // Without calls there are only the answers that are known: those of the half-done run.
     if (name === 'offline') return;
     // A setting that changes no result leaves that of the base.
-    const known = namesBesideResult.includes(name) ? wholes.get(base) : undefined;
+    const known = namesWithoutEffectOnResult.includes(name) ? wholes.get(base) : undefined;
     const {calls, ...fromTheStart} = known ?? (await uninterrupted(settings));
     restore(base);
     const before = stage.api.ledger.calls;

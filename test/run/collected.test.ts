@@ -3,17 +3,17 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
-import type {AskedOf} from '../../src/fleet/chunk-queue.ts';
+import type {CollectedAttempt} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import type {AnswerStore} from '../../src/ledger/answers/store.ts';
 import {lookupForRequest, type Outcome} from '../../src/ledger/lookup.ts';
-import {newEntry, noAttempts, withDoubt} from '../../src/ledger/run/entry.ts';
+import {addDoubt, newEntry, noAttempts} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
-import {Occurrences} from '../../src/ledger/run/repeated-tokens.ts';
+import {TokenOccurrences} from '../../src/ledger/run/repeated-tokens.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
-import type {Running} from '../../src/run/stop.ts';
+import type {RunContext} from '../../src/run/stop.ts';
 import {whole} from '../support/whole.ts';
 
 const params = {token: 'token-0', action_id: 'signup'};
@@ -29,14 +29,14 @@ const answered = {
   data: redeemed,
   ...known,
 } as const;
-const run = whole<Running>({
+const run = whole<RunContext>({
   job: whole<Job>({settings: checkSettings(undefined, {resends: 1})}),
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
 /** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
 async function collected(
-  found: AskedOf,
+  found: CollectedAttempt,
   {
     isDoubtful = false,
     isLaterRow = false,
@@ -57,7 +57,7 @@ async function collected(
         ...{history: noAttempts, retry: false, outcome: {status: 'ok', data: '{}', boughtAt: 1_000}},
       });
     }
-    const {key} = isLaterRow ? new Occurrences().next(first, taken => taken === first.key) : first;
+    const {key} = isLaterRow ? new TokenOccurrences().next(first, taken => taken === first.key) : first;
     const call = {key, operation, cost: 1_000} as const;
     const entry = newEntry(call);
     if (isDoubtful) {
@@ -68,7 +68,7 @@ async function collected(
         dispatch: 1,
         attempt,
         charge: 'maybe',
-        history: withDoubt(noAttempts, attempt),
+        history: addDoubt(noAttempts, attempt),
         retry: false,
       });
     }

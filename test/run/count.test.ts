@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
-import {answersKey} from '../../src/run/identity.ts';
+import {scopeKeyOfJob} from '../../src/run/identity.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {dataVersion} from '../../src/service/data/data-version.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -135,8 +135,8 @@ test('answers of the embedded service are those of its data: another version loo
       settings: checkSettings(undefined, {}),
     });
   const scope = (endpoint: string) => scopeKey({endpoint, label: 'default'});
-  expect(answersKey(jobAt('embedded'))).toBe(scope(`embedded ${dataVersion()}`));
-  expect(answersKey(jobAt('live'))).toBe(scope('https://api.example.com'));
+  expect(scopeKeyOfJob(jobAt('embedded'))).toBe(scope(`embedded ${dataVersion()}`));
+  expect(scopeKeyOfJob(jobAt('live'))).toBe(scope('https://api.example.com'));
 });
 
 test.each(['damaged', 'of another version'])(

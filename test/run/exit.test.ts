@@ -3,7 +3,7 @@ import {exitCodes} from '../../src/errors.ts';
 import type {UnaskedCode} from '../../src/ledger/lookup.ts';
 import {emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
-import {completedExit, exceedsLimit} from '../../src/run/exit.ts';
+import {endOfCompletedRun, exceedsLimit} from '../../src/run/exit.ts';
 
 test('the exit codes are the contract’s', () => {
   expect(exitCodes).toEqual({
@@ -29,7 +29,7 @@ describe('a run that wrote all its rows', () => {
     const counters = emptyCounters();
     const tally = emptyTally();
     change(counters, tally);
-    return completedExit(counters, tally, true);
+    return endOfCompletedRun(counters, tally, true);
   };
   const failing = (counters: Counters, failed: number, rejected: number) => {
     counters.lookups.ip.failed = failed;
@@ -77,7 +77,10 @@ test('where rejections are not kept, the next run would ask again', () => {
   const counters = emptyCounters();
   counters.lookups.ip.failed = 1;
   counters.rejected.ip = 1;
-  expect(completedExit(counters, emptyTally(), false)).toMatchObject({exitCode: 3, reason: 'lookups_failed'});
+  expect(endOfCompletedRun(counters, emptyTally(), false)).toMatchObject({
+    exitCode: 3,
+    reason: 'lookups_failed',
+  });
 });
 
 test.each([

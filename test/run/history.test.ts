@@ -1,15 +1,15 @@
 import {chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync} from 'node:fs';
 import {beforeEach, expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, createPlaceOf} from '../../src/job/parse.ts';
+import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {
   earlierRuns,
   findDrift,
   historyDirectory,
-  lastOfJob,
   pruneHistory,
-  rememberRun,
+  readLastRunOfJob,
+  saveRunInHistory,
 } from '../../src/run/end/history.ts';
 import type {World} from '../../src/run/io.ts';
 import {fullSummary} from '../report/summaries.ts';
@@ -37,7 +37,7 @@ function jobOf(inputs: readonly string[], name?: string, account = 'default') {
   } = checkSettings(undefined, {endpoint: 'live', account});
   const env = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: ENDPOINT};
   const source = {name, inputs, output: 'out.csv', settings, fromFile: false};
-  return resolveJob({...source, placeOf: createPlaceOf(undefined, {})}, env, false);
+  return resolveJob({...source, placeOf: createSettingLocator(undefined, {})}, env, false);
 }
 
 const nightly = jobOf(['list.csv'], 'nightly');
@@ -59,24 +59,24 @@ const path = (name: string) => within('bulk-enrich', 'runs', name);
 
 test('a run is compared with the other complete runs of its job, never with itself', () => {
   expect(jumps('a', 0.9)).toEqual([]);
-  rememberRun(run('a', 0.1), io);
+  saveRunInHistory(run('a', 0.1), io);
   // Its publishing was cut off, and another session completes it.
   expect(jumps('a', 0.9)).toEqual([]);
-  rememberRun(run('b', 0.2), io);
-  rememberRun(run('d', 0.9, {status: 'interrupted'}), io);
-  rememberRun(run('e', 0.9, {job: 'another'}), io);
+  saveRunInHistory(run('b', 0.2), io);
+  saveRunInHistory(run('d', 0.9, {status: 'interrupted'}), io);
+  saveRunInHistory(run('e', 0.9, {job: 'another'}), io);
   expect(jumps('a', 0.9)).toEqual([{what: 'ip.is_vpn', usual: 0.2, runs: 1}]);
   expect(jumps('c', 0.9)).toEqual([{what: 'ip.is_vpn', usual: expect.closeTo(0.15), runs: 2}]);
   expect(warnings).toHaveLength(2);
 });
 
 test('what a job cost the last time is that of its last complete run with this account', () => {
-  rememberRun(run('a', 0.1), io);
-  rememberRun(run('b', 0.1, {status: 'interrupted'}), io);
-  rememberRun(run('c', 0.1, {endpoint: {kind: 'live', base_url: 'https://api.example.org/v1'}}), io);
-  const last = (job = nightly) => lastOfJob(job, io.env)?.run_id;
+  saveRunInHistory(run('a', 0.1), io);
+  saveRunInHistory(run('b', 0.1, {status: 'interrupted'}), io);
+  saveRunInHistory(run('c', 0.1, {endpoint: {kind: 'live', base_url: 'https://api.example.org/v1'}}), io);
+  const last = (job = nightly) => readLastRunOfJob(job, io.env)?.run_id;
   expect(last()).toBe('a');
-  rememberRun(run('b', 0.1), io);
+  saveRunInHistory(run('b', 0.1), io);
   expect(last()).toBe('b');
   const others = [
     jobOf(['list.csv']),
@@ -87,14 +87,15 @@ test('what a job cost the last time is that of its last complete run with this a
 });
 
 test('a run has one file, which only its owner can read, and which it replaces', () => {
-  for (const reason of ['unfinished', 'done']) expect(rememberRun(run('a', 0.1, {reason}), io)).toBe(true);
+  for (const reason of ['unfinished', 'done'])
+    expect(saveRunInHistory(run('a', 0.1, {reason}), io)).toBe(true);
   expect(readdirSync(historyDirectory(io.env))).toEqual(['a.json']);
   expect(JSON.parse(readFileSync(path('a.json'), 'utf8'))).toMatchObject({run_id: 'a', reason: 'done'});
   expect((statSync(path('a.json')).mode & 0o777).toString(8)).toBe('600');
 });
 
 test('a damaged file is named and left out, and so is a file with the name of another run', () => {
-  for (const id of ['a', 'b', 'c']) rememberRun(run(id, 0.1), io);
+  for (const id of ['a', 'b', 'c']) saveRunInHistory(run(id, 0.1), io);
   const whole = readFileSync(path('a.json'));
   writeFileSync(path('a.json'), whole.subarray(0, 100));
   writeFileSync(path('b.json'), '{}');
@@ -108,7 +109,7 @@ test('a damaged file is named and left out, and so is a file with the name of an
 });
 
 test('only the runs that are compared are checked: a damaged one of another job says nothing', () => {
-  rememberRun(run('a', 0.1), io);
+  saveRunInHistory(run('a', 0.1), io);
   writeFileSync(path('x.json'), '{"run_id": "x", "job": "another"}');
   expect(jumps('b', 0.1)).toEqual([]);
   expect(warnings).toEqual([]);
@@ -117,7 +118,7 @@ test('only the runs that are compared are checked: a damaged one of another job 
 });
 
 test('a run whose name leads out of the directory is not written', () => {
-  expect(rememberRun(run('../../a', 0.1), io)).toBe(false);
+  expect(saveRunInHistory(run('../../a', 0.1), io)).toBe(false);
   expect(warnings).toEqual([
     expect.stringContaining("The history can't keep this run (the name of the run is damaged)"),
   ]);
@@ -130,7 +131,7 @@ test('a run is kept until a hundred are a year younger, also what a kill left of
     writeFileSync(path(name), '{');
     utimesSync(path(name), 1e9, (Date.now() - days * DAY) / 1_000);
   };
-  rememberRun(run('a', 0.1), io);
+  saveRunInHistory(run('a', 0.1), io);
   for (const [name, days] of [
     ['a.json', 467],
     ['a.json.new', 467],
@@ -148,7 +149,7 @@ test('a run is kept until a hundred are a year younger, also what a kill left of
 });
 
 test('of more than 10,000 runs the latest are kept', () => {
-  rememberRun(run('a', 0.1), io);
+  saveRunInHistory(run('a', 0.1), io);
   utimesSync(path('a.json'), 1e9, Date.now() / 1_000 - 9);
   for (let n = 0; n < 10_000; n++) writeFileSync(path(`n${n}.json`), '');
   pruneHistory(io.env);
@@ -159,9 +160,9 @@ test('of more than 10,000 runs the latest are kept', () => {
 test.skipIf(process.getuid?.() === 0)(
   'a directory that can not be read is a warning, and compares nothing',
   () => {
-    rememberRun(run('a', 0.1), io);
+    saveRunInHistory(run('a', 0.1), io);
     chmodSync(path(''), 0);
-    expect([jumps('b', 0.9), lastOfJob(nightly, io.env)]).toEqual([[], undefined]);
+    expect([jumps('b', 0.9), readLastRunOfJob(nightly, io.env)]).toEqual([[], undefined]);
     chmodSync(path(''), 0o700);
     expect(warnings).toEqual([expect.stringContaining('not compared with them (EACCES')]);
   },

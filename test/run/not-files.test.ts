@@ -13,7 +13,7 @@ import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {InputError} from '../../src/input/input-error.ts';
-import {Stopper, stoppedBefore} from '../../src/run/stop.ts';
+import {findStopError, Stopper} from '../../src/run/stop.ts';
 import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
@@ -106,10 +106,10 @@ test('a run that waits for stdin ends at a signal too', async () => {
 test('a stop explains only that the input ended: no other error is hidden behind it', () => {
   const stopper = new Stopper();
   const noInput = new InputError('input_empty', 'stdin is empty.');
-  expect(stoppedBefore(stopper, noInput)).toBeUndefined();
+  expect(findStopError(stopper, noInput)).toBeUndefined();
   interrupt(stopper);
-  expect(stoppedBefore(stopper, noInput)).toMatchObject({code: 'signal', message: 'Stop. Nothing was sent.'});
-  expect(stoppedBefore(stopper, new TypeError('a fault'))).toBeUndefined();
+  expect(findStopError(stopper, noInput)).toMatchObject({code: 'signal', message: 'Stop. Nothing was sent.'});
+  expect(findStopError(stopper, new TypeError('a fault'))).toBeUndefined();
 });
 
 test.runIf(process.geteuid?.() === 0)(

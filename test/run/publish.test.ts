@@ -2,7 +2,7 @@ import {cpSync, existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rm
 import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
-import type {Phase, Reached} from '../../src/run/io.ts';
+import type {AnnouncePhase, PhaseProgress} from '../../src/run/io.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {startPingServer} from '../support/ping-server.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
@@ -283,8 +283,8 @@ test('what a complete run removed of a state directory that stays is gone after 
 test('slow steps without calls are announced with their progress', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));
-  const told: [string, Reached][] = [];
-  const phase: Phase = (what, reached) => () => told.push([what, reached()]);
+  const told: [string, PhaseProgress][] = [];
+  const phase: AnnouncePhase = (what, reached) => () => told.push([what, reached()]);
   for (const _ of [1, 2]) await stage.run({...settings, output: 'out.csv.gz'}, {phase});
   expect(told).toEqual([['comparing with what is there', {}]]);
 });

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Target} from '../../src/columns/targets.ts';
-import {createConditions} from '../../src/score/conditions.ts';
-import {makeBackground} from '../../src/score/rule-inputs.ts';
+import {createWaterfall} from '../../src/score/conditions.ts';
+import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
 /** These lookups, each with its condition, by the names of their columns. */
@@ -15,11 +15,11 @@ function waterfall(
     return when === undefined ? target : {...target, when};
   });
   const score = rules && {...scorer(rules, all), reads: []};
-  const made = createConditions(
+  const made = createWaterfall(
     all,
     format,
     score && {...score, score: () => expect.fail('a row is scored at its end')},
-    makeBackground(undefined, 0),
+    makeRunFacts(undefined, 0),
     path => path.join('.'),
   );
   const asked = (...row: readonly (object | undefined)[]) =>

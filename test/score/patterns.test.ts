@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {compileCondition, fieldReader} from '../../src/score/language/condition.ts';
-import {conditionChecker} from '../../src/score/language/expression.ts';
+import {createConditionChecker} from '../../src/score/language/expression.ts';
 import {condition} from './score-helpers.ts';
 
 /** A text on which JavaScript's own RegExp tries each way to part it in two: minutes for this, hours for a longer one. */
@@ -50,7 +50,7 @@ describe('loops and searches', () => {
     const vocabulary = {row: {kind: 'dyn'}, list: {kind: 'object', fields: {known: {kind: 'set'}}}} as const;
     const known = new Map([['a7', true]]);
     const {decide} = compileCondition<object>(
-      conditionChecker(vocabulary)('row.tags.exists(t, t in list.known)', 'here'),
+      createConditionChecker(vocabulary)('row.tags.exists(t, t in list.known)', 'here'),
       path => fieldReader(facts => facts, path),
     );
     const list = {list: {known}};

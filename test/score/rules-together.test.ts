@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {makeBackground} from '../../src/score/rule-inputs.ts';
+import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {samples} from '../support/samples.ts';
 import {format, targets, view} from './score-helpers.ts';
@@ -43,7 +43,7 @@ const phone = fc.constantFrom(undefined, {status: 'invalid' as const, error: 'ph
 function scorerOf(conditions: readonly string[]) {
   const rules = conditions.map((when, n) => ({when, add: n + 1, reason: `r${n}`, place: 'here', own: true}));
   const set = {rules, levels: {medium: 30, high: 60}, constants: {}, lists: {}};
-  return createScorer(set, of, format, makeBackground(undefined, 0));
+  return createScorer(set, of, format, makeRunFacts(undefined, 0));
 }
 
 test('rules together have the same results as each alone', () => {

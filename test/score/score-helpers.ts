@@ -1,13 +1,13 @@
-import {type Target, targetsOf} from '../../src/columns/targets.ts';
+import {makeTargets, type Target} from '../../src/columns/targets.ts';
 import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {ScoreRules} from '../../src/job/settings/score-rules.ts';
-import type {Result} from '../../src/ledger/lookup.ts';
+import type {CellResult} from '../../src/ledger/lookup.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compileCondition, fieldReader} from '../../src/score/language/condition.ts';
-import {conditionChecker} from '../../src/score/language/expression.ts';
-import {answerVocabulary} from '../../src/score/language/rule-vocabulary.ts';
+import {createConditionChecker} from '../../src/score/language/expression.ts';
+import {createAnswerVocabulary} from '../../src/score/language/rule-vocabulary.ts';
 import type {Risk} from '../../src/score/risk.ts';
-import {makeBackground} from '../../src/score/rule-inputs.ts';
+import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
 import {whole} from '../support/whole.ts';
@@ -18,7 +18,7 @@ export const format = whole<InputFormat>({kind: 'csv', columns});
 /** Targets by operation: one column each, named as the operation, or these. */
 export function targets(of: Partial<Record<(typeof operationNames)[number], readonly string[]>>): Target[] {
   return operationNames.flatMap(operation =>
-    targetsOf(
+    makeTargets(
       operation,
       (of[operation] ?? []).map(column => ({column})),
       columns,
@@ -33,9 +33,9 @@ export function condition(
   constants: ScoreRules['constants'] = {},
 ): Condition<Readonly<Record<string, unknown>>> {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
-  const {vocabulary} = makeBackground({constants, lists: {}}, 0);
-  const check = conditionChecker(
-    {...vocabulary, ...answerVocabulary(operations, columns)},
+  const {vocabulary} = makeRunFacts({constants, lists: {}}, 0);
+  const check = createConditionChecker(
+    {...vocabulary, ...createAnswerVocabulary(operations, columns)},
     {
       constant: constants,
     },
@@ -60,7 +60,7 @@ export function scorer(
     {rules: placed, levels, constants: {}, lists: {}},
     of,
     format,
-    makeBackground(undefined, 0),
+    makeRunFacts(undefined, 0),
   );
   return {score: given => score(given).risk, soFar};
 }
@@ -68,10 +68,10 @@ export function scorer(
 const row: Row = {type: 'csv', record: 1, line: 2, fields: ['', '', '', '', '', 'US', 'Test']};
 
 /** A row with these results; an object is an answer, undefined what is not known yet. */
-export function view(...given: readonly (Result | object | undefined)[]): RowView {
-  const results = given.map((some): Result | undefined =>
+export function view(...given: readonly (CellResult | object | undefined)[]): RowView {
+  const results = given.map((some): CellResult | undefined =>
     some === undefined || 'status' in some
-      ? (some as Result)
+      ? (some as CellResult)
       : {status: 'ok', data: JSON.stringify(some), boughtAt: 0},
   );
   const answers = results.map(result =>

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {makeBackground} from '../../src/score/rule-inputs.ts';
+import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../src/score/rules.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
@@ -215,7 +215,7 @@ test('the default rules are right for every set of operations, and have reasons 
   const rules = defaultRules.map(rule => ({...rule, place: rule.reason, own: false}));
   const all = {rules, levels: defaultLevels, constants: {}, lists: {}};
   for (const some of [{ip: ['ip']}, {phone: ['phone']}, {email: ['email']}, {verify: ['token']}])
-    expect(() => createScorer(all, targets(some), format, makeBackground(undefined, 0))).not.toThrow();
+    expect(() => createScorer(all, targets(some), format, makeRunFacts(undefined, 0))).not.toThrow();
   // A mailbox of ten addresses and more gets further points.
   const further = defaultRules.filter(({when}) => when !== 'shared.mailbox >= 10');
   expect(new Set(further.map(({reason}) => reason)).size).toBe(further.length);

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {scoreRules} from '../../src/job/settings/score-rules.ts';
-import {defaultRules, type RuleSet, ruleSetShape, withBase} from '../../src/score/rules.ts';
+import {assembleRuleSet, defaultRules, fingerprintRuleSet, type RuleSet} from '../../src/score/rules.ts';
 
 const rule = {when: 'ip.is_vpn', add: 10, reason: 'vpn', place: 'rules.yaml:2', own: true};
 const listOf = (...texts: string[]) => ({known: new Map(texts.map(text => [text, true as const]))});
@@ -10,7 +10,7 @@ const rules: RuleSet = {
   constants: {days: 3},
   lists: listOf('ab', 'c'),
 };
-const shape = (change: Partial<RuleSet>) => JSON.stringify(ruleSetShape({...rules, ...change}));
+const shape = (change: Partial<RuleSet>) => JSON.stringify(fingerprintRuleSet({...rules, ...change}));
 const [, second = rule] = rules.rules;
 
 test.each<[string, Partial<RuleSet>]>([
@@ -36,6 +36,8 @@ test('words about a rule, and its line, may change in the middle of a run', () =
 
 test('the reasons of default rules come first, then those of the job', () => {
   const own = {when: 'ip.is_vpn', add: 1, reason: 'mine'};
-  const {rules: all} = withBase(scoreRules.parse({base: 'default', rules: [own]}), path => path.join('.'));
+  const {rules: all} = assembleRuleSet(scoreRules.parse({base: 'default', rules: [own]}), path =>
+    path.join('.'),
+  );
   expect(all.map(({reason}) => reason)).toEqual([...defaultRules.map(({reason}) => reason), 'mine']);
 });

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, expect, test} from 'vitest';
 import {createClient, enrich, startService} from '../../src/index.ts';
-import {type GivenAnswers, readAnswers} from '../../src/service/intelligence/given-answers.ts';
+import {type GivenAnswers, readGivenAnswers} from '../../src/service/intelligence/given-answers.ts';
 import {ServiceSetupError} from '../../src/service/setup-error.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-answers-'));
@@ -15,7 +15,7 @@ test('given fields go before those of open data, in whatever spelling the value 
     path,
     'ip:\n  8.8.8.8: {is_threat: true, country: DE}\nphone:\n  "+44 20 7946 0018": {is_spam: true}\nemail:\n  somebody@EXAMPLE.com: {is_valid: false}\n',
   );
-  const service = await startService({answers: readAnswers(path)});
+  const service = await startService({answers: readGivenAnswers(path)});
   const client = createClient({baseUrl: service.url, apiKey: service.apiKey});
   expect(await client.ip('8.8.8.8')).toMatchObject({is_threat: true, country: 'DE', is_bogon: false});
   expect(await client.phone('+442079460018')).toMatchObject({is_spam: true, number_type: 'fixed_line'});

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {normalize} from '../../src/operations/mail/mail-providers.ts';
+import {normalizeMailbox} from '../../src/operations/mail/mail-providers.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {assessMail, emailIntelligence, parseMailAddress} from '../../src/service/intelligence/email.ts';
 import {ipIntelligence, sessionIp} from '../../src/service/intelligence/ip.ts';
@@ -195,9 +195,9 @@ describe('an e-mail address', () => {
   it('is known by a form that does not change when it is taken again', () => {
     for (const email of words`First.Last+news@GoogleMail.com nick-a-b@yahoo.com a+b+c@proton.me a@ya.ru`) {
       const parsed = parseMailAddress(email);
-      const once = parsed && normalize(parsed).address;
+      const once = parsed && normalizeMailbox(parsed).address;
       const twice = once === undefined ? undefined : parseMailAddress(once);
-      expect(twice && normalize(twice).address).toBe(once);
+      expect(twice && normalizeMailbox(twice).address).toBe(once);
     }
   });
 

@@ -2,14 +2,14 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
-import {readSessions} from '../../src/service/verdict/user-session.ts';
+import {readUserSessions} from '../../src/service/verdict/user-session.ts';
 import {askService, running, temporaryFolder} from './running.ts';
 
 describe('over HTTP', () => {
   it('the samples come to the verdicts in the docs', async () => {
     const service = await running({sessionsFile: 'samples/sessions.ndjson', rulesFile: 'samples/rules.yaml'});
     const rows: string[] = [];
-    for (const {token} of readSessions('samples/sessions.ndjson')) {
+    for (const {token} of readUserSessions('samples/sessions.ndjson')) {
       const {json} = await askService(service, '/verify', {action_id: 'a', token, id: token});
       const ids = json.rules.map(({id, shadow}: {id: string; shadow: boolean}) => (shadow ? `(${id})` : id));
       rows.push(
@@ -119,7 +119,7 @@ describe('a sessions file', () => {
 
   it('may have blank lines, CRLF and a byte order mark', () => {
     const line = '{"token":"a","ip":"9.9.9.9"}';
-    expect(readSessions(write(`\uFEFF${line}\r\n\r\n${line}\n`))).toHaveLength(2);
+    expect(readUserSessions(write(`\uFEFF${line}\r\n\r\n${line}\n`))).toHaveLength(2);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import {expect} from 'vitest';
 import {fileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
-import {checkSettings, createPlaceOf, type RawSettings} from '../../src/job/parse.ts';
+import {checkSettings, createSettingLocator, type RawSettings} from '../../src/job/parse.ts';
 import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {earlierRuns} from '../../src/run/end/history.ts';
@@ -136,7 +136,7 @@ async function attempt(
     const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...more};
     const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
     const source = {name, inputs: [absolute(input)], output: absolute(output), settings, fromFile};
-    const job = resolveJob({...source, placeOf: createPlaceOf(undefined, given)}, env, false);
+    const job = resolveJob({...source, placeOf: createSettingLocator(undefined, given)}, env, false);
     summaryPath = job.paths.summary;
     const io = {
       env,

@@ -1,7 +1,7 @@
 import {isIP} from 'node:net';
 import {parseBaseUrl} from '../../client/client.ts';
-import {PROXY_CREDENTIALS, PROXY_CREDENTIALS_ADVICE} from '../../client/http/proxy.ts';
-import {probeService, type Reach} from '../../client/reachability.ts';
+import {PROXY_CREDENTIALS_ADVICE, PROXY_CREDENTIALS_CODE} from '../../client/http/proxy.ts';
+import {probeService, type Reachability} from '../../client/reachability.ts';
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 import {formatDuration} from '../terminal/lines.ts';
 
@@ -51,7 +51,7 @@ export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<
   return [passedCheck('proxy', proxy), dns, ...rest];
 }
 
-function dnsCheck(base: URL, {dns}: Reach): Check {
+function dnsCheck(base: URL, {dns}: Reachability): Check {
   if (dns === undefined) return skippedCheck('dns', 'the proxy resolves the name');
   if (isIP(base.hostname.replace(/^\[|\]$/g, '')) > 0)
     return skippedCheck('dns', 'the URL has an IP address, so there is no name to look up');
@@ -61,14 +61,14 @@ function dnsCheck(base: URL, {dns}: Reach): Check {
 }
 
 /** Checks connection, TLS and clock, by the service's response or the error that came instead. */
-export function answerChecks(base: URL, {answer}: Reach): Check[] {
+export function answerChecks(base: URL, {answer}: Reachability): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
     const clock = skippedCheck('clock', 'the service did not answer');
     if (answer.certificate)
       return [failedCheck('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock];
     const connection =
-      answer.error === PROXY_CREDENTIALS
+      answer.error === PROXY_CREDENTIALS_CODE
         ? failedCheck('connection', PROXY_CREDENTIALS_ADVICE, exitCodes.usage)
         : failedCheck('connection', detail, exitCodes.temporary);
     return [connection, skippedCheck('tls', 'the service did not answer'), clock];

@@ -1,7 +1,7 @@
 import {statfsSync, statSync} from 'node:fs';
-import {createPriceOfOperation} from '../../columns/prices.ts';
-import {checkWritable, existingPart} from '../../disk/directory.ts';
-import {holderIn} from '../../disk/lock.ts';
+import {createOperationPricer} from '../../columns/prices.ts';
+import {checkWritable, nearestExistingPath} from '../../disk/directory.ts';
+import {findLockHolder} from '../../disk/lock.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -74,7 +74,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
     endpoint.kind === 'live' ? checkNetwork(endpoint.baseUrl, settings.timeout) : [await dataCheck()],
   );
   const checks = [...configured, ...account, ...connection];
-  const price = pluralize(toCredits(createPriceOfOperation({endpoint, settings})('ip')), 'credit');
+  const price = pluralize(toCredits(createOperationPricer({endpoint, settings})('ip')), 'credit');
   if (call && exitCodeOfAll(checks) !== exitCodes.ok)
     checks.push(skippedCheck('call', 'fix what failed first'));
   else if (call)
@@ -153,7 +153,7 @@ function checkPaths({state, store}: JobSettings, given: string): Check[] {
 
 /** Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. */
 function lockCheck(directories: readonly string[]): Check | undefined {
-  const holder = directories.map(holderIn).find(found => found !== undefined);
+  const holder = directories.map(findLockHolder).find(found => found !== undefined);
   const detail = `another run is writing this output: ${holder}; wait for it or end it`;
   return holder === undefined ? undefined : failedCheck('state', detail, exitCodes.locked);
 }
@@ -173,7 +173,7 @@ const LITTLE_BYTES = 200 * 2 ** 20;
 function checkPath(name: string, path: string, needed: boolean): Check {
   try {
     checkWritable(path);
-    const {bavail, bsize} = statfsSync(existingPart(path));
+    const {bavail, bsize} = statfsSync(nearestExistingPath(path));
     const free = bavail * bsize;
     const room = `${path} can be written; ${Math.floor(free / 2 ** 20).toLocaleString('en-US')} MiB free`;
     return free < LITTLE_BYTES ? warningCheck(name, `${room}, which is little`) : passedCheck(name, room);

@@ -1,11 +1,11 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
-import {besideOutput} from '../../job/file-names.ts';
-import {type EnrichedFile, openEnriched, readStart} from '../../output/earlier/enriched-file.ts';
+import {sidePathsOfOutput} from '../../job/file-names.ts';
+import {type EnrichedFile, openEnrichedFile, readRunStart} from '../../output/earlier/enriched-file.ts';
 import {createExplainer, type Explained, type Explainer} from '../../output/earlier/explain-row.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import {makeBackground} from '../../score/rule-inputs.ts';
+import {makeRunFacts} from '../../score/rule-inputs.ts';
 import {breakLines, pluralize, shellWord, terminalWidth} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
@@ -30,7 +30,7 @@ export async function explainCommand(output: string, flags: ExplainFlags): Promi
     );
   const rejected = rejectedBeside(output);
   if (row !== undefined) checkNumber(row, rejected, output);
-  const file = await openEnriched(output);
+  const file = await openEnrichedFile(output);
   const explainer = createExplainer(file);
   try {
     await showRows(file, explainer, rejected, flags);
@@ -48,7 +48,7 @@ function checkNumber(row: string, rejected: ReadonlySet<number>, output: string)
   if (rejected.has(number))
     throw new UsageError(
       'rejected_row',
-      `Row ${number} could not be read: see ${besideOutput(output).rejects}.`,
+      `Row ${number} could not be read: see ${sidePathsOfOutput(output).rejects}.`,
     );
 }
 
@@ -62,7 +62,7 @@ async function showRows(
   const {path} = file;
   const resultAt = (name: string) => file.results.names.indexOf(`risk_${name}`);
   const [levelAt, scoreAt, reasonsAt] = [resultAt('level'), resultAt('score'), resultAt('reasons')];
-  const background = makeBackground(undefined, readStart(file) || Date.now());
+  const background = makeRunFacts(undefined, readRunStart(file) || Date.now());
   const filter =
     where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
   let found = 0;
@@ -181,7 +181,7 @@ async function* rowsOf(
 }
 
 function rejectedBeside(output: string): ReadonlySet<number> {
-  const path = besideOutput(output).rejects;
+  const path = sidePathsOfOutput(output).rejects;
   if (!existsSync(path)) return new Set();
   const rejects = readFileSync(path, 'utf8').split('\n').filter(Boolean);
   return new Set(rejects.map(line => (JSON.parse(line) as {row: number}).row));

@@ -8,9 +8,9 @@ import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
-import {durationFrom} from '../../job/values.ts';
+import {durationBetween} from '../../job/values.ts';
 import {endpointName} from '../../run/identity.ts';
-import {type Connection, openConnection, warningOfUnasked} from '../../run/open/connection.ts';
+import {type Connection, createUnaskedWarning, openConnection} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
@@ -37,7 +37,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const lostAfterMs = readFlag('lostAfter', lostAfterRange, flags) as number;
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
-  const shared = {maxConnections: concurrency, onUnasked: warningOfUnasked(console.warn)};
+  const shared = {maxConnections: concurrency, onUnasked: createUnaskedWarning(console.warn)};
   const connection = await openConnection(endpoint, {timeoutMs: settings.timeout, ...shared});
   const ending = watchForEnd(console);
   try {
@@ -76,7 +76,7 @@ function demandRedisUrl(given: string | undefined): string {
 }
 
 /** Range of --lost-after. In this time, a worker must be able to renew its lock on a chunk several times. */
-const lostAfterRange = durationFrom('2s', '1h');
+const lostAfterRange = durationBetween('2s', '1h');
 
 /** Runs with the same timeout share a client. With the embedded service, all runs share one client. */
 function clientsOf(

@@ -1,5 +1,5 @@
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {millisecondsOf} from '../../job/values.ts';
+import {parseDuration} from '../../job/values.ts';
 import {csvTable} from '../../output/csv-line.ts';
 import {formatAmount, formatMoney, formatPercent} from '../../report/format.ts';
 import {makeRunRecord, type RunRecord, roundCredits} from '../../report/run-record.ts';
@@ -49,7 +49,7 @@ export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}
 /** The start of the period of `--since 30d`, and its runs in the order of their ends. */
 function recordsSince({since, json, csv}: ListingFlags): {since: string; records: RunRecord[]} {
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
-  const ms = millisecondsOf(since.trim());
+  const ms = parseDuration(since.trim());
   if (ms === undefined) throw new UsageError('settings', '--since: expected a duration such as 30d or 12h.');
   const start = Date.now() - ms;
   const records = keptRuns().map(makeRunRecord);

@@ -1,7 +1,7 @@
 import type {HeaderLayout} from '../../columns/recognize/column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
-import {type Guess, lacksChoice, lacksCountry} from '../../columns/recognize/guess.ts';
-import {cellReader} from '../../columns/targets.ts';
+import {type ColumnGuess, lacksChoice, lacksCountry} from '../../columns/recognize/guess.ts';
+import {createCellReader} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
@@ -9,7 +9,7 @@ import {intelligenceNames, joinWithOr, operations} from '../../operations/table.
 
 /** A column of the list that may be looked up, or that has the countries of phone numbers. */
 export interface Choice {
-  readonly operation: Guess['operation'];
+  readonly operation: ColumnGuess['operation'];
   readonly column: string;
   /** Kind and share of its values, or the reason why it is left out. */
   readonly why: string;
@@ -26,7 +26,7 @@ export interface Choices {
 }
 
 /** A list as `init` sees it. */
-export interface Seen {
+export interface InspectedList {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
   readonly headers?: HeaderLayout;
@@ -40,7 +40,7 @@ const BETWEEN =
  *
  * @throws {UsageError} if there is none.
  */
-export function chooseForInit(seen: Seen): Choices {
+export function chooseInitColumns(seen: InspectedList): Choices {
   const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
   const chosen: Choice[] = [];
   const leftOut: Choice[] = [];
@@ -77,13 +77,13 @@ export function chooseForInit(seen: Seen): Choices {
  * and those country columns. A country column that is sure for another phone column stays. Empty if no
  * country column is sure.
  */
-function betweenCountries(countries: readonly Guess[], sure: readonly string[]): Set<string> {
+function betweenCountries(countries: readonly ColumnGuess[], sure: readonly string[]): Set<string> {
   const unsure = countries.filter(({confidence}) => sure.length > 0 && confidence === 'unsure');
   const names = unsure.flatMap(({column, numbers = []}) => [column, ...numbers]);
   return new Set(names.filter(name => !sure.includes(name)));
 }
 
-function describe(guess: Guess): string {
+function describe(guess: ColumnGuess): string {
   const {operation, share, national} = guess;
   if (operation === 'country') return 'countries of the phone numbers';
   if (lacksChoice(guess)) return 'IP addresses, several in a cell';
@@ -96,14 +96,14 @@ function percent(share: number): string {
 }
 
 /** Advice on the lines to add to a job file for a column of national phone numbers. */
-function nameIt({country}: Guess): string {
+function nameIt({country}: ColumnGuess): string {
   return `: add it as phone, with ${country === undefined ? 'a default_country' : `country: ${country}`}`;
 }
 
 /** True if some rows have a phone number in national form, and no country for that number. */
-function hasNationalNumbers(chosen: readonly Choice[], {columns, rows}: Seen): boolean {
+function hasNationalNumbers(chosen: readonly Choice[], {columns, rows}: InspectedList): boolean {
   const cellsOf = (wanted: Choice['operation']) =>
-    chosen.filter(({operation}) => operation === wanted).map(({column}) => cellReader(column, columns));
+    chosen.filter(({operation}) => operation === wanted).map(({column}) => createCellReader(column, columns));
   const countries = cellsOf('country');
   const readers = countries.length === 0 ? [() => undefined] : countries;
   const lacksIts = (number: string, country: string | undefined) => {

@@ -1,8 +1,8 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {isRowOfValues} from '../../columns/first-row-checks.ts';
-import {readHeaders} from '../../columns/recognize/column.ts';
-import {OutputError, oneLine, systemReason, UsageError} from '../../errors.ts';
+import {readHeaderLayout} from '../../columns/recognize/column.ts';
+import {OutputError, systemReason, toOneLine, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
@@ -16,10 +16,10 @@ import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
 import {type Said, spellName} from '../../sentence.ts';
-import {countingEnvironment, jobFrom, withoutMissingFlags} from '../job-from-flags.ts';
+import {makeJobFromFlags, replaceApiKey, withoutMissingFlags} from '../job-from-flags.ts';
 import {pluralize, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {type Choice, type Choices, chooseForInit, type Seen} from './init-choices.ts';
+import {type Choice, type Choices, chooseInitColumns, type InspectedList} from './init-choices.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
@@ -45,7 +45,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     seen = await lookAt(input, reading);
     tell('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
-  const choices = chooseForInit(seen);
+  const choices = chooseInitColumns(seen);
   const cost = await costOfList(input, reading, choices);
   const endpoint = (process.env.BULK_ENRICH_BASE_URL ?? '') === '' ? 'embedded' : 'live';
   const maxCredits = cost === 0 ? ANY_LIST : roundedUp(ROOM * cost);
@@ -122,13 +122,13 @@ const EXAMPLE = {
  * @throws {UsageError} if no run could start with the chosen settings.
  */
 async function costOfList(input: string, reading: RawSettings, choices: Choices): Promise<number> {
-  const env = countingEnvironment(process.env);
+  const env = replaceApiKey(process.env);
   const {chosen, hasSeveralIps} = choices;
   const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
   // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
   // Counting makes no calls.
   const flags = {...reading, ...Object.fromEntries(columns), endpoint: 'embedded', store: false};
-  const {job} = jobFrom([input], hasSeveralIps ? {...flags, ipFromList: 'first'} : flags, '-', env);
+  const {job} = makeJobFromFlags([input], hasSeveralIps ? {...flags, ipFromList: 'first'} : flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: tell});
   return credits.at_least;
 }
@@ -140,7 +140,10 @@ function jobName(input: string): string {
   return plain.replace(/^[.-]+/, '').slice(0, 64) || 'job';
 }
 
-async function lookAt(input: string, given: RawSettings): Promise<Seen & {readonly isHeadless: boolean}> {
+async function lookAt(
+  input: string,
+  given: RawSettings,
+): Promise<InspectedList & {readonly isHeadless: boolean}> {
   const reading = checkSettings(undefined, given);
   const source = await openSource({...reading, paths: [fillDate(input, utcDate(Date.now()))]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
@@ -148,7 +151,7 @@ async function lookAt(input: string, given: RawSettings): Promise<Seen & {readon
   await source.close();
   const isHeadless =
     format.kind === 'csv' && format.header !== undefined && isRowOfValues(format.header, rows);
-  return {columns: format.columns, rows, headers: readHeaders(format), isHeadless};
+  return {columns: format.columns, rows, headers: readHeaderLayout(format), isHeadless};
 }
 
 function tell(sentence: Said): void {
@@ -160,14 +163,14 @@ function line(name: string, value: unknown, comment: string): string {
   const text = loadYaml()
     .stringify({[spellName(name, '_')]: value}, {lineWidth: 0})
     .trimEnd();
-  const said = oneLine(comment);
+  const said = toOneLine(comment);
   return text.includes('\n') ? `# ${said}\n${text}\n` : `${text.padEnd(40)} # ${said}\n`;
 }
 
 /** The line of a setting that the user may want, as a comment. */
 function perhaps(name: string, value: unknown, comment: string): string {
   const text = loadYaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
-  return `# ${`${spellName(name, '_')}: ${oneLine(text)}`.padEnd(38)} # ${oneLine(comment)}\n`;
+  return `# ${`${spellName(name, '_')}: ${toOneLine(text)}`.padEnd(38)} # ${toOneLine(comment)}\n`;
 }
 
 /** The comment at the top: uses of the job file. cron has a short PATH, so its command has the full paths of Node and the program. */

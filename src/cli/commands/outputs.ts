@@ -1,11 +1,11 @@
 import {UsageError} from '../../errors.ts';
-import {diffOutputs, refusePath} from '../../output/earlier/diff.ts';
+import {checkNewFilePath, diffOutputs} from '../../output/earlier/diff.ts';
 import {scoreAgain} from '../../output/earlier/score-again.ts';
 import {type BadRows, type Changes, levelGrid} from '../../report/changes.ts';
 import {formatPercent, rankByCount} from '../../report/format.ts';
 import {rejectedList} from '../../run/end/rejected-list.ts';
 import {loadRules} from '../../score/rules.ts';
-import {withoutWorkflowCommands} from '../github.ts';
+import {pauseWorkflowCommands} from '../github.ts';
 import {breakLines, formatCount, pluralize, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson, printRows} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
@@ -22,7 +22,7 @@ export async function diffCommand(
   fresh: string,
   {key, output: to, force = false, json = false}: OutputFlags & {readonly key?: readonly string[]},
 ): Promise<number> {
-  refusePath(to, [old, fresh], force);
+  checkNewFilePath(to, [old, fresh], force);
   const changes = await diffOutputs({old, new: fresh, key, to});
   if (json) printJson(changes);
   else print('stdout', `${changeTable(changes, [old, fresh])}\n`);
@@ -36,7 +36,7 @@ export async function scoreCommand(
   flags: OutputFlags & {readonly rules: string; readonly now?: string; readonly bad?: string},
 ): Promise<number> {
   const {output: to, force = false, json = false} = flags;
-  refusePath(to, [path, flags.rules], force);
+  checkNewFilePath(to, [path, flags.rules], force);
   const rules = loadRules(flags.rules, () => '--rules');
   if (rules === undefined)
     throw new UsageError('score_rules', '--rules none gives no score. Name a rules file, or default.');
@@ -56,7 +56,7 @@ export async function scoreCommand(
 /** `bulk-enrich rejects FILE`: prints the rows that could not be read. */
 export async function rejectsCommand(path: string): Promise<number> {
   const {bytes, cut} = await rejectedList(path);
-  await withoutWorkflowCommands(true, async () => printRows(bytes));
+  await pauseWorkflowCommands(true, async () => printRows(bytes));
   if (cut > 0) print('stderr', `${pluralize(cut, 'row')} left out: too long to be kept whole.\n`);
   return 0;
 }

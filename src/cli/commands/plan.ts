@@ -5,8 +5,8 @@ import {formatPercent} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {type Counted, exceedsLimit} from '../../run/exit.ts';
-import {limitStop} from '../../run/stop.ts';
-import {countingEnvironment, type JobFlags, jobFrom, uncheckedSettings} from '../job-from-flags.ts';
+import {stopForLimit} from '../../run/stop.ts';
+import {type JobFlags, makeJobFromFlags, readUncheckedSettings, replaceApiKey} from '../job-from-flags.ts';
 import {commandToRun} from '../terminal/command-line.ts';
 import {countCalls, formatForecast} from '../terminal/cost.ts';
 import {breakLines, formatCount, formatMoment, pluralize, terminalWidth} from '../terminal/lines.ts';
@@ -33,7 +33,7 @@ export async function planCommand(
 /** @throws {BulkEnrichError} if more rows are unreadable than --max-rejects allows: a run would stop then. */
 function refuseRejects(counted: Counted, {settings}: Job): void {
   if (!exceedsLimit(settings.maxRejects, counted)) return;
-  const {reason, exitCode, message} = limitStop('max_rejects', counted);
+  const {reason, exitCode, message} = stopForLimit('max_rejects', counted);
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
@@ -41,14 +41,14 @@ function refuseRejects(counted: Counted, {settings}: Job): void {
  * Makes a job without key and output, since a plan uses neither. If neither settings nor environment name a
  * service, plans with the embedded service.
  */
-function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
-  const env = countingEnvironment(process.env);
+function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof makeJobFromFlags> {
+  const env = replaceApiKey(process.env);
   try {
-    return jobFrom(inputs, flags, '-', env);
+    return makeJobFromFlags(inputs, flags, '-', env);
   } catch (error) {
     const isUnnamed = error instanceof UsageError && error.code === 'no_endpoint';
-    if (!isUnnamed || uncheckedSettings(flags).said['endpoint'] === 'live') throw error;
-    const planned = jobFrom(inputs, {...flags, endpoint: 'embedded'}, '-', env);
+    if (!isUnnamed || readUncheckedSettings(flags).said['endpoint'] === 'live') throw error;
+    const planned = makeJobFromFlags(inputs, {...flags, endpoint: 'embedded'}, '-', env);
     planned.console.say('No service is configured: this is what a run with the embedded service would do.');
     return planned;
   }

@@ -5,7 +5,7 @@ import type {Job} from '../../job/job.ts';
 import {isForMachine} from '../../job/settings/log.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {annotateError} from '../github.ts';
-import {type JobFlags, jobFrom, uncheckedSettings} from '../job-from-flags.ts';
+import {type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';
 
 /** `bulk-enrich run`: enriches a list. */
 export async function runCommand(
@@ -17,7 +17,11 @@ export async function runCommand(
     const {job, console} = await jobOrMetrics(inputs, flags);
     // Checked here, before the slow import of a run's code.
     refuseMistyped(job);
-    return await (await import('../run-job.ts')).runJob(job, console, {command: 'run', inputs, flags: given});
+    return await (await import('../run-job.ts')).runJobInTerminal(job, console, {
+      command: 'run',
+      inputs,
+      flags: given,
+    });
   } catch (error) {
     const code = said(error, flags);
     if (code === undefined) throw error;
@@ -26,9 +30,12 @@ export async function runCommand(
 }
 
 /** Makes the job. If that fails, the metrics say that the job did not run. */
-async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
+async function jobOrMetrics(
+  inputs: readonly string[],
+  flags: JobFlags,
+): Promise<ReturnType<typeof makeJobFromFlags>> {
   try {
-    return jobFrom(inputs, flags);
+    return makeJobFromFlags(inputs, flags);
   } catch (error) {
     await deliverWithoutJob(error, flags);
     throw error;
@@ -45,17 +52,17 @@ export async function refuseRun(error: UsageError, flags: JobFlags): Promise<num
 function said(error: unknown, flags: JobFlags): number | undefined {
   annotateError(error);
   // With --quiet, nothing is printed if another run is active, so that cron sends no mail.
-  const {quiet, log} = uncheckedSettings(flags).said;
+  const {quiet, log} = readUncheckedSettings(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
-  const {said, isPart} = uncheckedSettings(flags);
+  const {said, isPart} = readUncheckedSettings(flags);
   if (said.metrics === undefined) return;
-  const {deliverUnresolved} = await import('../../run/end/deliver.ts');
+  const {deliverEndOfUnparsedJob} = await import('../../run/end/deliver.ts');
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
-  await deliverUnresolved(said, isPart, error, {env: process.env, now: Date.now, warn});
+  await deliverEndOfUnparsedJob(said, isPart, error, {env: process.env, now: Date.now, warn});
 }
 
 /**

@@ -1,5 +1,5 @@
 import {readKey} from '../../job/secrets/api-key.ts';
-import {durationFrom, rate, share, wholeNumber} from '../../job/values.ts';
+import {durationBetween, rateSetting, shareSetting, wholeNumber} from '../../job/values.ts';
 import type {ServiceOptions} from '../../service/start.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
@@ -22,9 +22,9 @@ interface ServeFlags {
 
 /** `bulk-enrich serve`: runs the embedded service until a signal ends it. */
 export async function serveCommand(flags: ServeFlags): Promise<number> {
-  const {readAnswers, startService} = await import('../../service/start.ts');
+  const {readGivenAnswers, startService} = await import('../../service/start.ts');
   const apiKey = readKey(process.env);
-  const limit = readFlag('rateLimit', rate, flags);
+  const limit = readFlag('rateLimit', rateSetting, flags);
   const options = {
     port: readFlag('port', wholeNumber(0), flags),
     host: flags.host,
@@ -32,11 +32,11 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
     pages: flags.pages,
     sessionsFile: flags.sessions,
     rulesFile: flags.rules,
-    answers: flags.answers && readAnswers(flags.answers),
+    answers: flags.answers && readGivenAnswers(flags.answers),
     credits: readFlag('credits', wholeNumber(0), flags),
-    latencyMs: readFlag('latency', durationFrom('0s', '10m'), flags),
+    latencyMs: readFlag('latency', durationBetween('0s', '10m'), flags),
     rateLimit: limit && (limit.count * 1_000) / limit.perMs,
-    errorRate: readFlag('errorRate', share, flags),
+    errorRate: readFlag('errorRate', shareSetting, flags),
     seed: readFlag('seed', wholeNumber(0), flags),
     apiKey,
   };

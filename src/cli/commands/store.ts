@@ -2,12 +2,12 @@ import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {expectedCountry} from '../../job/settings/lookup-settings.ts';
-import {ages, rejectionTerm, valueForOperation} from '../../job/values.ts';
+import {describeExpectedCountry} from '../../job/settings/lookup-settings.ts';
+import {agesSetting, rejectionAgeMs, valueForOperation} from '../../job/values.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {StoreAdmin} from '../../ledger/answers/upkeep.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
-import {phoneCountry} from '../../operations/country.ts';
+import {parsePhoneCountry} from '../../operations/country.ts';
 import {intelligenceNames, joinWithOr, operationNames, operations} from '../../operations/table.ts';
 import {formatBytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
@@ -54,12 +54,12 @@ function renderStats({directory, bytes, answers}: StoreReport): string {
 
 /** `bulk-enrich store prune`: removes answers that are older than --max-age. */
 export async function storePruneCommand(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
-  const maxAge = readFlag('maxAge', ages, flags) ?? {};
+  const maxAge = readFlag('maxAge', agesSetting, flags) ?? {};
   return withStore(flags, async store => {
     let removed = 0;
     for (const operation of operationNames) {
       const answers = valueForOperation(maxAge, operation, Number.POSITIVE_INFINITY);
-      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, Date.now());
+      removed += await store.prune(operation, {answers, rejections: rejectionAgeMs(maxAge)}, Date.now());
     }
     await store.giveBack();
     print('stdout', `${pluralize(removed, 'answer')} removed.\n`);
@@ -76,10 +76,10 @@ export async function storePurgeCommand(
   flags: StoreFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
   const country = flags.defaultCountry;
-  if (country !== undefined && phoneCountry(country) === undefined)
+  if (country !== undefined && parsePhoneCountry(country) === undefined)
     throw new UsageError(
       'unknown_country',
-      `--default-country: expected a country, by ${expectedCountry(country)}, not "${country}".`,
+      `--default-country: expected a country, by ${describeExpectedCountry(country)}, not "${country}".`,
     );
   // The keys of all operations that the value fits, so that the user need not name one.
   const keys = intelligenceNames.flatMap(operation => {

@@ -3,7 +3,7 @@ import {defaultOutput, type Job} from '../../job/job.ts';
 import type {RawSettings} from '../../job/parse.ts';
 import type {Counted} from '../../run/exit.ts';
 import type {Stop} from '../../run/stop.ts';
-import {type Said, set, settingsBy} from '../../sentence.ts';
+import {type Said, set, settingsOfFlags} from '../../sentence.ts';
 import {shellWord} from './lines.ts';
 
 /** A command line as the command understood it. */
@@ -28,7 +28,7 @@ function lineOf({command, inputs, flags}: CommandLine): string {
 export function applyRemedy(line: CommandLine, {flags = [], pipe, isDoubtful}: Remedy): string | undefined {
   if (flags.length === 0 && pipe === undefined) return undefined;
   const added: Record<string, (string | boolean | undefined)[]> = {};
-  for (const {name, value} of settingsBy(flags)) added[name] = [...(added[name] ?? []), value];
+  for (const {name, value} of settingsOfFlags(flags)) added[name] = [...(added[name] ?? []), value];
   // With a pipe, the remedy names an output only because the run reads stdin: the user's own counts.
   if (pipe !== undefined && line.flags['output'] !== undefined) delete added['output'];
   const all: Record<string, unknown> = {...line.flags};

@@ -5,8 +5,8 @@ import {logEvent} from '../../job/monitoring/log-events.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
 import {storeSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
-import {isComplete} from '../../run/exit.ts';
-import {lackedSentence} from '../../run/open/account.ts';
+import {isCompleteRun} from '../../run/exit.ts';
+import {undercountSentence} from '../../run/open/account.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Said} from '../../sentence.ts';
@@ -89,7 +89,8 @@ function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Consol
   const gaps = gapsSentence(summary);
   const cut = summary.errors.some(({code}) => code === 'rejected.cut_off') ? CUT : '';
   const said = breakLines(console.paint(colour, `${message}${gaps}${cut}`));
-  const isHeard = colour === 'red' || gaps + cut + storeSentence(summary) + lackedSentence(summary) !== '';
+  const isHeard =
+    colour === 'red' || gaps + cut + storeSentence(summary) + undercountSentence(summary) !== '';
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
 }
@@ -129,7 +130,7 @@ function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
     );
   if (rows.rejected > 0 && paths.rejects !== undefined)
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, line, paths.rejects)}`);
-  const what = !isComplete(summary)
+  const what = !isCompleteRun(summary)
     ? 'look up its values'
     : reason === 'refused_in_a_row'
       ? 'ask for the refused values again'

@@ -1,7 +1,7 @@
 import {toCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
-import {totalOf} from '../../ledger/run/tally.ts';
-import type {Phase} from '../../run/io.ts';
+import {totalOfTally} from '../../ledger/run/tally.ts';
+import type {AnnouncePhase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
 import {formatOpening} from './opening.ts';
@@ -20,7 +20,7 @@ export function hasBar({quiet, forMachine}: Console): boolean {
 }
 
 /** Shows slow steps before and after the calls on a redrawn line. A step of less than 0.25 s is not shown. */
-export function showPhases(console: Console): Phase {
+export function showPhases(console: Console): AnnouncePhase {
   return (what, reached) =>
     hasBar(console)
       ? repeat(() => console.draw(formatPhase(what, reached(), console.width)), BAR_EVERY_MS, console)
@@ -65,7 +65,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
 /** True while a resumed run writes rows of which it knows all answers. */
 function isCatchingUp({asking: {gate, ledger}}: Session): boolean {
   const {inFlight, waiting} = gate.pace();
-  return ledger.isResumed && totalOf(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
+  return ledger.isResumed && totalOfTally(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
 }
 
 function logProgress(status: Status, {log}: Console): void {
@@ -88,9 +88,10 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
   const rows = written + rejected;
   const total = totalRows(input.source, job.settings.limit);
   const {pause, current, limit, inFlight} = asking.gate.pace();
-  const made = totalOf(tally, 'calls');
+  const made = totalOfTally(tally, 'calls');
   // Each value is counted once, however often it was sent.
-  const calls = counted === undefined ? undefined : {made: made - totalOf(tally, 'retries'), total: counted};
+  const calls =
+    counted === undefined ? undefined : {made: made - totalOfTally(tally, 'retries'), total: counted};
   const callsPerSecond = speed.read(made, now);
   const rowsLeft = total === undefined ? undefined : total - rows;
   const perRow = rows === 0 ? 0 : made / rows;

@@ -1,5 +1,5 @@
 import type {Pause} from '../../lookup/call.ts';
-import type {Reached} from '../../run/io.ts';
+import type {PhaseProgress} from '../../run/io.ts';
 import {formatCount, formatDuration} from './lines.ts';
 
 /** Possible lengths of the bar in characters. The longest that fits is used. */
@@ -78,7 +78,7 @@ export function formatStatus(status: Status, width?: number): string {
 /**
  * The line of a long step before the first call or after the last: its finished share and rows, as far as known.
  */
-export function formatPhase(what: string, {share, rows}: Reached, width?: number): string {
+export function formatPhase(what: string, {share, rows}: PhaseProgress, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
   return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${formatCount(rows)} rows`])], width);
 }

@@ -14,7 +14,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Prefix of the code for a proxy's refusal: `PROXY_407` for refused credentials. */
 const REFUSED = 'PROXY_';
-export const PROXY_CREDENTIALS = `${REFUSED}407`;
+export const PROXY_CREDENTIALS_CODE = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
   'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
 

@@ -1,29 +1,39 @@
-import {type Guess, holdsSeveral, lacksCountry, MOSTLY, type SetAside} from './guess.ts';
+import {
+  CONFIRMING_SHARE,
+  type ColumnGuess,
+  holdsSeveral,
+  lacksCountry,
+  type SetAsideReason,
+} from './guess.ts';
 
 /** Why a column is left out among all others; undefined if it is not. */
-type ReasonOf = (guess: Guess, all: readonly Guess[], headless: boolean) => SetAside | undefined;
+type ReasonOf = (
+  guess: ColumnGuess,
+  all: readonly ColumnGuess[],
+  headless: boolean,
+) => SetAsideReason | undefined;
 
 /**
  * Leaves out the columns whose values may be of someone other than the row's person. A column with a `strange`
- * header ({@link Guess.header}) is used only if no other column of its kind is as likely or has a `plain` header. A
+ * header ({@link ColumnGuess.header}) is used only if no other column of its kind is as likely or has a `plain` header. A
  * column that only its values identify is used only if no other column of its kind is as likely, and no header
  * names a kind.
  */
-export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
+export function chooseColumns(all: readonly ColumnGuess[], headless: boolean): ColumnGuess[] {
   return REASONS.reduce(
     (guesses, reasonOf) =>
-      guesses.map((guess): Guess => {
+      guesses.map((guess): ColumnGuess => {
         const aside = reasonOf(guess, guesses, headless);
         return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
       }),
     [...all],
-  ).filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= MOSTLY);
+  ).filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= CONFIRMING_SHARE);
 }
 
 const besideHeaders: ReasonOf = (guess, all, headless) => {
   if (guess.aside !== undefined) return undefined;
   const found = all.filter(other => mayHold(other) || other.ofKind > 0);
-  const isPlainOne = ({operation, header, aside}: Guess) =>
+  const isPlainOne = ({operation, header, aside}: ColumnGuess) =>
     operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
   if (guess.header === 'strange' && found.some(isPlainOne)) return 'strange';
   const isSilent = guess.header === 'silent' && !headless;
@@ -34,8 +44,9 @@ const besideHeaders: ReasonOf = (guess, all, headless) => {
 const amongEquals: ReasonOf = (guess, all) => {
   if (guess.aside !== undefined || guess.header === 'plain') return undefined;
   // True if the run would use the column by its values alone, if no other column competed with it.
-  const isCertain = ({share = 0, ofKind}: Guess) => share >= MOSTLY && ofKind >= MOSTLY;
-  const isEqual = (other: Guess) =>
+  const isCertain = ({share = 0, ofKind}: ColumnGuess) =>
+    share >= CONFIRMING_SHARE && ofKind >= CONFIRMING_SHARE;
+  const isEqual = (other: ColumnGuess) =>
     other !== guess &&
     other.operation === guess.operation &&
     (other.aside === undefined ? other.header !== 'plain' : other.aside === 'values' && isCertain(other)) &&
@@ -46,18 +57,18 @@ const amongEquals: ReasonOf = (guess, all) => {
 
 /** A `strange` column whose cells have several values can't be looked up. */
 const holdsLists: ReasonOf = guess =>
-  guess.aside === 'strange' && guess.ofKind < MOSTLY && holdsSeveral(guess) ? 'nothing' : undefined;
+  guess.aside === 'strange' && guess.ofKind < CONFIRMING_SHARE && holdsSeveral(guess) ? 'nothing' : undefined;
 
 /** The run does not stop for an unsure column without any value of its kind if another of that kind is sure. */
 const withoutValues: ReasonOf = ({operation, confidence, aside, ofKind}, all) => {
   const isEmpty = confidence === 'unsure' && aside === undefined && ofKind === 0;
-  const isSure = (other: Guess) => other.operation === operation && other.confidence === 'sure';
+  const isSure = (other: ColumnGuess) => other.operation === operation && other.confidence === 'sure';
   return isEmpty && all.some(isSure) ? 'nothing' : undefined;
 };
 
 /** True if a column may hold its kind: it has no values, or at least half of them seem to be of the kind. */
-function mayHold({share, ofKind}: Guess): boolean {
-  return share === undefined || ofKind >= MOSTLY;
+function mayHold({share, ofKind}: ColumnGuess): boolean {
+  return share === undefined || ofKind >= CONFIRMING_SHARE;
 }
 
 /** Number of filled cells that a column needs to be judged. In fewer cells, values may repeat by chance. */
@@ -78,31 +89,32 @@ const ROWS_EACH_ALONE = 10;
  */
 const repeats: ReasonOf = (guess, all) => (isShared(guess, all) ? 'shared' : undefined);
 
-function isShared(guess: Guess, all: readonly Guess[]): boolean {
+function isShared(guess: ColumnGuess, all: readonly ColumnGuess[]): boolean {
   const {operation, values, distinct, header} = guess;
   if (!isCandidate(guess) || values < FEW_VALUES) return false;
   const others = all.filter(
     other => other !== guess && isCandidate(other) && (isBare(guess) || !isBare(other)),
   );
   const isRepeated = (rowsEach: number) => values > rowsEach * distinct;
-  const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
+  const isAmong = (other: ColumnGuess) =>
+    other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (isRepeated(ROWS_EACH) && others.some(isAmong)) return true;
   if (header === 'strange' && values >= ROWS_EACH_ALONE * distinct) return true;
   // One person visits from many IP addresses, and many persons may share a few. So few IP addresses prove
   // nothing, but a single one is a server's.
   const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
-  const tellsPersons = (other: Guess) =>
-    other.operation !== 'ip' && other.operation !== operation && other.distinct >= MOSTLY * values;
+  const tellsPersons = (other: ColumnGuess) =>
+    other.operation !== 'ip' && other.operation !== operation && other.distinct >= CONFIRMING_SHARE * values;
   return isFew && others.some(tellsPersons);
 }
 
 /** True if the column would be looked up, if it lacks only a country, or if only its values identify it. */
-function isCandidate(guess: Guess): boolean {
+function isCandidate(guess: ColumnGuess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }
 
 /** True for a column that only its values identify. A column with a telling header is not compared with it. */
-const isBare = ({aside}: Guess) => aside === 'values';
+const isBare = ({aside}: ColumnGuess) => aside === 'values';
 
 /** In this order: each looks at what those before it left. */
 const REASONS: readonly ReasonOf[] = [besideHeaders, repeats, amongEquals, holdsLists, withoutValues];

@@ -1,6 +1,6 @@
 import type {InputFormat, Row} from '../../input/row.ts';
-import {type CellReader, cellReader, typedText} from '../targets.ts';
-import {type HeaderSays, namesAnotherKind, readHeader} from './header.ts';
+import {type CellReader, createCellReader, readMongoValue} from '../targets.ts';
+import {type HeaderMeaning, namesSomeoneElse, readHeaderKinds} from './header.ts';
 import type {ColumnKind} from './vocabulary.ts';
 
 /** A column of the input, and what its header says about its values. */
@@ -10,7 +10,7 @@ export interface Column {
   readonly heading: string;
   readonly cell: CellReader;
   /** The kinds of values that the header names. */
-  readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
+  readonly says: ReadonlyMap<ColumnKind, HeaderMeaning>;
   /** True if the header, or a label in a row, says that the values are of someone other than the row's person. */
   readonly isAnothers: boolean;
   /** True if the column has the first entry of a list in each row, such as `ips.0`. */
@@ -24,7 +24,7 @@ export interface HeaderLayout {
   readonly groups?: readonly string[] | undefined;
 }
 
-export function readHeaders(format: InputFormat): HeaderLayout {
+export function readHeaderLayout(format: InputFormat): HeaderLayout {
   return format.kind === 'csv' ? {headless: format.header === undefined, groups: format.groups} : {};
 }
 
@@ -41,9 +41,9 @@ export function listColumns(
     return {
       name,
       heading,
-      cell: cellReader(name, names, index),
-      says: readHeader(heading),
-      isAnothers: namesAnotherKind(heading),
+      cell: createCellReader(name, names, index),
+      says: readHeaderKinds(heading),
+      isAnothers: namesSomeoneElse(heading),
       isInList: place === undefined && isInList(name),
     };
   });
@@ -65,7 +65,7 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
     for (const [key, inner] of Object.entries(value).slice(0, Array.isArray(value) ? 1 : undefined)) {
       if (paths.size >= MOST_PATHS) return;
       const path = `${prefix}${key}`;
-      const opens = typeof inner === 'object' && inner !== null && typedText(inner) === undefined;
+      const opens = typeof inner === 'object' && inner !== null && readMongoValue(inner) === undefined;
       if (opens) objects.add(path);
       if (opens && levels > 1) walk(inner, `${path}.`, levels - 1);
       else if (!opens) paths.add(path);

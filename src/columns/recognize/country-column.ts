@@ -1,10 +1,10 @@
 import type {Row} from '../../input/row.ts';
-import {areStates, isShortCode, readCountry} from '../../operations/country.ts';
+import {areUsStates, isShortCode, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
-import {type Guess, MOSTLY} from './guess.ts';
-import {namesKind as namesWord} from './header.ts';
-import {createVocabulary, listPhrases, tokenize} from './vocabulary.ts';
+import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
+import {hasHeaderWord as namesWord} from './header.ts';
+import {createHeaderVocabulary, listPhrases, tokenize} from './vocabulary.ts';
 
 export interface CountryColumn {
   readonly column: Column;
@@ -48,7 +48,7 @@ const MOST_TRIED = 200;
 export interface CountryChoices {
   readonly of: (phone: string) => CountryChoice | undefined;
   /** The columns with countries: sure, or only possible. */
-  readonly guesses: readonly Guess[];
+  readonly guesses: readonly ColumnGuess[];
 }
 
 /**
@@ -111,9 +111,9 @@ function chosen(
   if (first === undefined) return undefined;
   // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
   // trusted anyway, unless it is the country of another address of the person.
-  if (first.fit < MOSTLY && (others.length > 0 || first.rank === 'address'))
+  if (first.fit < CONFIRMING_SHARE && (others.length > 0 || first.rank === 'address'))
     return {columns: inOrder.sort((a, b) => b.valid - a.valid)};
-  for (const rival of others.filter(({rank, fit}) => rank === first.rank && fit >= MOSTLY)) {
+  for (const rival of others.filter(({rank, fit}) => rank === first.rank && fit >= CONFIRMING_SHARE)) {
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
     if (at >= 0) return {columns: [first, rival], row: national[at]?.row.record};
   }
@@ -124,8 +124,8 @@ function chosen(
 const NO_VALUES = {national: 0, listed: 0, values: 0, distinct: 0, header: 'plain'} as const;
 
 /** Returns a sure guess for each chosen country column, and an unsure one for each that is only possible. */
-function guessesOf(choices: readonly Chosen[]): Guess[] {
-  const guesses = new Map<string, Guess>();
+function guessesOf(choices: readonly Chosen[]): ColumnGuess[] {
+  const guesses = new Map<string, ColumnGuess>();
   for (const [phone, {found, columns = [], row} = {}] of choices)
     for (const {column, share} of columns) {
       const confidence = found === undefined ? 'unsure' : 'sure';
@@ -146,7 +146,7 @@ const SPEAKS = 0.9;
  * name countries. Undefined if no column does. Columns whose header names countries, such as `IP Country`, were
  * judged before, so this function skips them.
  */
-export function countryColumnOf(
+export function suggestCountryColumn(
   phone: Column,
   columns: readonly Column[],
   sample: readonly Row[],
@@ -169,7 +169,7 @@ export function countryColumnOf(
   return best?.column.name;
 }
 
-const isCountry = (text: string) => typeof readCountry(text) === 'object';
+const isCountry = (text: string) => typeof readCountryCell(text) === 'object';
 const isOther = (a: string | undefined, b: string | undefined) =>
   a !== undefined && b !== undefined && a !== b;
 
@@ -195,10 +195,10 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
  * since some of them are also countries, such as `georgia`.
  */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
-  const said = sample.map(row => column.cell(row) ?? '').filter(text => readCountry(text) !== 'none');
-  if (areStates(said)) return undefined;
+  const said = sample.map(row => column.cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
+  if (areUsStates(said)) return undefined;
   const share = said.filter(isCountry).length / Math.max(1, said.length);
-  return share < MOSTLY ? undefined : {column, share};
+  return share < CONFIRMING_SHARE ? undefined : {column, share};
 }
 
 function candidateOf(
@@ -215,7 +215,7 @@ function candidateOf(
 
 const ELSEWHERE = new RegExp(`^(?:${listPhrases('elsewhere').join('|')})`);
 const isElsewhere = (words: readonly string[]) => words.some(word => ELSEWHERE.test(word));
-const isPhone = (word: string) => createVocabulary('phone').matches([word], 0).length > 0;
+const isPhone = (word: string) => createHeaderVocabulary('phone').matches([word], 0).length > 0;
 
 function rankOf({says, isAnothers}: Column, phone: Column | undefined): Rank {
   const ahead = says.get('country')?.ahead ?? [];

@@ -4,10 +4,10 @@ import {rowCountry} from '../../operations/country.ts';
 import {intelligenceNames, operations} from '../../operations/table.ts';
 import {chooseColumns} from './choose-columns.ts';
 import {type Column, fieldPaths, type HeaderLayout, listColumns} from './column.ts';
-import {type CountryChoices, chooseCountries, countryColumnOf} from './country-column.ts';
+import {type CountryChoices, chooseCountries, suggestCountryColumn} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
-import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
-import {namesAnotherKind, namesKind as namesWord} from './header.ts';
+import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry} from './guess.ts';
+import {namesSomeoneElse, hasHeaderWord as namesWord} from './header.ts';
 
 export interface ColumnHints extends HeaderLayout {
   /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
@@ -19,7 +19,7 @@ export interface ColumnHints extends HeaderLayout {
 }
 
 export interface Detected {
-  readonly guesses: readonly Guess[];
+  readonly guesses: readonly ColumnGuess[];
   readonly choices: CountryChoices;
 }
 
@@ -50,7 +50,7 @@ export function detectColumns(
       .map(guess => withoutArea(guess, column, columns, sample))
       .map(guess => ({
         ...guess,
-        country: lacksCountry(guess) ? countryColumnOf(column, columns, sample) : undefined,
+        country: lacksCountry(guess) ? suggestCountryColumn(column, columns, sample) : undefined,
       }));
   });
   const others = chooseColumns(guesses, known.headless === true);
@@ -66,7 +66,7 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
   const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
   if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
     return false;
-  return sample.some(row => namesAnotherKind(label.cell(row) ?? ''));
+  return sample.some(row => namesSomeoneElse(label.cell(row) ?? ''));
 }
 
 /**
@@ -74,11 +74,11 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
  * it they may be those of another area. A calling code may stand before the area code.
  */
 function withoutArea(
-  guess: Guess,
+  guess: ColumnGuess,
   {cell}: Column,
   columns: readonly Column[],
   sample: readonly Row[],
-): Guess {
+): ColumnGuess {
   const digitsOf = (text = '') => text.replace(/\D/g, '').replace(/^0+/, '');
   const isParted = (area: Column) => {
     const pairs = sample
@@ -91,7 +91,7 @@ function withoutArea(
           .slice(0, code.length + 3)
           .includes(code),
     );
-    return lacking.length > 0 && lacking.length >= MOSTLY * pairs.length;
+    return lacking.length > 0 && lacking.length >= CONFIRMING_SHARE * pairs.length;
   };
   if (guess.operation !== 'phone' || guess.aside !== undefined) return guess;
   const areas = columns.filter(({heading}) => namesWord(heading, 'areaCodes'));
@@ -118,7 +118,7 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
  * The surest of a column's guesses. Among equally sure ones, prefers one without a reason to leave the column out
  * (`aside`), then one that the header supports. Empty without guesses.
  */
-function best(some: readonly Guess[]): Guess[] {
+function best(some: readonly ColumnGuess[]): ColumnGuess[] {
   return [...some]
     .sort(
       (a, b) =>

@@ -3,15 +3,15 @@ import {hasPhoneShape} from '../../operations/phone/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
 import {
-  type Fault,
-  type Guess,
-  LISTS,
-  MOSTLY,
+  type CellFault,
+  CONFIRMING_SHARE,
+  type ColumnGuess,
+  LIST_CODES,
   mostFrequent,
   placeholderText,
-  type SetAside,
+  type SetAsideReason,
 } from './guess.ts';
-import {type HeaderSays, namesFax, namesKind as namesWord} from './header.ts';
+import {type HeaderMeaning, namesFax, hasHeaderWord as namesWord} from './header.ts';
 
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
 const NEARLY_ALL = 0.9;
@@ -57,7 +57,7 @@ type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'no';
 function judge(evidence: KindEvidence): Verdict {
   const {header, values, fit, telling, likely, several, shaped} = evidence;
   const {areOtherDigits, mayBeOthers} = evidence;
-  const isHalf = (count: number) => values > 0 && count >= MOSTLY * values;
+  const isHalf = (count: number) => values > 0 && count >= CONFIRMING_SHARE * values;
   const isNearlyAll = (count: number) => values > 0 && count >= NEARLY_ALL * values;
   if (header === 'named') return values === 0 || isHalf(fit) ? 'sure' : 'unsure';
   const mayBe = areOtherDigits ? likely : Math.max(likely, shaped);
@@ -74,7 +74,7 @@ export function guessColumn(
   column: Column,
   cells: readonly ColumnCell[],
   rules: CellRules | undefined,
-): Guess | undefined {
+): ColumnGuess | undefined {
   const judged = judgeCells(operation, column, cells, rules);
   const values = judged.length;
   const count = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length;
@@ -85,7 +85,7 @@ export function guessColumn(
   const {isTelling, isLikely, mayBeOthers} = operations[operation];
   const several = count(({code = '', text, country}) => {
     const isOne = (part: string) => isLikely?.(part, country) !== false;
-    return LISTS.has(code) && text.split(PARTING).some(isOne);
+    return LIST_CODES.has(code) && text.split(PARTING).some(isOne);
   });
   const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
   const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
@@ -107,14 +107,14 @@ export function guessColumn(
     likely,
     telling: count(cell => cell.value !== undefined && tells(cell)) + beyond,
     fit: valid + unclear + beyond,
-    areOtherDigits: count(isBare) >= MOSTLY * values || isOther || isCard,
+    areOtherDigits: count(isBare) >= CONFIRMING_SHARE * values || isOther || isCard,
     mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
   });
   if (verdict === 'no') return undefined;
   const distinct = new Set(judged.map(({value, text}) => value ?? text.trim()));
   const aside = asideOf(operation, column, judged, distinct) ?? asides[verdict];
   // A column with a reason to leave it out is reported only if its values mostly fit the kind.
-  if (aside !== undefined && asides[verdict] === undefined && of(ofKind) < MOSTLY) return undefined;
+  if (aside !== undefined && asides[verdict] === undefined && of(ofKind) < CONFIRMING_SHARE) return undefined;
   const isSilent = says === undefined || !(header === 'named' || verdict === 'sure' || verdict === 'unsure');
   return {
     operation,
@@ -132,18 +132,19 @@ export function guessColumn(
   };
 }
 
-const asides: Readonly<Partial<Record<Verdict, SetAside>>> = {likely: 'values', alike: 'alike'};
+const asides: Readonly<Partial<Record<Verdict, SetAsideReason>>> = {likely: 'values', alike: 'alike'};
 
 /** Almost any digits may be a phone number, so a hint at them needs values that are at least likely ones. */
 function headerOf(
   operation: Intelligence,
-  says: HeaderSays | undefined,
+  says: HeaderMeaning | undefined,
   {values, likely, ofKind}: Pick<KindEvidence, 'values' | 'likely' | 'ofKind'>,
 ): Header {
   if (says === undefined) return 'silent';
   if (says.strength === 'named') return 'named';
   const confirming = operations[operation].isLikely === undefined ? ofKind : likely;
-  if (says.strength === 'hinted') return values > 0 && confirming >= MOSTLY * values ? 'named' : 'silent';
+  if (says.strength === 'hinted')
+    return values > 0 && confirming >= CONFIRMING_SHARE * values ? 'named' : 'silent';
   return says.isPlain ? 'harmless' : 'mentioned';
 }
 
@@ -158,7 +159,7 @@ function asideOf(
   {heading, isAnothers, isInList, says}: Column,
   judged: readonly JudgedCell[],
   distinct: ReadonlySet<string>,
-): SetAside | undefined {
+): SetAsideReason | undefined {
   if (judged.length > 0 && judged.every(isOf(...BEYOND))) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   if (operation === 'email' && COPIED.test(heading)) return 'another';
@@ -210,7 +211,7 @@ function judgeCells(
 }
 
 /** The most frequent fault of a column's cells. */
-function faultIn(judged: readonly JudgedCell[]): Fault | undefined {
+function faultIn(judged: readonly JudgedCell[]): CellFault | undefined {
   const {text: code} = mostFrequent(judged.flatMap(cell => cell.code ?? []));
   if (code === undefined) return undefined;
   const same = judged.filter(isOf(code));

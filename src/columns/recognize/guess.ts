@@ -1,13 +1,13 @@
 import type {Intelligence} from '../../operations/table.ts';
 
 /** The probable content of a column, and the evidence. */
-export interface Guess {
+export interface ColumnGuess {
   readonly operation: Intelligence | 'country';
   readonly column: string;
   /** The run looks up a `sure` column. For an `unsure` one the user must add a flag. */
   readonly confidence: 'sure' | 'unsure';
   /** Reason to leave an unsure column out. Without a reason, the run stops and asks for a flag. */
-  readonly aside?: SetAside | undefined;
+  readonly aside?: SetAsideReason | undefined;
   /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
@@ -28,7 +28,7 @@ export interface Guess {
    */
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
-  readonly fault?: Fault | undefined;
+  readonly fault?: CellFault | undefined;
   /** For a country column: the phone columns whose numbers are, or may be, of its countries. */
   readonly numbers?: readonly string[] | undefined;
   /** For phone numbers in national form: the column that seems to have their countries. */
@@ -47,26 +47,26 @@ export interface Guess {
  * column's do. `shared`: its values are few and repeat, while another column's differ. `parted`: the area codes of its
  * numbers are in another column.
  */
-export type SetAside =
+export type SetAsideReason =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared' | 'parted');
 
 /** True if the user may want this column anyway, so that a suggested command includes it. */
-export function isOffered(guess: Guess): boolean {
+export function isWorthSuggesting(guess: ColumnGuess): boolean {
   const {aside} = guess;
   const mayBeOwn = aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
   return mayBeOwn && !holdsSeveral(guess);
 }
 
 /** Codes of cells with several values. */
-export const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list', 'ip_list']);
+export const LIST_CODES: ReadonlySet<string> = new Set(['email_list', 'phone_list', 'ip_list']);
 
 /** True for a column whose cells have several values, none of which can be chosen by a flag. */
-export function holdsSeveral({aside, operation, fault}: Guess): boolean {
-  return aside !== undefined && operation !== 'ip' && fault !== undefined && LISTS.has(fault.code);
+export function holdsSeveral({aside, operation, fault}: ColumnGuess): boolean {
+  return aside !== undefined && operation !== 'ip' && fault !== undefined && LIST_CODES.has(fault.code);
 }
 
-export interface Fault {
+export interface CellFault {
   readonly code: string;
   readonly row: number | undefined;
   /** The text of most cells of the column, if it repeats: perhaps the list's own word for no value. */
@@ -89,18 +89,18 @@ const LONGEST_WORD = 40;
 export function placeholderText(cells: readonly string[], values: number): string | undefined {
   const {text = '', count} = mostFrequent(cells.map(cell => cell.trim()));
   const isWord = text.length <= LONGEST_WORD && !/@|(?:\d\D?){4}/.test(text);
-  return isWord && count >= FEW_EQUAL && count > MOSTLY * values ? text : undefined;
+  return isWord && count >= FEW_EQUAL && count > CONFIRMING_SHARE * values ? text : undefined;
 }
 
 /** Share of a column's values that must fit its kind to confirm it. */
-export const MOSTLY = 0.5;
+export const CONFIRMING_SHARE = 0.5;
 
 /** True if a column is unsure only because its phone numbers lack a country. */
-export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
-  return national > 0 && confidence === 'unsure' && share + national >= MOSTLY;
+export function lacksCountry({confidence, share = 0, national}: ColumnGuess): boolean {
+  return national > 0 && confidence === 'unsure' && share + national >= CONFIRMING_SHARE;
 }
 
 /** True if a column is unsure only because cells of it have several IP addresses. */
-export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
-  return listed > 0 && confidence === 'unsure' && share + listed >= MOSTLY;
+export function lacksChoice({confidence, share = 0, listed}: ColumnGuess): boolean {
+  return listed > 0 && confidence === 'unsure' && share + listed >= CONFIRMING_SHARE;
 }

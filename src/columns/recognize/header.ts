@@ -1,16 +1,16 @@
 import {intelligenceNames} from '../../operations/table.ts';
 import {
   type ColumnKind,
-  createVocabulary,
+  createHeaderVocabulary,
   type HeaderVocabulary,
   isUnspaced,
   listPhrases,
-  type Match,
+  type PhraseMatch,
   tokenize,
-  type Words,
+  type WordGroup,
 } from './vocabulary.ts';
 
-export interface HeaderSays {
+export interface HeaderMeaning {
   /**
    * `named`: the column is of the kind that its header names, whatever it holds. `hinted`: it is of this kind if
    * its values confirm that. `mentioned`: words follow that may change the meaning, as in `phone_type`.
@@ -31,7 +31,7 @@ type Strength = (typeof strengths)[number];
 const KINDS: readonly ColumnKind[] = [...intelligenceNames, 'country'];
 
 /** The kinds of values that a header names; empty if it names none. */
-export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> {
+export function readHeaderKinds(header: string): ReadonlyMap<ColumnKind, HeaderMeaning> {
   const tokens = tokenize(header);
   return new Map(
     KINDS.flatMap(kind => {
@@ -48,7 +48,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
  */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
-  const known = createVocabulary(kind, 'behind', 'persons', 'neutral', 'whole', ...visits);
+  const known = createHeaderVocabulary(kind, 'behind', 'persons', 'neutral', 'whole', ...visits);
   const isHarmless = (token: string) => isNumber(token) || PARTICLES.has(token) || known.makesUp(token);
   return firstUnknown(tokens, known, isHarmless) === tokens.length;
 }
@@ -74,8 +74,8 @@ function firstUnknown(
 const isNumber = (token: string) => /^\d+$/.test(token);
 
 /** True if a header names someone or something other than the row's person: staff, a server, a referrer. */
-export function namesAnotherKind(header: string): boolean {
-  const words = createVocabulary('another');
+export function namesSomeoneElse(header: string): boolean {
+  const words = createHeaderVocabulary('another');
   return tokenize(header).some(
     (token, at, tokens) =>
       words.matches(tokens, at).length > 0 || words.endOf(token).length > 0 || words.isIn(token),
@@ -90,17 +90,17 @@ export function namesFax(header: string): boolean {
 }
 
 /** True if a header has a word of this group of words, such as `versions`, whatever its other words mean. */
-export function namesKind(header: string, which: Words): boolean {
-  const words = createVocabulary(which);
+export function hasHeaderWord(header: string, which: WordGroup): boolean {
+  const words = createHeaderVocabulary(which);
   return tokenize(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
-function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<HeaderSays, 'isPlain'>[] {
+function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<HeaderMeaning, 'isPlain'>[] {
   const token = tokens[at] ?? '';
-  const named = createVocabulary(kind).matches(tokens, at);
-  const some = named.length > 0 ? named : createVocabulary(kind).endOf(token);
+  const named = createHeaderVocabulary(kind).matches(tokens, at);
+  const some = named.length > 0 ? named : createHeaderVocabulary(kind).endOf(token);
   const isCompound = named.length === 0;
-  return some.flatMap(({length, isHint}: Match) => {
+  return some.flatMap(({length, isHint}: PhraseMatch) => {
     const tail = tailOf(kind, tokens.slice(at + length));
     if (tail !== 'plain' && kind === 'country') return [];
     // A kind's name at the end of a compound, as in `kundentelefon`, is only a hint. In scripts without
@@ -120,7 +120,7 @@ const LONGEST_OWNER = 3;
  * values. `other`: they may change the meaning, as in `phone_type`.
  */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
-  const known = createVocabulary(
+  const known = createHeaderVocabulary(
     'behind',
     'persons',
     'whole',

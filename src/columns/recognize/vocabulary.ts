@@ -18,21 +18,21 @@ export type ColumnKind = Intelligence | 'country';
  * card. `fax`: parts of words for a fax or a pager. `areaCodes`: the part of a number that its area has. `particles`:
  * words before the owner of values (`Teléfono del cliente`).
  */
-export type Words =
+export type WordGroup =
   | ColumnKind
   | ('behind' | 'behindCountry' | 'persons' | 'neutral' | 'visits' | 'whole')
   | ('another' | 'otherDigits' | 'cards' | 'versions' | 'masked' | 'totals' | 'notes')
   | ('elsewhere' | 'fax' | 'particles' | 'areaCodes');
 
-const languages: readonly Partial<Record<Words, string>>[] = Object.values(words);
+const languages: readonly Partial<Record<WordGroup, string>>[] = Object.values(words);
 /** Vocabularies by their groups of words, built on first use: some have a thousand phrases. */
 const vocabularies = new Map<string, HeaderVocabulary>();
 
-export function listPhrases(group: Words): string[] {
+export function listPhrases(group: WordGroup): string[] {
   return languages.flatMap(some => some[group]?.split(',') ?? []).map(phrase => phrase.trim());
 }
 
-export function createVocabulary(...groups: readonly Words[]): HeaderVocabulary {
+export function createHeaderVocabulary(...groups: readonly WordGroup[]): HeaderVocabulary {
   const key = groups.join();
   const known = vocabularies.get(key);
   if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export function createVocabulary(...groups: readonly Words[]): HeaderVocabulary 
 }
 
 /** A phrase of the vocabulary, found at a word of a header. */
-export interface Match {
+export interface PhraseMatch {
   /** Number of words in the phrase. */
   readonly length: number;
   /** True if the phrase has another meaning too. */
@@ -80,7 +80,7 @@ export class HeaderVocabulary {
   }
 
   /** The phrases that begin at word `at`. Words may end in a number, as in `phone2`. */
-  matches(tokens: readonly string[], at: number): Match[] {
+  matches(tokens: readonly string[], at: number): PhraseMatch[] {
     const token = tokens[at] ?? '';
     const isHint = this.#joined.get(token) ?? this.#joined.get(withoutNumber(token));
     const phrases = this.#phrases.get(token) ?? [];
@@ -95,7 +95,7 @@ export class HeaderVocabulary {
   }
 
   /** The phrase at the end of a compound: `mobiltelefon`. */
-  endOf(token: string): Match[] {
+  endOf(token: string): PhraseMatch[] {
     const word = withoutNumber(token);
     for (let from = 1; from <= word.length - SHORTEST_OTHER_END; from++) {
       const end = word.slice(from);

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../../errors.ts';
-import {buildInfo, metricsText, samplesBy} from '../../report/render/prometheus.ts';
+import {buildInfo, formatPrometheusText, samplesBy} from '../../report/render/prometheus.ts';
 import type {FleetView, FleetWorker} from './worker.ts';
 
 interface Address {
@@ -75,7 +75,7 @@ export function workerMetrics(
   fleet: FleetView | undefined,
 ): string {
   const {concurrency, inFlight, chunks, calls} = report;
-  return metricsText([
+  return formatPrometheusText([
     buildInfo(),
     ['worker_calls_total', 'Calls made since the worker started, by outcome.', samplesBy('outcome', calls)],
     ['worker_chunks_total', 'Chunks of values returned since the worker started.', chunks],

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
-import {askedMs} from '../../lookup/policy.ts';
+import {requestedWaitMs} from '../../lookup/policy.ts';
 import type {FleetLimits} from '../limits.ts';
 import {type Chunk, type ChunkAsk, type ChunkPace, type ChunkReply, RATE_SHARE} from '../protocol.ts';
 
@@ -65,7 +65,7 @@ export class WorkerLane {
     const closedMs = this.#draining ? 0 : isPaced ? await this.#permit() : undefined;
     if (closedMs !== undefined) return givenBack(closedMs);
     const attempt = timed(await client.send(ask.operation, ask.params));
-    if (attempt.kind === 'throttled') await this.#closeGate(askedMs(attempt, Date.now()) ?? HOLD_MS);
+    if (attempt.kind === 'throttled') await this.#closeGate(requestedWaitMs(attempt, Date.now()) ?? HOLD_MS);
     return attempt;
   }
 

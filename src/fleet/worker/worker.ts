@@ -8,7 +8,7 @@ import {FleetLimits} from '../limits.ts';
 import {
   CHUNK_VALUES,
   type Chunk,
-  KEEP_MS,
+  KEY_EXPIRY_MS,
   KEY_PREFIX,
   QUEUE_NAME,
   type SealedChunk,
@@ -188,7 +188,7 @@ export class FleetWorker {
 
   async #work({id = '', data}: Job<SealedChunk, string>): Promise<string> {
     // A day from now Redis deletes the chunk, should its run never collect the results.
-    this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
+    this.#redis.pexpire(this.#queue.toKey(id), KEY_EXPIRY_MS).catch(() => {});
     // The chunk fails, and a run that waits for it counts it as lost.
     if (data.life !== (await this.#life.name())) throw new Error('perhaps from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealPurposes.asks(id)) as Chunk;

@@ -54,7 +54,7 @@ const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
 const FEW_UNCASED = 2;
 
 /** The encoding in which words with bytes outside ASCII are Hebrew, Arabic, Persian or Thai; else undefined. */
-export function likelyUncased(head: Buffer): EncodingName | undefined {
+export function guessUncasedEncoding(head: Buffer): EncodingName | undefined {
   const bytes = oddWords(head);
   const found = uncased.find(([name, isWord]) => {
     const words = wordsOutsideAscii(iconv.decode(bytes, name));
@@ -83,7 +83,7 @@ export function guessByLetters(head: Buffer): EncodingGuess | undefined {
   const [best, ...others] = judged.sort((a, b) => b.score - a.score);
   if (best === undefined || best.fit < FITTING) return undefined;
   const {name, words} = best;
-  const other = /\p{Lu}/u.test(best.text) ? undefined : likelyUncased(head);
+  const other = /\p{Lu}/u.test(best.text) ? undefined : guessUncasedEncoding(head);
   if (other !== undefined) return {names: [other], words, mayRead: false};
   const rivals = others.filter(({text, score}) => text !== best.text && best.score - score < MARGIN);
   // Of encodings that fit alike, only the one of most lists in the West is worth a try.

@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import {type Said, say, set} from '../../sentence.ts';
-import {guessByLetters, likelyUncased} from './alphabets.ts';
+import {guessByLetters, guessUncasedEncoding} from './alphabets.ts';
 import {likelyCjkEncodings} from './cjk-encodings.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 
@@ -64,7 +64,7 @@ function guessEncoding(head: Buffer): Partial<FoundEncoding> {
     return {guess: 'sure', ...(guessed.names[0] && {name: guessed.names[0]})};
   const wide = guessed?.names.length === 1 ? [] : likelyCjkEncodings(head);
   if (wide.length > 0) return {guess: 'unsure', likely: wide};
-  const other = guessed === undefined ? likelyUncased(head) : undefined;
+  const other = guessed === undefined ? guessUncasedEncoding(head) : undefined;
   return {guess: 'unsure', likely: guessed?.names ?? (other === undefined ? [] : [other])};
 }
 

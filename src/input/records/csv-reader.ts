@@ -1,11 +1,11 @@
 import {isUtf8} from 'node:buffer';
-import {isValue} from '../../operations/table.ts';
+import {isLookupValue} from '../../operations/table.ts';
 import {type Said, say} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
 import {columnNames, type InputRecord, numberedColumns, type RejectReason} from '../row.ts';
 import {cutEmptyFields} from './csv-dialect.ts';
 import {type CsvDialect, type CsvRecord, CsvRecordParser, type QuoteFault} from './csv-record-parser.ts';
-import {CR, cutLines, LF, type Lines, QUOTE, type ReaderSettings, rejectRecord} from './reader.ts';
+import {CR, cutLines, LF, type LineBatch, QUOTE, type ReaderSettings, rejectRecord} from './reader.ts';
 
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
@@ -88,7 +88,7 @@ export class CsvReader {
     yield this.#records;
   }
 
-  #readLines({long, bytes}: Lines): void {
+  #readLines({long, bytes}: LineBatch): void {
     if (long !== undefined) {
       // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
       this.#readOpen(true);
@@ -189,7 +189,7 @@ export class CsvReader {
 
   #mayBeFooter(length: number, fields: readonly string[]): boolean {
     const isBegun = this.#tail.length > 0;
-    const begins = this.#isAfterRow && fields.length === 1 && !fields.some(isValue);
+    const begins = this.#isAfterRow && fields.length === 1 && !fields.some(isLookupValue);
     return (isBegun ? this.#tail.length < MOST_FOOTER : begins) && length <= FOOTER_BYTES;
   }
 

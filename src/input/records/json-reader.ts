@@ -1,6 +1,6 @@
 import type {InputRecord} from '../row.ts';
-import {jsonRecord} from './ndjson-reader.ts';
-import {HeadedBytes, type ReaderSettings, rejectRecord} from './reader.ts';
+import {makeJsonRecord} from './ndjson-reader.ts';
+import {CappedBytes, type ReaderSettings, rejectRecord} from './reader.ts';
 
 const byte = (character: string) => character.charCodeAt(0);
 const [LF, QUOTE, BACKSLASH] = ['\n', '"', '\\'].map(byte);
@@ -17,7 +17,7 @@ export async function* readJson(
   settings: ReaderSettings,
 ): AsyncGenerator<InputRecord[]> {
   const place = new JsonPlace();
-  const value = new HeadedBytes(settings.maxRecordSize);
+  const value = new CappedBytes(settings.maxRecordSize);
   let startLine = 1;
   let line = 1;
   const close = (last: Buffer): InputRecord[] => {
@@ -28,7 +28,7 @@ export async function* readJson(
       const detail = `the object has ${length} bytes; the limit is ${settings.maxRecordSize}`;
       return [rejectRecord(settings, startLine, 'too_large', detail, bytes)];
     }
-    const record = jsonRecord(bytes, startLine, settings, false);
+    const record = makeJsonRecord(bytes, startLine, settings, false);
     if (record === undefined) return [];
     return [record.type === 'ndjson' ? {...record, raw: inOneLine(record.raw)} : record];
   };

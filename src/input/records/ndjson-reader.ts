@@ -20,7 +20,7 @@ export async function* readNdjson(
       const found = bytes.indexOf(LF, start);
       const end = found === -1 ? bytes.length : found;
       const textEnd = end > start && bytes[end - 1] === CR ? end - 1 : end;
-      const record = jsonRecord(bytes.subarray(start, textEnd), line, settings, sound);
+      const record = makeJsonRecord(bytes.subarray(start, textEnd), line, settings, sound);
       if (record === undefined) tally.blankLines++;
       // Only the last line of a file may lack its end.
       else if (found === -1 && record.type === 'reject' && record.reason === 'invalid_json')
@@ -33,7 +33,7 @@ export async function* readNdjson(
 }
 
 /** Makes a record of the bytes of one JSON value; undefined for blanks. `sound`: the bytes are surely UTF-8. */
-export function jsonRecord(
+export function makeJsonRecord(
   bytes: Buffer,
   line: number,
   settings: ReaderSettings,
@@ -51,16 +51,17 @@ export function jsonRecord(
     // Leaves out the message of JSON.parse: it quotes the text, which may be personal data.
     return rejected('invalid_json', 'the line is not valid JSON');
   }
-  if (!isObject(value)) return rejected('not_an_object', `expected a JSON object, found ${kindOf(value)}`);
+  if (!isJsonObject(value))
+    return rejected('not_an_object', `expected a JSON object, found ${describeJsonKind(value)}`);
   return {type: 'ndjson', record: ++settings.tally.recordsRead, line, raw, value};
 }
 
-export function isObject(value: unknown): value is NdjsonRow['value'] {
+export function isJsonObject(value: unknown): value is NdjsonRow['value'] {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The kind of a value that is not an object, for a message: `null`, `an array`, `a number`. */
-export function kindOf(value: unknown): string {
+export function describeJsonKind(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }

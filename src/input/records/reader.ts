@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import type {BadBytes} from '../bytes/detect-encoding.ts';
-import type {ReadSoFar, Reject, RejectReason} from '../row.ts';
+import type {InputCounts, Reject, RejectReason} from '../row.ts';
 
 /** Maximum bytes of a record of a list. */
 export const RECORD_BYTES = 1_048_576;
@@ -10,7 +10,7 @@ export interface ReaderSettings {
   readonly file: string;
   /** Maximum bytes of a record as UTF-8. A longer record is rejected, and never completely in memory. */
   readonly maxRecordSize: number;
-  readonly tally: ReadSoFar;
+  readonly tally: InputCounts;
   readonly badBytes: BadBytes;
 }
 
@@ -21,7 +21,7 @@ const RAW_LIMIT = 64 * 1024;
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /** Collects the bytes of a record; only the beginning of one that exceeds the limit. */
-export class HeadedBytes {
+export class CappedBytes {
   readonly #limit: number;
   #parts: Buffer[] = [];
   /** Length of the whole record so far. */
@@ -84,7 +84,7 @@ export const CR = 0x0d;
 export const QUOTE = 0x22;
 
 /** Whole lines, and above them perhaps a line that exceeds the limit: its beginning, and its length. */
-export interface Lines {
+export interface LineBatch {
   readonly long?: {readonly head: Buffer; readonly length: number};
   readonly bytes: Buffer;
 }
@@ -97,10 +97,10 @@ export async function* cutLines(
   chunks: AsyncIterable<Buffer>,
   eol: number,
   limit: number,
-): AsyncGenerator<Lines> {
+): AsyncGenerator<LineBatch> {
   /** A line whose end has not come yet. */
-  const open = new HeadedBytes(limit);
-  const take = (last: Buffer): Lines => {
+  const open = new CappedBytes(limit);
+  const take = (last: Buffer): LineBatch => {
     const rest = Math.max(0, last.indexOf(eol));
     if (open.length === 0) return {bytes: last};
     if (open.length + rest <= limit) return {bytes: Buffer.concat([open.take(), last])};

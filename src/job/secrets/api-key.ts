@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
 import {closeSync, existsSync, openSync, readSync} from 'node:fs';
 import {dirname, isAbsolute} from 'node:path';
-import {oneLine, systemReason, UsageError} from '../../errors.ts';
+import {systemReason, toOneLine, UsageError} from '../../errors.ts';
 
 type Environment = Readonly<NodeJS.ProcessEnv>;
 
@@ -97,7 +97,7 @@ function printedBy(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const printed = stdout?.trim() ?? '';
-  const remark = oneLine(withoutLines(stderr ?? '', printed));
+  const remark = toOneLine(withoutLines(stderr ?? '', printed));
   // A command that succeeds without an output may have printed the key to stderr.
   if (remark !== '' && (printed !== '' || status !== 0))
     warn(`The command in ${KEY_COMMAND} says: ${remark.slice(0, LONGEST_REMARK)}`);

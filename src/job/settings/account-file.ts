@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {rate, share, strictShape, wholeNumber, withConversion} from '../values.ts';
+import {rateSetting, shareSetting, strictShape, wholeNumber, withConversion} from '../values.ts';
 import {storeSettings} from './store-settings.ts';
 
 const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';
@@ -16,7 +16,7 @@ export const accountFileSchema = strictShape({
     .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})
     .meta({description: "The account's service: its base URL, or embedded."}),
   account: storeSettings.account.schema.meta({description: 'The label that jobs use (--account).'}),
-  rate: rate.optional().meta({
+  rate: rateSetting.optional().meta({
     description: 'Maximum of calls a second (/s), minute (/m) or hour (/h) of each run, such as 20/s.',
   }),
   max_credits_per_day: wholeNumber(0).optional().meta({description: 'Maximum of credits in one day (UTC).'}),
@@ -26,7 +26,7 @@ export const accountFileSchema = strictShape({
   price: price
     .optional()
     .meta({description: 'Price of a credit, such as 0.004 EUR, to show money beside credits.'}),
-  warn_at: share
+  warn_at: shareSetting
     .prefault('80%')
     .meta({description: 'Warn when this share of the credits of a day or month is used.'}),
 });

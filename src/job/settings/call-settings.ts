@@ -1,12 +1,19 @@
 import {z} from 'zod';
 import {defaultCosts} from '../../operations/table.ts';
-import {countOrShare, durationFrom, rates, redisUrl, textList, wholeNumber} from '../values.ts';
+import {
+  countOrShare,
+  durationBetween,
+  ratesSetting,
+  redisUrlSetting,
+  textList,
+  wholeNumber,
+} from '../values.ts';
 import {costSetting} from './cost.ts';
-import {settingsIn} from './declare.ts';
-import {until} from './until.ts';
+import {declareGroup} from './declare.ts';
+import {untilSetting} from './until.ts';
 
-const callSetting = settingsIn('Calls');
-const limitSetting = settingsIn('Limits');
+const callSetting = declareGroup('Calls');
+const limitSetting = declareGroup('Limits');
 
 /** Limits that can end a run before the end of its list. */
 const limits = ['budget', 'outage', 'deadline'] as const;
@@ -14,7 +21,7 @@ export type PublishedLimit = (typeof limits)[number];
 
 /** Settings of calls and of a run's limits. */
 export const callSettings = {
-  rate: callSetting(rates.optional(), {
+  rate: callSetting(ratesSetting.optional(), {
     value: 'RATE',
     description:
       'Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s.',
@@ -26,7 +33,7 @@ export const callSettings = {
     defaultText: '16; of a run with a fleet, twice the sum of its workers',
     uses: ['run', 'library', 'worker'],
   }),
-  timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
+  timeout: callSetting(durationBetween('100ms', '1h').prefault('30s'), {
     value: 'TIME',
     description: 'Maximum time for one call, from 100ms to 1h.',
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
@@ -35,11 +42,11 @@ export const callSettings = {
     value: 'N',
     description: 'How often a value may be sent again after a call that may have been charged; 0 is never.',
   }),
-  maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
+  maxOutage: callSetting(durationBetween('0s', '30d').prefault('15m'), {
     value: 'TIME',
     description: 'Maximum outage or Retry-After to wait for, up to 30d; see --publish-on.',
   }),
-  fleet: callSetting(redisUrl.optional(), {
+  fleet: callSetting(redisUrlSetting.optional(), {
     value: 'URL',
     description: 'Redis of a fleet, whose workers make the calls of a run.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
@@ -58,7 +65,7 @@ export const callSettings = {
     value: 'N',
     description: 'Maximum of credits for this run, all its sessions included.',
   }),
-  until: limitSetting(until.optional(), {
+  until: limitSetting(untilSetting.optional(), {
     value: 'TIME',
     description:
       'Make no calls after this: a length of time such as 2h, or a time of day such as 06:00 or "06:00 Europe/Berlin".',

@@ -1,7 +1,7 @@
 import type {z} from 'zod';
 
 /** Commands and library calls that take a setting. Job files take all settings. */
-export type Use =
+export type SettingUse =
   /** `run` and `plan`, as a flag. */
   | 'run'
   /** The library's `enrich`: a program gives the rows, and gets them back. (`runJob` takes the settings of a job file.) */
@@ -18,7 +18,7 @@ export type Use =
 export interface SettingMeta {
   readonly description: string;
   /** Default: `run` and `library`. */
-  readonly uses?: readonly Use[];
+  readonly uses?: readonly SettingUse[];
   /**
    * False if the setting changes only how a run works and what it shows: a complete run is complete with any value of
    * it. Addresses of a fleet and of a health check may hold secrets, so they have this, too: they are in no digest.
@@ -39,17 +39,17 @@ export interface SettingMeta {
 }
 
 export interface DeclaredSetting extends SettingMeta {
-  readonly uses: readonly Use[];
+  readonly uses: readonly SettingUse[];
   readonly schema: z.ZodType;
   readonly group: string;
 }
 
 const USUAL = ['run', 'library'] as const;
 
-type UsesOf<M extends SettingMeta> = M['uses'] extends readonly Use[] ? M['uses'] : typeof USUAL;
+type UsesOf<M extends SettingMeta> = M['uses'] extends readonly SettingUse[] ? M['uses'] : typeof USUAL;
 
 /** Declares the settings of one group. Help and docs have a heading for each group. */
-export function settingsIn(group: string) {
+export function declareGroup(group: string) {
   return <T extends z.ZodType, const M extends SettingMeta>(schema: T, meta: M) => ({
     ...meta,
     uses: (meta.uses ?? USUAL) as UsesOf<M>,

@@ -11,7 +11,7 @@ export interface LogSetting {
 }
 
 /** `json`, `debug` or `json,debug`: a format, a level, or both. */
-export const log = withConversion(
+export const logSetting = withConversion(
   textList(',').pipe(z.array(z.enum([...formats, ...logLevels]))),
   'expected one format and one level at most, such as json,debug',
   (words): LogSetting | undefined => {
@@ -23,5 +23,5 @@ export const log = withConversion(
 
 /** True if this `log` setting, which may be unchecked, asks for JSON. */
 export function isForMachine(given: unknown): boolean {
-  return log.safeParse(given).data?.format === 'json';
+  return logSetting.safeParse(given).data?.format === 'json';
 }

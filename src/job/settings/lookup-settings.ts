@@ -1,24 +1,24 @@
 import {z} from 'zod';
-import {englishNames, isInternational, phoneCountry} from '../../operations/country.ts';
+import {isInternational, listCountryNames, parsePhoneCountry} from '../../operations/country.ts';
 import {operations, perIntelligence} from '../../operations/table.ts';
-import {besideNames, perBeside} from '../../operations/verify.ts';
+import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
 import {closestName} from '../did-you-mean.ts';
 import {columnChoices, parsePairs, strictShape, textList, withConversion} from '../values.ts';
-import {settingsIn} from './declare.ts';
+import {declareGroup} from './declare.ts';
 
-const serviceSetting = settingsIn('Service');
-const columnsSetting = settingsIn('Columns');
+const serviceSetting = declareGroup('Service');
+const columnsSetting = declareGroup('Columns');
 
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
 
-const KEYS = ['token=COL', 'action=ID', ...besideNames.map(name => `${name}=COL`)].join();
+const KEYS = ['token=COL', 'action=ID', ...verifyInputNames.map(name => `${name}=COL`)].join();
 const VERDICT = `expected the column of session tokens, or ${KEYS}`;
 
 /** The column of session tokens, the action identifier, and the columns whose values are sent with a token. */
 const named = strictShape({
   token: z.string(),
   action: z.string().optional(),
-  ...perBeside(() => z.string().optional()),
+  ...perVerifyInput(() => z.string().optional()),
 });
 
 /** `COL`, `token=COL,action=ID,id=COL,email=COL,phone=COL`, or a map in a job file. */
@@ -58,8 +58,8 @@ export const lookupSettings = {
   defaultCountry: columnsSetting(
     z
       .string()
-      .refine(text => isInternational(text) || phoneCountry(text) !== undefined, {
-        error: ({input}) => `expected a country, by ${expectedCountry(String(input))}`,
+      .refine(text => isInternational(text) || parsePhoneCountry(text) !== undefined, {
+        error: ({input}) => `expected a country, by ${describeExpectedCountry(String(input))}`,
       })
       .transform(text => (text.length === 2 ? text.toUpperCase() : text))
       .optional(),
@@ -94,7 +94,7 @@ export const lookupSettings = {
 };
 
 /** End of a message about a text that is not a country: the accepted forms, and the nearest name. */
-export function expectedCountry(given: string): string {
-  const near = closestName(given, englishNames());
+export function describeExpectedCountry(given: string): string {
+  const near = closestName(given, listCountryNames());
   return `name or code such as DE${near === undefined ? '' : ` (is "${near}" meant?)`}`;
 }

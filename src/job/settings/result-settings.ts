@@ -1,8 +1,8 @@
 import {z} from 'zod';
-import {isAddress} from '../paths.ts';
+import {isUrl} from '../paths.ts';
 import {parseShare, textOrNumber, withConversion} from '../values.ts';
-import {settingsIn} from './declare.ts';
-import {log} from './log.ts';
+import {declareGroup} from './declare.ts';
+import {logSetting} from './log.ts';
 import {scoreRules} from './score-rules.ts';
 
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';
@@ -18,7 +18,7 @@ const drift = withConversion(textOrNumber(DRIFT), DRIFT, given => {
   return share === undefined ? undefined : {share, fails: fails !== undefined};
 });
 
-const resultSetting = settingsIn('Results');
+const resultSetting = declareGroup('Results');
 
 /** Settings of the results: which ones are made, and how they are shown. */
 export const resultSettings = {
@@ -55,7 +55,7 @@ export const resultSettings = {
   metrics: resultSetting(
     z
       .string()
-      .refine(path => !isAddress(path), 'expected a file')
+      .refine(path => !isUrl(path), 'expected a file')
       .optional(),
     {
       value: 'FILE',
@@ -75,7 +75,7 @@ export const resultSettings = {
     description:
       "How much a named job's results may differ from its last runs before it warns, such as 10%. fail 10% also ends with exit 4. off compares nothing.",
   }),
-  log: resultSetting(log.optional(), {
+  log: resultSetting(logSetting.optional(), {
     value: 'WORDS',
     description:
       'Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text; json makes all of stderr JSON: json,debug.',

@@ -1,10 +1,10 @@
 import {z} from 'zod';
 import {formatNames} from '../name-endings.ts';
 import {wholeNumber} from '../values.ts';
-import {settingsIn} from './declare.ts';
+import {declareGroup} from './declare.ts';
 
-const rowsSetting = settingsIn('Rows');
-const formatSetting = settingsIn('Format');
+const rowsSetting = declareGroup('Rows');
+const formatSetting = declareGroup('Format');
 
 const words = (text: string) => text.split(' ');
 

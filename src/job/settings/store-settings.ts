@@ -1,10 +1,10 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {ages, durationFrom, textOrNumber, withConversion} from '../values.ts';
-import {settingsIn} from './declare.ts';
+import {agesSetting, durationBetween, textOrNumber, withConversion} from '../values.ts';
+import {declareGroup} from './declare.ts';
 
-const storeSetting = settingsIn('Answer store');
-const stateSetting = settingsIn('State');
+const storeSetting = declareGroup('Answer store');
+const stateSetting = declareGroup('State');
 
 const LABEL = 'expected 1 to 64 letters, digits, or . _ @ -';
 
@@ -19,11 +19,11 @@ export const storeSettings = {
       uses: ['run', 'library', 'doctor'],
     },
   ),
-  maxAge: storeSetting(ages.prefault(defaultAges), {
+  maxAge: storeSetting(agesSetting.prefault(defaultAges), {
     value: 'AGE',
     description: 'Maximum age of a stored answer; also ip=1d,phone=90d,rejected=7d.',
   }),
-  stale: storeSetting(durationFrom('0s', '36500d').optional(), {
+  stale: storeSetting(durationBetween('0s', '36500d').optional(), {
     value: 'TIME',
     description:
       'If no call is possible (outage, deadline, budget), use answers up to this long past their age.',

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {millisecondsOf, withConversion} from '../values.ts';
+import {parseDuration, withConversion} from '../values.ts';
 
 /** When a run stops making calls: some time after the command's start (`afterMs`), or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
@@ -14,9 +14,9 @@ const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06
 const BOUNDS = ['100ms', '365d'] as const;
 
 /** `2h`, `06:00` or `06:00 Europe/Berlin`. */
-export const until = withConversion(z.string(UNTIL), UNTIL, (text): Until | Error | undefined => {
+export const untilSetting = withConversion(z.string(UNTIL), UNTIL, (text): Until | Error | undefined => {
   const given = text.trim();
-  const [least = 0, afterMs, most = 0] = [BOUNDS[0], given, BOUNDS[1]].map(millisecondsOf);
+  const [least = 0, afterMs, most = 0] = [BOUNDS[0], given, BOUNDS[1]].map(parseDuration);
   if (afterMs !== undefined && afterMs >= least && afterMs <= most) return {afterMs};
   const [, hours, minutes, zone] = /^([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S+))?$/.exec(given) ?? [];
   const isTime = hours !== undefined;
@@ -29,7 +29,7 @@ export const until = withConversion(z.string(UNTIL), UNTIL, (text): Until | Erro
 });
 
 /** The moment at which calls end, for a command that begins `now`; both in milliseconds since the epoch. */
-export function parseMoment(until: Until, now: number): number {
+export function resolveUntil(until: Until, now: number): number {
   return 'afterMs' in until ? now + until.afterMs : nextTime(until, now);
 }
 

@@ -2,10 +2,10 @@ import {createHmac, randomBytes} from 'node:crypto';
 import {statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
-import {IN_LIST, jsonList, type Query, Sqlite, type Statement} from '../../disk/sqlite.ts';
+import {IN_LIST, type Query, Sqlite, type Statement, toListParameter} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup.ts';
-import type {KeptAnswer} from '../run/entry.ts';
+import type {KeyedAnswer} from '../run/entry.ts';
 
 export const STORE_FILE = 'answers.db';
 
@@ -115,7 +115,7 @@ export class StoreFile {
     const found = new Map<string, Answer[]>();
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-      const some = jsonList(keys.slice(from, from + FIND_AT_ONCE));
+      const some = toListParameter(keys.slice(from, from + FIND_AT_ONCE));
       for (const {key, data, boughtAt} of this.#rows.all(...scopes, some)) {
         const outcome = outcomeIn(data, Number(boughtAt));
         if (outcome === undefined) continue;
@@ -128,7 +128,7 @@ export class StoreFile {
   }
 
   /** Writes answers; {@link PUT} decides which stored answers they replace. `owner`: the scope of the answers. */
-  write(answers: readonly KeptAnswer[], owner = this.#scope): void {
+  write(answers: readonly KeyedAnswer[], owner = this.#scope): void {
     // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');

@@ -1,13 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {adviseRepair, isBusy, isDamage, sqliteCode} from '../../disk/sqlite.ts';
+import {adviseRepair, isBusyError, isDamageError, sqliteCode} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {hashKey, type LookupKey} from '../lookup.ts';
-import type {KeptAnswer} from '../run/entry.ts';
+import type {KeyedAnswer} from '../run/entry.ts';
 import type {Ledger} from '../run/ledger.ts';
 import {Purchases} from './purchases.ts';
 import {StoreFile} from './store-file.ts';
-import {chooseBestAnswer, type Judge, type KnownAnswer} from './validity.ts';
+import {chooseBestAnswer, type KnownAnswer, type ValidityJudge} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Milliseconds after which a bought answer is written for other runs, at the latest. */
@@ -32,7 +32,7 @@ export interface StoreOptions {
   readonly scope: string;
   /** The output: verdicts are kept for it alone. Undefined for an output that does not last: none are kept. */
   readonly output?: string | undefined;
-  readonly judge: Judge;
+  readonly judge: ValidityJudge;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Called once if the store can't be used. The run continues without the store, and tries again later. */
@@ -75,7 +75,7 @@ export class AnswerStore {
   stored: number | undefined;
   #directory: string | undefined;
   #file: StoreFile | undefined;
-  #waiting: KeptAnswer[] = [];
+  #waiting: KeyedAnswer[] = [];
   /** Number of the run's answers that only the ledger has: 0 before the ledger is read, undefined if none. */
   #missed: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -141,7 +141,7 @@ export class AnswerStore {
   }
 
   /** Takes an answer, to write it for other runs a moment later. */
-  put(answer: KeptAnswer): void {
+  put(answer: KeyedAnswer): void {
     if (this.#options === undefined) return;
     this.#waiting.push(answer);
     if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
@@ -188,7 +188,7 @@ export class AnswerStore {
 
   /** True if another program has the store locked, and the maximum wait from `since` on is not over. */
   #waits(since: number | undefined): boolean {
-    if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
+    if (this.#isClosed || this.#lost || since === undefined || !isBusyError(this.#error)) return false;
     return performance.now() - since < (this.#options?.patienceMs ?? PATIENCE_MS);
   }
 
@@ -215,7 +215,7 @@ export class AnswerStore {
     return true;
   }
 
-  #write(answers: readonly KeptAnswer[], patiently: boolean, scope?: string): boolean {
+  #write(answers: readonly KeyedAnswer[], patiently: boolean, scope?: string): boolean {
     const filed = answers.flatMap(answer => {
       const key = this.#filedKey(answer);
       return key === undefined ? [] : [{...answer, key}];
@@ -268,14 +268,14 @@ export class AnswerStore {
       const time = performance.now();
       use.since ??= time;
       use.retryAt = time + RETRY_EVERY_MS;
-      if (!isBusy(error)) this.#giveUp(error);
+      if (!isBusyError(error)) this.#giveUp(error);
       return undefined;
     }
   }
 
   /** Closes the file after an error. Later calls open it again, unless that is pointless (`#lost`). */
   #giveUp(error: unknown): void {
-    this.#lost = this.#file === undefined || isDamage(error);
+    this.#lost = this.#file === undefined || isDamageError(error);
     this.#file?.close();
     this.#file = undefined;
     this.#tell();

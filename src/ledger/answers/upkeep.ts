@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {isBusy, type Sqlite} from '../../disk/sqlite.ts';
+import {isBusyError, type Sqlite} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {IS_REJECTION, openStoreFile, STORE_FILE} from './store-file.ts';
 
@@ -82,7 +82,7 @@ export class StoreAdmin {
     try {
       await returnFreePages(this.#db);
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      if (!isBusyError(error)) throw error;
     }
   }
 
@@ -97,7 +97,7 @@ export class StoreAdmin {
  *
  * @throws SQLite's errors, such as that another run is writing.
  */
-export async function keepUp(directory: string, needs: StoreNeeds): Promise<void> {
+export async function pruneStoreFile(directory: string, needs: StoreNeeds): Promise<void> {
   if (!existsSync(join(directory, STORE_FILE))) return;
   const db = openStoreFile(directory, 0);
   try {

@@ -2,7 +2,7 @@ import type {Operation} from '../../operations/table.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup.ts';
 
 /** For how long an operation's answers are valid, in milliseconds. */
-export interface Term {
+export interface ValidityTerm {
   readonly answers: number;
   readonly rejections: number;
   /** Additional time for which answers and rejections are used while no call is possible. */
@@ -11,21 +11,25 @@ export interface Term {
 
 /**
  * - `fresh`: the answer is used without a call.
- * - `stale`: its term has ended ({@link validUntil}), and it is used only while no call can be made.
+ * - `stale`: its term has ended ({@link expiryAgeMs}), and it is used only while no call can be made.
  */
 export type Validity = 'fresh' | 'stale';
 
 /** Returns the validity of an outcome; undefined if the outcome was not bought, or is too old for any use. */
-export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
+export type ValidityJudge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
 /** Share of the maximum age, at its end, in which the terms of answers end. */
 const SPREAD = 1 / 5;
 
 /**
- * Returns a {@link Judge} that applies a job's terms at the time `now`. A maximum age of 0 excludes what was known when
+ * Returns a {@link ValidityJudge} that applies a job's terms at the time `now`. A maximum age of 0 excludes what was known when
  * the run began (`since`), but not its own answers. Both times are in milliseconds since the epoch.
  */
-export function createJudge(terms: Readonly<Record<Operation, Term>>, now: number, since = now): Judge {
+export function createValidityJudge(
+  terms: Readonly<Record<Operation, ValidityTerm>>,
+  now: number,
+  since = now,
+): ValidityJudge {
   return ({operation, key}, {status, boughtAt}) => {
     if (boughtAt === undefined) return undefined;
     const {answers, rejections, stale} = terms[operation];
@@ -33,7 +37,7 @@ export function createJudge(terms: Readonly<Record<Operation, Term>>, now: numbe
     const age = (longest === 0 ? since : now) - boughtAt;
     // The cheap condition comes first: it is true for most answers.
     if (age <= longest * (1 - SPREAD)) return 'fresh';
-    const end = validUntil(key, longest);
+    const end = expiryAgeMs(key, longest);
     if (age <= end) return 'fresh';
     return age <= end + stale ? 'stale' : undefined;
   };
@@ -43,14 +47,14 @@ export function createJudge(terms: Readonly<Record<Operation, Term>>, now: numbe
  * The age at which a value's answer expires: between 80% and 100% of the maximum age. It depends on the value's key, a
  * hash. So answers of one night expire on different nights, and each value's answer always at the same age.
  */
-export function validUntil(key: string, longest: number): number {
+export function expiryAgeMs(key: string, longest: number): number {
   if (!Number.isFinite(longest)) return longest;
   const share = Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
   return longest * (1 - SPREAD * share);
 }
 
 /** The age up to which any outcome is usable. */
-export function longestUse({answers, rejections, stale}: Term): number {
+export function longestUsableAgeMs({answers, rejections, stale}: ValidityTerm): number {
   return Math.max(answers, rejections) + stale;
 }
 
@@ -71,7 +75,7 @@ export interface KnownAnswer {
 export function chooseBestAnswer(
   lookup: LookupKey,
   found: readonly Answer[],
-  judge: Judge,
+  judge: ValidityJudge,
 ): KnownAnswer | undefined {
   // Shortcut for the most frequent case.
   const [only] = found;

@@ -1,16 +1,16 @@
-import {isKept} from '../lookup.ts';
-import {Budget, type Limits} from './budget.ts';
+import {isStorable} from '../lookup.ts';
+import {Budget, type CreditLimits} from './budget.ts';
 import {
   type BookedAttempt,
   dispatchNumber,
   type LedgerEntry,
-  leaseOfDispatch,
+  leaseOfDispatchNumber,
   noAttempts,
   type Reservation,
 } from './entry.ts';
-import {loseCall} from './ledger-rows.ts';
+import {markCallInterrupted} from './ledger-rows.ts';
 import type {RunCounts} from './spending.ts';
-import {countBooked, countLost, emptyTally, type Tally} from './tally.ts';
+import {countBooked, countInterruptedCalls, emptyTally, type Tally} from './tally.ts';
 
 interface BookkeepingStart {
   readonly counts: RunCounts;
@@ -31,9 +31,9 @@ export class Bookkeeping {
   /** By key of the value, in the order of sending. */
   readonly #inFlight = new Map<string, Reservation>();
 
-  constructor(limits: Limits, {counts, interrupted, bought, lastLease}: BookkeepingStart) {
+  constructor(limits: CreditLimits, {counts, interrupted, bought, lastLease}: BookkeepingStart) {
     this.tally = emptyTally(counts.refusals);
-    countLost(this.tally, interrupted);
+    countInterruptedCalls(this.tally, interrupted);
     this.counts = counts;
     this.budget = new Budget(limits, counts);
     this.bought = bought;
@@ -48,7 +48,7 @@ export class Bookkeeping {
   /** All calls of the leases before this one are booked. */
   get oldestLease(): number {
     const [oldest] = this.#inFlight.values();
-    return oldest === undefined ? this.#lastLease + 1 : leaseOfDispatch(oldest.entry.sent);
+    return oldest === undefined ? this.#lastLease + 1 : leaseOfDispatchNumber(oldest.entry.sent);
   }
 
   /** Adds up `measure` over the calls in flight. */
@@ -101,16 +101,16 @@ export class Bookkeeping {
     this.#inFlight.clear();
     for (const call of lost) {
       this.budget.release(call, 'maybe');
-      loseCall(call, this.counts);
+      markCallInterrupted(call, this.counts);
     }
-    countLost(this.tally, lost.length);
+    countInterruptedCalls(this.tally, lost.length);
     return lost.map(({entry}) => entry);
   }
 
   /** Books a lost call anew: its outcome has arrived. */
   found(entry: LedgerEntry, booked: BookedAttempt): void {
     this.counts.spending[entry.operation].maybeSpent -= booked.cost;
-    countLost(this.tally, -1);
+    countInterruptedCalls(this.tally, -1);
     this.#book(entry, booked);
   }
 
@@ -123,8 +123,8 @@ export class Bookkeeping {
     Object.assign(entry, {history, interrupted: undefined});
     // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
     if (outcome === undefined) return;
-    Object.assign(entry, {outcome, nth: isKept(outcome) ? 0 : null});
-    if (!isKept(outcome) || (outcome.status === 'failed' && !isConfirmed)) return;
+    Object.assign(entry, {outcome, nth: isStorable(outcome) ? 0 : null});
+    if (!isStorable(outcome) || (outcome.status === 'failed' && !isConfirmed)) return;
     this.bought += 1;
     Object.assign(entry, {nth: this.bought, history: noAttempts});
   }

@@ -5,7 +5,7 @@ import type {Reservation} from './entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
 import {type RunCounts, totalSpending, zeroSpending} from './spending.ts';
 
-export interface Limits {
+export interface CreditLimits {
   /**
    * Maximum for spent, maybe spent and reserved credits together. Money in this file is in thousandths of a credit.
    */
@@ -35,7 +35,7 @@ export class Budget {
   exhausted: PeriodBudget | undefined;
 
   /** `counts`: what the run has spent, as it is now. */
-  constructor({maxCredits, shared = []}: Limits, counts: RunCounts) {
+  constructor({maxCredits, shared = []}: CreditLimits, counts: RunCounts) {
     this.#counts = counts;
     this.shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
@@ -143,13 +143,13 @@ interface Holding {
 }
 
 /** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
-export type GiveBack = (holder: string, spent: number) => void;
+export type RefundHolder = (holder: string, spent: number) => void;
 
 /** Gives back the unspent credits of a killed session. `counts`: the run's, by endpoint and account. */
-export function refundHolding(
+export function refundKilledSession(
   db: Sqlite,
   counts: ReadonlyMap<number, RunCounts>,
-  giveBack: GiveBack | undefined,
+  giveBack: RefundHolder | undefined,
 ): void {
   const last = readMeta<Holding>(db, 'holding');
   if (last === undefined) return;
@@ -158,6 +158,6 @@ export function refundHolding(
 }
 
 /** Saves by which the next session sees, after a kill, how much of its blocks this one spent. */
-export function saveHolding(db: Sqlite, holding: Holding): void {
+export function saveBudgetHolder(db: Sqlite, holding: Holding): void {
   writeMeta(db, 'holding', toChecksummedJson(holding));
 }

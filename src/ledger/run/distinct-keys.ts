@@ -1,5 +1,5 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
-import {openTemporary, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
+import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 import {KEY_LENGTH} from '../lookup.ts';
 
 /** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; others go to a file. */
@@ -34,7 +34,7 @@ export class DistinctKeys {
       return added === true;
     });
     if (beyond.length === 0) return fresh;
-    this.#file ??= openTemporary('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
+    this.#file ??= openTemporaryDatabase('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
     const file = this.#file;
     return [...fresh, ...orThrowTemporaryUnwritable(() => addTo(file, beyond))];
   }

@@ -3,8 +3,8 @@ import type {Charge} from '../../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
-export const INTERRUPTED = 'interrupted';
-export const interruptedCall = {kind: INTERRUPTED, code: INTERRUPTED} as const;
+export const INTERRUPTED_CODE = 'interrupted';
+export const interruptedCall = {kind: INTERRUPTED_CODE, code: INTERRUPTED_CODE} as const;
 
 /** A value's attempts until now. They decide about its next attempt. */
 export interface ValueHistory {
@@ -15,10 +15,10 @@ export interface ValueHistory {
   readonly lastCode: string;
 }
 
-export const noAttempts: ValueHistory = {mayBeCarriedOut: false, doubts: 0, lastCode: INTERRUPTED};
+export const noAttempts: ValueHistory = {mayBeCarriedOut: false, doubts: 0, lastCode: INTERRUPTED_CODE};
 
 /** The history after an attempt that brought no answer and may have been charged. */
-export function withDoubt(
+export function addDoubt(
   {doubts, lastCode}: ValueHistory,
   attempt: Attempt | typeof interruptedCall,
 ): ValueHistory {
@@ -27,7 +27,7 @@ export function withDoubt(
 }
 
 /** Removes the interrupted call, which counted as one doubt. Used once the end of that call is known. */
-export function withoutInterrupted(history: ValueHistory): ValueHistory {
+export function removeInterruptedDoubt(history: ValueHistory): ValueHistory {
   const doubts = history.doubts - 1;
   return {...history, doubts, mayBeCarriedOut: doubts > 0};
 }
@@ -70,7 +70,7 @@ export function dispatchNumber(lease: number, nth: number): number {
   return lease * MOST_IN_LEASE + nth;
 }
 
-export function leaseOfDispatch(place: number): number {
+export function leaseOfDispatchNumber(place: number): number {
   return Math.floor(place / MOST_IN_LEASE);
 }
 
@@ -106,6 +106,6 @@ export interface BookedAttempt extends Booking {
 }
 
 /** An answer that other runs can use, with the key of its value. */
-export interface KeptAnswer extends LookupKey {
+export interface KeyedAnswer extends LookupKey {
   readonly outcome: Answer;
 }

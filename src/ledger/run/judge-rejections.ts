@@ -1,7 +1,7 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../lookup.ts';
-import {type KeptAnswer, type LedgerEntry, leaseOfDispatch} from './entry.ts';
-import {keptAnswerOf, type LedgerStatements, readEntry} from './ledger-rows.ts';
+import {type KeyedAnswer, type LedgerEntry, leaseOfDispatchNumber} from './entry.ts';
+import {keyedAnswerOfEntry, type LedgerStatements, readEntry} from './ledger-rows.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
 
 /**
@@ -14,7 +14,7 @@ export function judgeRejections(
   streak: number,
   number: () => number,
   isUsed: (entry: LedgerEntry) => boolean,
-  keep: (answer: KeptAnswer) => void,
+  keep: (answer: KeyedAnswer) => void,
 ): ReadonlyMap<Operation, number> {
   const failures = new Map<Operation, number>();
   writer.drain();
@@ -26,7 +26,7 @@ export function judgeRejections(
     for (const entry of rows.map(readEntry)) {
       if (ofValues.has(entry.id)) {
         entry.nth = number();
-        keep(keptAnswerOf(entry));
+        keep(keyedAnswerOfEntry(entry));
       } else {
         entry.nth = null;
         entry.outcome = {status: 'failed', error: (entry.outcome as Answer & {readonly error: string}).error};
@@ -54,9 +54,9 @@ function findValuesFault(sql: LedgerStatements, length: number): ReadonlySet<num
     series = [];
   };
   for (const {id, sent: place} of sql.rejectedCalls.all()) {
-    const [lease, sent] = [leaseOfDispatch(Number(place)), Number(place)];
-    while (at < answered.length && leaseOfDispatch(answered[at] as number) < from) at += 1;
-    if (at < answered.length && leaseOfDispatch(answered[at] as number) <= lease) end();
+    const [lease, sent] = [leaseOfDispatchNumber(Number(place)), Number(place)];
+    while (at < answered.length && leaseOfDispatchNumber(answered[at] as number) < from) at += 1;
+    if (at < answered.length && leaseOfDispatchNumber(answered[at] as number) <= lease) end();
     // The account may be the reason for those after the last answered call.
     if (sent > last) return found;
     series.push(Number(id));

@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {crc32} from 'node:zlib';
-import {isDamage, Sqlite, VersionError} from '../../disk/sqlite.ts';
-import {isOfDisk, OutputError, StateError, systemReason} from '../../errors.ts';
+import {isDamageError, Sqlite, VersionError} from '../../disk/sqlite.ts';
+import {isDiskError, OutputError, StateError, systemReason} from '../../errors.ts';
 import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
 
@@ -36,7 +36,7 @@ const SCHEMA = `
 const format = {schema: SCHEMA, version: 1};
 
 /** Suffix of the file that reserves disk space, so that a full disk doesn't keep the ledger from being written. */
-export const SPARE = '-spare';
+export const SPARE_SUFFIX = '-spare';
 
 /** Maximum number of rows that are read at once. */
 export const ROWS_AT_ONCE = 500;
@@ -62,7 +62,7 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
  * process ends. This is safe: SQLite has opened the write-ahead log by now, and opens no file by name again.
  * On Windows it fails.
  */
-export function removeNames(path: string): void {
+export function unlinkLedgerFiles(path: string): void {
   for (const suffix of ['', '-wal']) {
     try {
       rmSync(path + suffix, {force: true});
@@ -83,12 +83,12 @@ export function orThrowLedgerError<T>(work: () => T): T {
         say`The saved state can't be used (${error.message}). Finish the run with the program that began it, or start over with ${set('restart', true)}.`,
         {cause: error},
       );
-    if (isDamage(error)) throw damaged(error);
-    throw isOfDisk(error) ? unwritable(systemReason(error), error) : error;
+    if (isDamageError(error)) throw damaged(error);
+    throw isDiskError(error) ? ledgerUnwritableError(systemReason(error), error) : error;
   }
 }
 
-export function unwritable(reason: string, cause: unknown): OutputError {
+export function ledgerUnwritableError(reason: string, cause: unknown): OutputError {
   return new OutputError(
     'state_unwritable',
     `The run's state can't be written (${reason}). Fix the cause (disk space, permissions), then run the same command again.`,

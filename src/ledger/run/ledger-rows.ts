@@ -1,16 +1,16 @@
-import {IN_LIST, jsonList, type Sqlite, type SqlRow, type SqlValue} from '../../disk/sqlite.ts';
+import {IN_LIST, type Sqlite, type SqlRow, type SqlValue, toListParameter} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup.ts';
 import {
+  addDoubt,
   dispatchNumber,
   interruptedCall,
-  type KeptAnswer,
+  type KeyedAnswer,
   type LedgerEntry,
-  leaseOfDispatch,
+  leaseOfDispatchNumber,
   newEntry,
   noAttempts,
   type Reservation,
-  withDoubt,
 } from './entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
 import {type RunCounts, zeroRunCounts} from './spending.ts';
@@ -31,7 +31,7 @@ const READ = ['id', 'key', 'operation', ...WRITTEN];
 /** Answers of one endpoint and account (`scope`, as a key). */
 export interface ScopedAnswers {
   readonly scope: string;
-  readonly answers: readonly KeptAnswer[];
+  readonly answers: readonly KeyedAnswer[];
 }
 
 /** The calls of a lease as they are saved: each with its key, operation, cost, dispatch, and if it renews an answer. */
@@ -145,7 +145,7 @@ export function ledgerStatements(db: Sqlite, scope: number) {
  * Begins a session at an endpoint and account (`key`). Returns what the file tells, and the number of calls that were in
  * flight when the last session ended.
  */
-export function beginRows(db: Sqlite, key: string) {
+export function beginLedgerSession(db: Sqlite, key: string) {
   return db.transaction(() => {
     const interrupted = recoverLeases(db);
     const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
@@ -160,7 +160,7 @@ export function beginRows(db: Sqlite, key: string) {
       sql: ledgerStatements(db, scope),
       lastId: Number(last.id),
       bought: Number(last.nth),
-      lastLease: leaseOfDispatch(Number(last.sent)),
+      lastLease: leaseOfDispatchNumber(Number(last.sent)),
       counts: readCounts(db),
     };
   });
@@ -215,9 +215,9 @@ function recoverLeases(db: Sqlite): number {
     const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
     const lost = calls.flatMap((call, nth) => {
       const entry = known.get(call.key) ?? newEntry(call);
-      if (leaseOfDispatch(entry.sent) >= lease) return [];
+      if (leaseOfDispatchNumber(entry.sent) >= lease) return [];
       entry.sent = dispatchNumber(lease, nth);
-      loseCall({...call, entry}, counts);
+      markCallInterrupted({...call, entry}, counts);
       return [entry];
     });
     writeEntries(sql, lost);
@@ -229,10 +229,13 @@ function recoverLeases(db: Sqlite): number {
 }
 
 /** Books a call as maybe charged: its session ends before its outcome is known. */
-export function loseCall({entry, operation, cost, dispatch, renews}: Reservation, counts: RunCounts): void {
+export function markCallInterrupted(
+  {entry, operation, cost, dispatch, renews}: Reservation,
+  counts: RunCounts,
+): void {
   counts.spending[operation].maybeSpent += cost;
   if (renews === true) counts.renewed += cost;
-  Object.assign(entry, {interrupted: dispatch, history: withDoubt(entry.history, interruptedCall)});
+  Object.assign(entry, {interrupted: dispatch, history: addDoubt(entry.history, interruptedCall)});
 }
 
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */
@@ -254,7 +257,7 @@ export function forgetFailures(db: Sqlite, doubts: number): void {
 export function findEntries(sql: LedgerStatements, keys: readonly string[]): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
-    entries.push(...sql.find.all(jsonList(keys.slice(from, from + FIND_AT_ONCE))).map(readEntry));
+    entries.push(...sql.find.all(toListParameter(keys.slice(from, from + FIND_AT_ONCE))).map(readEntry));
   return entries;
 }
 
@@ -286,7 +289,7 @@ export function* answersAfter(sql: LedgerStatements, nth: number): Generator<Sco
     for (const scope of new Set(rows.map(({owner}) => String(owner))))
       yield {
         scope,
-        answers: rows.filter(({owner}) => owner === scope).map(row => keptAnswerOf(readEntry(row))),
+        answers: rows.filter(({owner}) => owner === scope).map(row => keyedAnswerOfEntry(readEntry(row))),
       };
     if (rows.length < ROWS_AT_ONCE) return;
     last = Number(rows.at(-1)?.id);
@@ -294,6 +297,6 @@ export function* answersAfter(sql: LedgerStatements, nth: number): Generator<Sco
 }
 
 /** The kept answer of an entry that has one. */
-export function keptAnswerOf({operation, key, outcome}: LedgerEntry): KeptAnswer {
+export function keyedAnswerOfEntry({operation, key, outcome}: LedgerEntry): KeyedAnswer {
   return {operation, key, outcome: outcome as Answer};
 }

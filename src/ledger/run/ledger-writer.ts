@@ -1,10 +1,10 @@
-import type {Spare} from '../../disk/reserved-space.ts';
-import {isFull, type Sqlite} from '../../disk/sqlite.ts';
+import type {SpareFile} from '../../disk/reserved-space.ts';
+import {isDiskFullError, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
-import {Bits} from '../bits.ts';
+import {BitSet} from '../bits.ts';
 import type {Bookkeeping} from './bookkeeping.ts';
 import type {LedgerEntry, Reservation} from './entry.ts';
-import {orThrowLedgerError, unwritable} from './ledger-file.ts';
+import {ledgerUnwritableError, orThrowLedgerError} from './ledger-file.ts';
 import {countsText, findEntries, type LedgerStatements, leaseText, writeEntries} from './ledger-rows.ts';
 
 /**
@@ -25,12 +25,12 @@ export class LedgerWriter {
   readonly #sql: LedgerStatements;
   readonly #books: Bookkeeping;
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
-  readonly #spare: Spare | undefined;
+  readonly #spare: SpareFile | undefined;
   /**
    * The bits of all keys that the file may have: other keys need no search in it. Undefined for a file that had values
    * when it was opened.
    */
-  readonly #bits: Bits | undefined;
+  readonly #bits: BitSet | undefined;
   /** Entries that wait to be written, by key. */
   #waiting = new Map<string, LedgerEntry>();
   /** The counts as they are in the file. */
@@ -41,12 +41,12 @@ export class LedgerWriter {
   #isOpen = true;
 
   /** `isResumed`: true if the file has values. */
-  constructor(db: Sqlite, sql: LedgerStatements, books: Bookkeeping, isResumed: boolean, spare?: Spare) {
+  constructor(db: Sqlite, sql: LedgerStatements, books: Bookkeeping, isResumed: boolean, spare?: SpareFile) {
     this.#db = db;
     this.#sql = sql;
     this.#books = books;
     this.#spare = spare;
-    this.#bits = isResumed ? undefined : new Bits();
+    this.#bits = isResumed ? undefined : new BitSet();
     this.#counts = countsText(books.counts);
   }
 
@@ -108,7 +108,7 @@ export class LedgerWriter {
     try {
       this.#commit(more);
     } catch (error) {
-      if (!isFull(error) || this.#spare?.release() !== true) {
+      if (!isDiskFullError(error) || this.#spare?.release() !== true) {
         this.#failure = error;
         throw error;
       }
@@ -127,7 +127,7 @@ export class LedgerWriter {
     try {
       this.#spare?.hold();
     } catch (error) {
-      this.#full = unwritable(systemReason(error), error);
+      this.#full = ledgerUnwritableError(systemReason(error), error);
       throw this.#full;
     }
   }

@@ -1,19 +1,19 @@
-import {Spare} from '../../disk/reserved-space.ts';
+import {SpareFile} from '../../disk/reserved-space.ts';
 import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
-import {isKept, type LookupKey, type Outcome} from '../lookup.ts';
+import {isStorable, type LookupKey, type Outcome} from '../lookup.ts';
 import {Bookkeeping} from './bookkeeping.ts';
 import {
   type Budget,
-  type GiveBack,
-  type Limits,
-  refundHolding,
+  type CreditLimits,
+  type RefundHolder,
+  refundKilledSession,
   runAllCollectingErrors,
-  saveHolding,
+  saveBudgetHolder,
 } from './budget.ts';
 import {
   type BookedAttempt,
-  type KeptAnswer,
+  type KeyedAnswer,
   type LedgerEntry,
   newEntry,
   noAttempts,
@@ -24,14 +24,14 @@ import {
   openLedgerFile,
   orThrowLedgerError,
   readMeta,
-  removeNames,
-  SPARE,
+  SPARE_SUFFIX,
   toChecksummedJson,
+  unlinkLedgerFiles,
   writeMeta,
 } from './ledger-file.ts';
 import {
   answersAfter,
-  beginRows,
+  beginLedgerSession,
   forgetFailures,
   forgetSpending,
   type LedgerStatements,
@@ -39,18 +39,18 @@ import {
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {type SpendingBy, totalSpending, zeroRunCounts} from './spending.ts';
-import {noRefusalsYet, type Tally} from './tally.ts';
+import {type SpendingByOperation, totalSpending, zeroRunCounts} from './spending.ts';
+import {type Tally, zeroRefusalTallies} from './tally.ts';
 import {UsedValues} from './used-values.ts';
 
-export interface LedgerOptions extends Limits {
+export interface LedgerOptions extends CreditLimits {
   /** Endpoint and account of this session's values and spending, as a key. */
   readonly scope: string;
   /** True if an earlier session of the run left a state that was unreadable: it may have sent any value. */
   readonly lostState?: boolean | undefined;
   /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
-  readonly giveBack?: GiveBack | undefined;
+  readonly giveBack?: RefundHolder | undefined;
 }
 
 /**
@@ -67,7 +67,7 @@ export class Ledger {
   /** The counts of this session. */
   readonly tally: Tally;
   /** Spending since the count began, by operation, with this session's. */
-  readonly spending: SpendingBy;
+  readonly spending: SpendingByOperation;
   readonly budget: Budget;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
@@ -80,7 +80,7 @@ export class Ledger {
   readonly #books: Bookkeeping;
   readonly #sql: LedgerStatements;
   readonly #writer: LedgerWriter;
-  readonly #spare: Spare | undefined;
+  readonly #spare: SpareFile | undefined;
   /** Number of answers that the run had bought when this session began. */
   readonly #boughtBefore: number;
   #used: UsedValues;
@@ -90,12 +90,12 @@ export class Ledger {
     const {scope: key, temporary = false, maxCredits, shared = [], giveBack} = options;
     const full = !temporary && (maxCredits !== undefined || shared.length > 0);
     const db = orThrowLedgerError(() => openLedgerFile(path, full));
-    if (temporary) removeNames(path);
+    if (temporary) unlinkLedgerFiles(path);
     this.#options = options;
     this.#db = db;
-    this.#spare = temporary ? undefined : new Spare(path + SPARE);
+    this.#spare = temporary ? undefined : new SpareFile(path + SPARE_SUFFIX);
     try {
-      const found = orThrowLedgerError(() => beginRows(db, key));
+      const found = orThrowLedgerError(() => beginLedgerSession(db, key));
       const {scope, lastId, interrupted, bought, counts, sql} = found;
       const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroRunCounts()});
       this.tally = books.tally;
@@ -110,7 +110,7 @@ export class Ledger {
       this.#sql = sql;
       this.#writer = new LedgerWriter(db, sql, books, lastId > 0, this.#spare);
       orThrowLedgerError(() => {
-        refundHolding(db, counts, giveBack);
+        refundKilledSession(db, counts, giveBack);
         this.#saveHolding();
       });
     } catch (error) {
@@ -125,7 +125,7 @@ export class Ledger {
   }
 
   /** Spending since the count began, of each endpoint and account by its number, as the file has it. */
-  get spendingByScope(): readonly (readonly [scope: number, SpendingBy])[] {
+  get spendingByScope(): readonly (readonly [scope: number, SpendingByOperation])[] {
     return [...orThrowLedgerError(() => readCounts(this.#db))]
       .map(([scope, {spending}]) => [scope, spending] as const)
       .filter(([, spending]) => Object.values(totalSpending(spending)).some(count => count > 0));
@@ -208,7 +208,7 @@ export class Ledger {
   adopt(entry: LedgerEntry, outcome: Outcome): void {
     this.#used.add(entry);
     this.#used.countStored(entry.operation, outcome);
-    Object.assign(entry, {outcome, nth: null}, isKept(outcome) && {history: noAttempts});
+    Object.assign(entry, {outcome, nth: null}, isStorable(outcome) && {history: noAttempts});
     this.#writer.addSettled(entry);
   }
 
@@ -218,7 +218,7 @@ export class Ledger {
    * an answered call between them. Otherwise the account may be the reason: then it is a failure of this run. Calls
    * `keep` with the answers, and returns the number of failures among this session's values, by operation.
    */
-  judgeRejections(streak: number, keep: (answer: KeptAnswer) => void): ReadonlyMap<Operation, number> {
+  judgeRejections(streak: number, keep: (answer: KeyedAnswer) => void): ReadonlyMap<Operation, number> {
     const [number, isUsed] = [() => ++this.#books.bought, (entry: LedgerEntry) => this.#used.has(entry)];
     return orThrowLedgerError(() => judgeRejections(this.#sql, this.#writer, streak, number, isUsed, keep));
   }
@@ -249,7 +249,7 @@ export class Ledger {
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
-    Object.assign(this.tally.refusals, noRefusalsYet());
+    Object.assign(this.tally.refusals, zeroRefusalTallies());
     this.#writer.write(() => forgetFailures(this.#db, 0));
   }
 
@@ -289,7 +289,7 @@ export class Ledger {
 
   #saveHolding(): void {
     const {holder, committed: before} = this.budget;
-    if (holder !== undefined) saveHolding(this.#db, {holder, scope: this.scope, before});
+    if (holder !== undefined) saveBudgetHolder(this.#db, {holder, scope: this.scope, before});
   }
 
   /** Books this session's calls in flight as maybe charged. */

@@ -1,5 +1,5 @@
 import {type Operation, perOperation} from '../../operations/table.ts';
-import {noRefusalsYet, type RefusalTally} from './tally.ts';
+import {type RefusalTally, zeroRefusalTallies} from './tally.ts';
 
 /** Calls and credits since the count began. */
 export interface Spending {
@@ -10,13 +10,13 @@ export interface Spending {
   calls: number;
 }
 
-export type SpendingBy = Readonly<Record<Operation, Readonly<Spending>>>;
+export type SpendingByOperation = Readonly<Record<Operation, Readonly<Spending>>>;
 
 export function zeroSpending(): Record<Operation, Spending> {
   return perOperation(() => ({spent: 0, maybeSpent: 0, calls: 0}));
 }
 
-export function totalSpending(by: SpendingBy): Spending {
+export function totalSpending(by: SpendingByOperation): Spending {
   const total = {spent: 0, maybeSpent: 0, calls: 0};
   for (const {spent, maybeSpent, calls} of Object.values(by)) {
     total.spent += spent;
@@ -35,5 +35,5 @@ export interface RunCounts {
 }
 
 export function zeroRunCounts(): RunCounts {
-  return {spending: zeroSpending(), renewed: 0, refusals: noRefusalsYet()};
+  return {spending: zeroSpending(), renewed: 0, refusals: zeroRefusalTallies()};
 }

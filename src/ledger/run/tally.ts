@@ -1,6 +1,6 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
-import {type BookedAttempt, INTERRUPTED} from './entry.ts';
+import {type BookedAttempt, INTERRUPTED_CODE} from './entry.ts';
 
 /** Distinct values of an operation that the service refused in a row, without an answer in between. */
 export interface Refusals {
@@ -13,7 +13,7 @@ export interface Refusals {
   credentials: boolean;
 }
 
-export function noRefusals(): Refusals {
+export function zeroRefusals(): Refusals {
   return {count: 0, code: '', isMixed: false, credentials: true};
 }
 
@@ -24,8 +24,8 @@ export interface RefusalTally {
   longestStreak: number;
 }
 
-export function noRefusalsYet(): Record<Operation, RefusalTally> {
-  return perOperation(() => ({refused: noRefusals(), longestStreak: 0}));
+export function zeroRefusalTallies(): Record<Operation, RefusalTally> {
+  return perOperation(() => ({refused: zeroRefusals(), longestStreak: 0}));
 }
 
 /** Counts of one operation. */
@@ -63,7 +63,7 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
 }
 
-export function emptyTally(refusals = noRefusalsYet()): Tally {
+export function emptyTally(refusals = zeroRefusalTallies()): Tally {
   const calls = {answered: 0, calls: 0, retries: 0};
   const values = {distinct: 0, fromStore: 0, knownRejections: 0, notLookedUp: 0};
   return {
@@ -80,7 +80,7 @@ export function emptyTally(refusals = noRefusalsYet()): Tally {
   };
 }
 
-export function totalOf({operations}: Tally, what: keyof OperationTally): number {
+export function totalOfTally({operations}: Tally, what: keyof OperationTally): number {
   return Object.values(operations).reduce((sum, counts) => sum + counts[what], 0);
 }
 
@@ -128,17 +128,17 @@ export function countBooked(tally: Tally, {operation, attempt, retry}: BookedAtt
 }
 
 /** True if this run or an earlier one has an answer of this operation. */
-export function isAnswered(tally: Tally, operation: Operation): boolean {
+export function hasOperationAnswer(tally: Tally, operation: Operation): boolean {
   const {answered, fromStore, knownRejections} = tally.operations[operation];
   return answered + fromStore > knownRejections;
 }
 
 /** Counts calls that were in flight when their session ended. Negative numbers undo that. */
-export function countLost(tally: Tally, count: number): void {
+export function countInterruptedCalls(tally: Tally, count: number): void {
   // A loss that is taken back may be an earlier session's, which this tally lacks.
   const change = Math.max(count, -tally.unconfirmed);
   tally.unconfirmed += change;
-  countUp(tally.byError, INTERRUPTED, change);
+  countUp(tally.byError, INTERRUPTED_CODE, change);
 }
 
 /** Counts an attempt by status and latency. Returns true if it was certainly sent: then it counts as a call. */

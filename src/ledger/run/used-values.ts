@@ -1,5 +1,5 @@
-import {Bits} from '../bits.ts';
-import {isKept, type Outcome} from '../lookup.ts';
+import {BitSet} from '../bits.ts';
+import {isStorable, type Outcome} from '../lookup.ts';
 import type {LedgerEntry} from './entry.ts';
 import type {Tally} from './tally.ts';
 
@@ -10,7 +10,7 @@ import type {Tally} from './tally.ts';
 export class UsedValues {
   readonly #tally: Tally;
   readonly #last: number;
-  readonly #earlier = new Bits();
+  readonly #earlier = new BitSet();
 
   constructor(tally: Tally, last: number) {
     this.#tally = tally;
@@ -41,7 +41,7 @@ export class UsedValues {
 
   /** Counts an answer from the store; no other outcome. */
   countStored(operation: LedgerEntry['operation'], outcome: Outcome): void {
-    if (!isKept(outcome)) return;
+    if (!isStorable(outcome)) return;
     const counts = this.#tally.operations[operation];
     counts.fromStore += 1;
     if (outcome.status === 'failed') counts.knownRejections += 1;

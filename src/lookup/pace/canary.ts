@@ -1,5 +1,5 @@
 import type {Attempt} from '../../client/attempt.ts';
-import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/run/tally.ts';
+import {type Refusals, type RefusalTally, zeroRefusals} from '../../ledger/run/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
@@ -69,6 +69,6 @@ export class Canary {
     if (this.#tally.refused.count === 0) return;
     this.#isTold = false;
     this.#values.clear();
-    Object.assign(this.#tally.refused, noRefusals());
+    Object.assign(this.#tally.refused, zeroRefusals());
   }
 }

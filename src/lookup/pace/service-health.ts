@@ -2,7 +2,7 @@ import type {Attempt, PaceHeaders} from '../../client/attempt.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import type {Call, LookupOptions, Pause, StopReason} from '../call.ts';
-import {askedMs, type Blame, policyNumbers as numbers, throttleMs} from '../policy.ts';
+import {type Blame, policyNumbers as numbers, requestedWaitMs, throttleMs} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
 import {CircuitBreaker, type OpenTasks} from './circuit-breaker.ts';
 import {parseQuota} from './pace-headers.ts';
@@ -177,7 +177,7 @@ export class ServiceHealth {
     this.#throttledSince ??= this.breaker.current?.since ?? now;
     const sinceMs = this.#throttledSince;
     const {code: cause} = attempt;
-    const asked = askedMs(attempt, now);
+    const asked = requestedWaitMs(attempt, now);
     if (asked !== undefined && asked > maxOutageMs)
       this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs: now + asked, why: 'asked'});
     else if (now - sinceMs > maxOutageMs) this.#giveUpFor(cause, sinceMs, 'too long');

@@ -46,7 +46,7 @@ export const mailProviders = memoize(
 );
 
 /** The canonical spelling of an address's mailbox, and the changes that lead to it. */
-export interface Normalized {
+export interface NormalizedMailbox {
   address: string;
   /** True if the address has a tag such as `+news`. Any `+` counts at a domain whose tags are unknown. */
   tagged: boolean;
@@ -61,7 +61,13 @@ export interface Normalized {
  * mailboxes, but no provider does that. If the domain has no known tags, a `+` stays, since only the owner
  * knows its meaning.
  */
-export function normalize({local, domain}: {readonly local: string; readonly domain: string}): Normalized {
+export function normalizeMailbox({
+  local,
+  domain,
+}: {
+  readonly local: string;
+  readonly domain: string;
+}): NormalizedMailbox {
   const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders().get(domain) ?? {};
   const lower = local.toLowerCase();
   const base = lower.startsWith('"') ? lower : withoutTag(lower, tag);
@@ -75,9 +81,9 @@ export function normalize({local, domain}: {readonly local: string; readonly dom
 }
 
 /** The mailbox of an address: its canonical spelling. */
-export function mailboxOf(address: string): string {
+export function canonicalMailbox(address: string): string {
   const at = address.lastIndexOf('@');
-  return normalize({local: address.slice(0, at), domain: address.slice(at + 1)}).address;
+  return normalizeMailbox({local: address.slice(0, at), domain: address.slice(at + 1)}).address;
 }
 
 function withoutTag(local: string, tag: string): string {

@@ -1,7 +1,7 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import type {BareReading} from '../cell.ts';
 import {phoneLibrary} from './phone-library.ts';
-import {isInPlan} from './phone-shape.ts';
+import {isInNumberingPlan} from './phone-shape.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
 export function extractBareDigits(text: string): string | undefined {
@@ -12,7 +12,7 @@ export function extractBareDigits(text: string): string | undefined {
 /** The number that bare digits form with a plus in front; undefined if that number is invalid. */
 function withPlus(digits: string): PhoneNumber | undefined {
   const number = phoneLibrary().parsePhoneNumberFromString(`+${digits}`, {extract: false});
-  return number !== undefined && isInPlan(number) ? number : undefined;
+  return number !== undefined && isInNumberingPlan(number) ? number : undefined;
 }
 
 /** True for digits as their country itself writes a number: with its area code and, if usual, its trunk prefix. */
@@ -30,8 +30,8 @@ export function readBare(
   reading: BareReading,
 ): PhoneNumber | 'unclear' | undefined {
   // The digits begin with their country's calling code, and are valid only with it.
-  if (national?.number === `+${digits}` && isInPlan(national)) return undefined;
-  const isUsual = national !== undefined && isInPlan(national) && isUsualForm(digits, national);
+  if (national?.number === `+${digits}` && isInNumberingPlan(national)) return undefined;
+  const isUsual = national !== undefined && isInNumberingPlan(national) && isUsualForm(digits, national);
   if (isUsual && reading === undefined && !digits.startsWith(national.countryCallingCode)) return undefined;
   const whole = withPlus(digits);
   // Beside numbers with their calling codes, digits without one are national only as their country writes them.
@@ -66,7 +66,7 @@ export function judgeBareReading(all: readonly BareEvidence[], isInHeader: boole
     digits === undefined ? [] : [{digits, national, whole: withPlus(digits)}],
   );
   const whole = bare.filter(one => one.whole !== undefined);
-  const isValid = (number: PhoneNumber | undefined) => number !== undefined && isInPlan(number);
+  const isValid = (number: PhoneNumber | undefined) => number !== undefined && isInNumberingPlan(number);
   const only = whole.filter(
     ({digits, national}) =>
       digits.length >= LONG_NUMBER && !(isValid(national) && national?.number !== `+${digits}`),

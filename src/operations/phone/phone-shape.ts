@@ -1,5 +1,5 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
-import {type PhoneCountry, phoneCountry} from '../country.ts';
+import {type PhoneCountry, parsePhoneCountry} from '../country.ts';
 import {phoneLibrary} from './phone-library.ts';
 
 /** Dates such as 2026-01-31, 31.01.2026 and 1/31/2026. */
@@ -43,7 +43,7 @@ const EXTENSION = /\s*(?:\bext\.?|x|#)\s*\d{1,6}$/i;
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
   const text = given.trim().replace(EXTENSION, '');
   if (!hasPhoneShape(text)) return false;
-  const region = phoneCountry(country);
+  const region = parsePhoneCountry(country);
   if (region === undefined) return NATIONAL.test(text) || hasCallingCode(text);
   if (hasCallingCode(text, region)) return true;
   const isValid = (digits: string) =>
@@ -64,7 +64,7 @@ const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   if (!INTERNATIONAL.test(text)) return false;
   const number = phoneLibrary().parsePhoneNumberFromString(`+${text}`);
-  if (number === undefined || !isInPlan(number)) return false;
+  if (number === undefined || !isInNumberingPlan(number)) return false;
   if (region === undefined) return true;
   const own =
     'defaultCountry' in region
@@ -81,6 +81,6 @@ const FICTIONAL =
   /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;
 
 /** True if the number is valid in its country, or reserved for examples: new users try example numbers first. */
-export function isInPlan(number: PhoneNumber): boolean {
+export function isInNumberingPlan(number: PhoneNumber): boolean {
   return FICTIONAL.test(number.number) || number.isValid();
 }

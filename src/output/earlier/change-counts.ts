@@ -1,6 +1,6 @@
 import type {Changes} from '../../report/changes.ts';
-import {REPAIRS} from '../columns.ts';
-import {parsedJson} from './read-answers.ts';
+import {REPAIRS_COLUMN} from '../columns.ts';
+import {parseJsonCell} from './read-answers.ts';
 
 /** A column that both outputs have, with its index in each. */
 interface Common {
@@ -15,7 +15,7 @@ const MOST_KEPT = 1_000;
 const NO_LEVEL = 'none';
 
 /** Columns that change no row by themselves: they explain the risk, or tell of the row's own cells. */
-const EXPLAINING: readonly string[] = ['risk_points', 'risk_missing', 'risk_shared', REPAIRS];
+const EXPLAINING: readonly string[] = ['risk_points', 'risk_missing', 'risk_shared', REPAIRS_COLUMN];
 const RISK: readonly string[] = ['risk_level', 'risk_score', 'risk_reasons'];
 
 /** Compares the results of rows with those of their earlier versions, and counts the differences. */
@@ -74,7 +74,7 @@ export class ChangeCounts {
   #reasonsIn(text: string): ReadonlySet<string> {
     const known = this.#lists.get(text);
     if (known !== undefined) return known;
-    const reasons = parsedJson(text);
+    const reasons = parseJsonCell(text);
     const set = new Set(Array.isArray(reasons) ? reasons.map(String) : []);
     if (this.#lists.size < MOST_KEPT) this.#lists.set(text, set);
     return set;

@@ -1,14 +1,14 @@
 import {hash} from 'node:crypto';
-import {cellReader, requireColumn} from '../../columns/targets.ts';
+import {createCellReader, requireColumn} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
-import {Bits} from '../../ledger/bits.ts';
+import {BitSet} from '../../ledger/bits.ts';
 import {KEY_LENGTH} from '../../ledger/lookup.ts';
 import {DistinctKeys} from '../../ledger/run/distinct-keys.ts';
 import type {Changes} from '../../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
 import type {EnrichedFile} from './enriched-file.ts';
-import {type ComparedSide, type KeyedRow, type Pair, Pairs} from './pairs.ts';
+import {type ComparedSide, type KeyedRow, RowMatcher, type RowPair} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
@@ -30,10 +30,10 @@ export async function compareFiles(
 ): Promise<Comparison> {
   const columns = key.length > 0 ? key : sharedColumns(old, fresh);
   const counts = new ChangeCounts(old.results.names, fresh.results.names);
-  const pairs = new Pairs();
+  const pairs = new RowMatcher();
   const readers = {old: new KeyedReader(old, columns), new: new KeyedReader(fresh, columns)};
-  const news = new Bits();
-  const settle = ({old: before, new: now}: Pair) => {
+  const news = new BitSet();
+  const settle = ({old: before, new: now}: RowPair) => {
     if (before === undefined || now === undefined) counts.rows[now === undefined ? 'gone' : 'new'] += 1;
     const isNews = now !== undefined && (before === undefined || counts.compare(before.cells, now.cells));
     if (isNews) news.add(now.number);
@@ -101,7 +101,7 @@ class KeyedReader {
   ended = false;
   readonly #file: EnrichedFile;
   readonly #batches: AsyncGenerator<readonly TextRow[]>;
-  readonly #cells: readonly ReturnType<typeof cellReader>[];
+  readonly #cells: readonly ReturnType<typeof createCellReader>[];
   readonly #distinct = new DistinctKeys();
 
   constructor(file: EnrichedFile, columns: readonly string[]) {
@@ -109,7 +109,7 @@ class KeyedReader {
     for (const name of columns) requireColumn(name, names, kind, '--key');
     this.#file = file;
     this.#batches = file.batches();
-    this.#cells = columns.map(name => cellReader(name, names));
+    this.#cells = columns.map(name => createCellReader(name, names));
   }
 
   /** The next rows; none at the end. */

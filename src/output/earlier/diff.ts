@@ -1,13 +1,13 @@
 import {existsSync} from 'node:fs';
-import {fileIdOf, isSameFile} from '../../disk/path.ts';
+import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {TextRow} from '../../input/row.ts';
 import {compressionOf} from '../../job/name-endings.ts';
 import type {Changes} from '../../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
-import {type EnrichedFile, openEnriched} from './enriched-file.ts';
-import {csvFields, ndjsonLine, rewrittenTexts, writeWhole} from './whole-file.ts';
+import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
+import {csvFields, ndjsonLine, rewriteTexts, writeWholeFile} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
@@ -20,12 +20,12 @@ export interface Diff {
 /**
  * Compares two outputs.
  *
- * @throws as {@link openEnriched} and {@link compareFiles}; {@link OutputError}.
+ * @throws as {@link openEnrichedFile} and {@link compareFiles}; {@link OutputError}.
  */
 export async function diffOutputs({old, new: fresh, key, to}: Diff): Promise<Changes> {
-  const before = await openEnriched(old);
+  const before = await openEnrichedFile(old);
   try {
-    const after = await openEnriched(fresh);
+    const after = await openEnrichedFile(fresh);
     try {
       const comparison = await compareFiles(before, after, key);
       if (to !== undefined) await writeNews(to, after, comparison);
@@ -40,10 +40,10 @@ export async function diffOutputs({old, new: fresh, key, to}: Diff): Promise<Cha
 
 /** Writes the new and changed rows. Reads the new file again, so that they need no memory and keep their order. */
 async function writeNews(to: string, compared: EnrichedFile, {isNews}: Comparison): Promise<void> {
-  const file = await openEnriched(compared.path);
+  const file = await openEnrichedFile(compared.path);
   const {format} = file.source;
   async function* texts() {
-    yield* rewrittenTexts<TextRow>(file, {
+    yield* rewriteTexts<TextRow>(file, {
       header: format.kind === 'csv' ? (format.header ?? format.columns) : [],
       rowsFor: rows => rows.filter(({record}) => isNews(record)),
       fieldsOf: row => csvFields(row),
@@ -56,17 +56,17 @@ async function writeNews(to: string, compared: EnrichedFile, {isNews}: Compariso
       );
   }
   try {
-    await writeWhole(to, texts());
+    await writeWholeFile(to, texts());
   } finally {
     await file.close();
   }
 }
 
 /** @throws {UsageError} if `to` can't be the name of a new file. With `force`, an existing file may be replaced. */
-export function refusePath(to: string | undefined, read: readonly string[], force: boolean): void {
+export function checkNewFilePath(to: string | undefined, read: readonly string[], force: boolean): void {
   if (to === undefined) return;
   if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
-  const same = read.find(path => isSameFile(fileIdOf(path), fileIdOf(to)));
+  const same = read.find(path => isSameFile(identifyFile(path), identifyFile(to)));
   if (same !== undefined)
     throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
   if (compressionOf(to) !== undefined)

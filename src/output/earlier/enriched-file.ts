@@ -3,7 +3,7 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {InputFormat, InputRecord, TextRow} from '../../input/row.ts';
 import {openSource, type Source, type SourceSettings} from '../../input/source.ts';
-import {besideOutput} from '../../job/file-names.ts';
+import {sidePathsOfOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-vocabulary.ts';
 import {getAtPath} from '../columns.ts';
@@ -41,7 +41,7 @@ interface ResultLayout {
  *
  * @throws {UsageError} if no run wrote it; {@link InputError} if it can't be read, or is cut off.
  */
-export async function openEnriched(path: string): Promise<EnrichedFile> {
+export async function openEnrichedFile(path: string): Promise<EnrichedFile> {
   if (path === '-')
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const summary = summaryBeside(path);
@@ -86,7 +86,7 @@ function notOutput(path: string, why: string): UsageError {
 }
 
 function summaryBeside(path: string): Summary | undefined {
-  const {summary} = besideOutput(path);
+  const {summary} = sidePathsOfOutput(path);
   if (!existsSync(summary)) return undefined;
   try {
     return JSON.parse(readFileSync(summary, 'utf8')) as Summary;
@@ -96,7 +96,7 @@ function summaryBeside(path: string): Summary | undefined {
 }
 
 /** Time at which the file's run first started (ms since the epoch); NaN if unknown. Rules read it as `now`. */
-export function readStart({summary}: EnrichedFile): number {
+export function readRunStart({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 

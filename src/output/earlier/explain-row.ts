@@ -1,22 +1,22 @@
 import type {TextRow} from '../../input/row.ts';
 import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
-import {makeBackground} from '../../score/rule-inputs.ts';
+import {makeRunFacts} from '../../score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../score/rules.ts';
-import {conditionCompiler, findSubjects} from '../../score/subjects.ts';
+import {createConditionCompiler, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
-import {type EnrichedFile, readStart} from './enriched-file.ts';
-import {createEnrichedReader, parsedJson, readListFacts, readTargets} from './read-answers.ts';
+import {type EnrichedFile, readRunStart} from './enriched-file.ts';
+import {createRowViewReader, parseJsonCell, readListFacts, readTargets} from './read-answers.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
 /** The names that a rule read in a row, such as `ip.is_vpn`, with their values. */
-export type Used = ReadonlyMap<string, unknown>;
+export type ReadValues = ReadonlyMap<string, unknown>;
 
 export interface Explained {
   readonly explanation: Explanation;
   /** The names that each rule of `explanation` used, with their values: personal data, for a terminal only. */
-  readonly used: readonly Used[];
+  readonly used: readonly ReadValues[];
 }
 
 /** Explains rows of an output. */
@@ -36,7 +36,7 @@ export function createExplainer(file: EnrichedFile): Explainer {
   const explain: Explainer['explain'] = async (row, number) => {
     const cells = file.cellsOf(row);
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
-    const points = parsedJson(cell('points'));
+    const points = parseJsonCell(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
     evaluated ??= await evaluator(file, rules);
     const counted = points as Readonly<Record<string, number>>;
@@ -55,7 +55,7 @@ export function createExplainer(file: EnrichedFile): Explainer {
       score: score === '' ? null : Number(score),
       level,
       points: counted,
-      missing: (parsedJson(cell('missing')) ?? []) as string[],
+      missing: (parseJsonCell(cell('missing')) ?? []) as string[],
       rules: held.map(({rule, used}) => ({...rule, reads: [...used.keys()]})),
       next: nextLevels(level, counted, rules, levels),
     };
@@ -78,9 +78,9 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  */
 async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = readTargets(file);
-  const read = createEnrichedReader(file);
-  const background = makeBackground(undefined, readStart(file) || 0);
-  const compile = conditionCompiler(findSubjects(targets), file.own, background);
+  const read = createRowViewReader(file);
+  const background = makeRunFacts(undefined, readRunStart(file) || 0);
+  const compile = createConditionCompiler(findSubjects(targets), file.own, background);
   const ready = rules.map(({when}) => {
     try {
       return compile(when, '');
@@ -96,7 +96,7 @@ async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
   const usedBy = (row: TextRow, cells: readonly string[]) => {
     const view = {...read(row, cells), shared: list?.of(row)};
-    return ready.map((rule): Used | undefined =>
+    return ready.map((rule): ReadValues | undefined =>
       rule?.alternatives.find(({condition}) => condition.decide(view) === true)?.condition.valuesIn(view),
     );
   };

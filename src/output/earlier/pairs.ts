@@ -1,5 +1,5 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
-import {openTemporary, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
+import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 
 /** A row to match: its number in its file, and its results. */
 export interface KeyedRow {
@@ -10,7 +10,7 @@ export interface KeyedRow {
 export type ComparedSide = 'old' | 'new';
 
 /** An old row and a new row with the same key; or a row without a partner. */
-export interface Pair {
+export interface RowPair {
   readonly old?: KeyedRow | undefined;
   readonly new?: KeyedRow | undefined;
 }
@@ -23,7 +23,7 @@ const READ_AT_ONCE = 500;
  * Matches rows of two files by their keys. Lists mostly keep their order, so few rows wait for their partner at a
  * time. If too many wait, they and all that follow go to a third file, on disk, until both files are read.
  */
-export class Pairs {
+export class RowMatcher {
   readonly #most: number;
   readonly #waiting = {old: new Map<string, KeyedRow[]>(), new: new Map<string, KeyedRow[]>()};
   #count = 0;
@@ -34,7 +34,7 @@ export class Pairs {
   }
 
   /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
-  match(side: ComparedSide, key: string, row: KeyedRow): Pair | undefined {
+  match(side: ComparedSide, key: string, row: KeyedRow): RowPair | undefined {
     const other = side === 'old' ? 'new' : 'old';
     // Rows with one key are matched in order, so no row passes those in the file.
     const partners = this.#file === undefined ? this.#waiting[other].get(key) : undefined;
@@ -53,7 +53,7 @@ export class Pairs {
   }
 
   /** Yields the rest once both files are read: pairs of which a row is in the file, and rows without a partner. */
-  *rest(): Generator<Pair> {
+  *rest(): Generator<RowPair> {
     if (this.#file !== undefined) yield* orThrowTemporaryUnwritable(() => pairsIn(this.#spill()));
     for (const side of ['old', 'new'] as const)
       for (const rows of this.#waiting[side].values()) for (const row of rows) yield {[side]: row};
@@ -64,7 +64,7 @@ export class Pairs {
   }
 
   #spill(): Sqlite {
-    this.#file ??= openTemporary(
+    this.#file ??= openTemporaryDatabase(
       'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
     );
     const file = this.#file;
@@ -83,7 +83,7 @@ export class Pairs {
 }
 
 /** The rows by key: of one key, first the old ones, then the new ones, each in their file's order. */
-function* pairsIn(file: Sqlite): Generator<Pair> {
+function* pairsIn(file: Sqlite): Generator<RowPair> {
   file.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
   const page = file.query(
     ['key', 'is_new', 'number', 'cells'],

@@ -1,6 +1,6 @@
-import {isObject, usableAnswer} from '../../client/answer-fields.ts';
-import {createPlan} from '../../columns/plan-row.ts';
-import {cellReader, type Target} from '../../columns/targets.ts';
+import {dropMistypedFields, isObject} from '../../client/answer-fields.ts';
+import {createRowPlanner} from '../../columns/plan-row.ts';
+import {createCellReader, type Target} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
 import {type FieldType, fieldTypes} from '../../operations/field-types.ts';
@@ -11,10 +11,10 @@ import type {LookupStatus, RowView} from '../../score/subjects.ts';
 import {type AnswerField, getAtPath, setAtPath} from '../columns.ts';
 import {formulaSafe} from '../csv-line.ts';
 import {ENRICHMENT} from '../encoder.ts';
-import {type EnrichedFile, openEnriched} from './enriched-file.ts';
+import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 
 /** Reads a row's results and answers as rules see them. */
-export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
+export type RowViewReader = (row: TextRow, cells: readonly string[]) => RowView;
 
 /**
  * The lookups of an output.
@@ -29,7 +29,7 @@ export function readTargets({path, results, own, summary}: EnrichedFile): Target
         `${path}: the operation of the columns "${prefix}" is not clear. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
       );
     const {column = prefix.replace(/_$/, '')} = summary?.columns?.find(one => one.prefix === prefix) ?? {};
-    return {operation, column, prefix, cell: cellReader(column, own.columns)};
+    return {operation, column, prefix, cell: createCellReader(column, own.columns)};
   });
 }
 
@@ -45,10 +45,10 @@ export async function readListFacts(
   const targets = readTargets(file);
   const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
   if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
-  const planOf = (some: readonly Target[]) => createPlan(some, {}, first);
+  const planOf = (some: readonly Target[]) => createRowPlanner(some, {}, first);
   const facts = countListFacts(reads, targets, planOf, file.own, sameBy);
   if (facts === undefined) return undefined;
-  const again = await openEnriched(file.path);
+  const again = await openEnrichedFile(file.path);
   try {
     for await (const rows of again.batches()) for (const row of rows) facts.add(row);
     facts.count(() => true);
@@ -62,7 +62,7 @@ export async function readListFacts(
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
-export function createEnrichedReader({results, own, source}: EnrichedFile): ReadRow {
+export function createRowViewReader({results, own, source}: EnrichedFile): RowViewReader {
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
@@ -80,7 +80,7 @@ export function createEnrichedReader({results, own, source}: EnrichedFile): Read
       answers: columns.map(({operation, first, reads, key, status}) => {
         if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
         const data = getAtPath(nested, [key, 'data']);
-        return isObject(data) && operation !== undefined ? usableAnswer(operation, data) : undefined;
+        return isObject(data) && operation !== undefined ? dropMistypedFields(operation, data) : undefined;
       }),
     };
   };
@@ -99,7 +99,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
   const read = type !== undefined && 'read' in type ? type.read : (text: string) => text;
   return (text, answer) => {
-    const value = kind === 'json' ? parsedJson(text) : read(isEscaped ? unescaped(text) : text);
+    const value = kind === 'json' ? parseJsonCell(text) : read(isEscaped ? unescaped(text) : text);
     setAtPath(answer, path, value);
   };
 }
@@ -127,7 +127,7 @@ function unescaped(text: string): string {
 }
 
 /** A cell's JSON; undefined if the text is not JSON. */
-export function parsedJson(text: string): unknown {
+export function parseJsonCell(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

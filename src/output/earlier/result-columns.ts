@@ -3,9 +3,9 @@ import {type Operation, operationNames, operations} from '../../operations/table
 import {
   type AddedColumns,
   addedNames,
-  fieldsOf,
+  fieldsOfOperation,
   listResultColumns,
-  REPAIRS,
+  REPAIRS_COLUMN,
   type RiskColumn,
   riskColumns,
   statusColumns,
@@ -58,7 +58,7 @@ function resultsFrom(names: readonly string[], own: number): ResultColumns | und
     at += listResultColumns(found).length;
   }
   const risk = riskColumns.filter(name => names[at] === `risk_${name}` && ++at > 0);
-  const repairs = names[at] === REPAIRS;
+  const repairs = names[at] === REPAIRS_COLUMN;
   const isAll = lookups.length > 0 && at + Number(repairs) === names.length;
   return isAll ? resultColumns({own, lookups, risk, repairs, isNested: false}) : undefined;
 }
@@ -71,7 +71,9 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   const from = at + said.length;
   const candidates = operationNames.map(operation => {
     let next = from;
-    const fields = fieldsOf(operation).filter(field => names[next] === prefix + field.name && ++next > 0);
+    const fields = fieldsOfOperation(operation).filter(
+      field => names[next] === prefix + field.name && ++next > 0,
+    );
     return {operation, fields};
   });
   const most = Math.max(...candidates.map(({fields}) => fields.length));
@@ -100,7 +102,7 @@ export function findResultMembers(enrichment: unknown): ResultColumns | undefine
     if (!isObject(member) || !('status' in member)) return undefined;
     const operation = operationNames.find(name => name === key) ?? onlyOne(operationNames, `${key}_`);
     const prefix = operation === key ? operations[operation].prefix : `${key}_`;
-    const fields = operation === undefined ? [] : fieldsOf(operation);
+    const fields = operation === undefined ? [] : fieldsOfOperation(operation);
     return {operation, target: {prefix}, key, said: statusColumns('stale' in member), fields};
   });
   const known = lookups.filter(lookup => lookup !== undefined);

@@ -7,16 +7,23 @@ import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {Reference} from '../../score/language/expression.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
-import {type Background, makeBackground} from '../../score/rule-inputs.ts';
+import {makeRunFacts, type RunFacts} from '../../score/rule-inputs.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
-import {addedNames, getAtPath, planRisk, REPAIRS, type RiskColumn, riskCells} from '../columns.ts';
+import {
+  addedNames,
+  getAtPath,
+  planRiskColumns,
+  REPAIRS_COLUMN,
+  type RiskColumn,
+  riskCells,
+} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
-import {type EnrichedFile, openEnriched, readStart} from './enriched-file.ts';
-import {createEnrichedReader, readListFacts, readTargets} from './read-answers.ts';
-import {csvFields, ndjsonLine, rewrittenTexts, writeWhole} from './whole-file.ts';
+import {type EnrichedFile, openEnrichedFile, readRunStart} from './enriched-file.ts';
+import {createRowViewReader, readListFacts, readTargets} from './read-answers.ts';
+import {csvFields, ndjsonLine, rewriteTexts, writeWholeFile} from './whole-file.ts';
 
 export interface ScoreAgain {
   readonly path: string;
@@ -36,22 +43,22 @@ export interface ScoreAgain {
  * InputError}; {@link OutputError}.
  */
 export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promise<ScoreChanges> {
-  const file = await openEnriched(path);
+  const file = await openEnrichedFile(path);
   let facts: ListFacts | undefined;
   try {
     const {results} = file;
-    const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
+    const risk = results.risk.length > 0 ? results.risk : planRiskColumns(undefined);
     // Compares only the risk: the answers are the same before and after.
     const compared = addedNames([], {risk, repairs: false});
     const counts = new ChangeCounts(compared, compared);
-    const startedAt = now ?? readStart(file);
-    const background = makeBackground(rules, startedAt || 0);
+    const startedAt = now ?? readRunStart(file);
+    const background = makeRunFacts(rules, startedAt || 0);
     const scorer = createScorer(rules, readTargets(file), file.own, background, risk);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     facts = await readListFacts(file, scorer.reads, rules.sameBy);
     const unseen = new UnseenFields(file, scorer.reads);
-    const read = createEnrichedReader(file);
+    const read = createRowViewReader(file);
     const answers = results.riskAt;
     let rows = 0;
     const rescored = (row: TextRow) => {
@@ -68,7 +75,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
       return {row, cells: [...cells.slice(0, answers), ...after, ...rest], judged};
     };
     async function* texts() {
-      yield* rewrittenTexts(file, {
+      yield* rewriteTexts(file, {
         header: [
           ...(file.own.kind === 'csv' ? (file.own.header ?? []) : []),
           ...addedNames(results.lookups, {...results, risk}),
@@ -79,7 +86,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
       });
       unseen.refuse();
     }
-    if (to !== undefined) await writeWhole(to, texts());
+    if (to !== undefined) await writeWholeFile(to, texts());
     else for await (const batch of file.batches()) batch.forEach(rescored);
     unseen.refuse();
     const none = {old: 0, new: 0};
@@ -180,7 +187,7 @@ function withRisk(
       `${path}:${row.line} does not end with the answers: the file was changed since its run.`,
     );
   const text = raw.slice(0, -end.length);
-  const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS}":`);
+  const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS_COLUMN}":`);
   const rest = repairs < 0 ? '' : text.slice(repairs);
   const [first = 'score'] = columns;
   const before = risk.length === 0 ? -1 : text.lastIndexOf(isNested ? ',"risk":' : `,"risk_${first}":`);
@@ -206,7 +213,7 @@ class BadRowCounts {
   readonly #rules: readonly BadCount[];
 
   /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
-  constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: Background) {
+  constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: RunFacts) {
     this.#isBad = createRowFilter(bad, own, background, () => '--bad');
     this.#rules = rules.map(({reason}) => ({name: reason, bad: 0, others: 0}));
   }

@@ -1,7 +1,7 @@
 import {accessSync, readdirSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {lockFiles, takeLock} from '../../disk/lock.ts';
-import {writePath} from '../../disk/path.ts';
+import {resolveWritePath} from '../../disk/path.ts';
 import {moveAtomically, orThrowUnwritable, unwritableError} from '../../disk/replace.ts';
 import {OutputError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
@@ -16,13 +16,13 @@ import type {EnrichedFile} from './enriched-file.ts';
  * @throws {OutputError} if the file can't be written; {@link LockedError} if a run or another command writes it.
  * Passes errors of `texts` on. After any error, `path` is unchanged.
  */
-export async function writeWhole(
+export async function writeWholeFile(
   path: string,
   texts: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
   const busy = (who: string) => `Another command is writing ${path}: ${who}. Wait for it.`;
   const {directory, lock} = orThrowUnwritable(path, () => {
-    const target = writePath(path);
+    const target = resolveWritePath(path);
     accessSync(dirname(target));
     const directory = `${target}.run`;
     return {directory, lock: takeLock(directory, {ours: true, busy})};
@@ -71,7 +71,7 @@ interface Rewriting<One> {
 }
 
 /** Reads an output, and yields its text with other rows, in the same format. */
-export async function* rewrittenTexts<One>(
+export async function* rewriteTexts<One>(
   file: EnrichedFile,
   {header, rowsFor, fieldsOf, lineOf}: Rewriting<One>,
 ): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 import {formatCount} from '../format.ts';
-import {type Block, type Chart, cellText, type Tone} from '../model.ts';
+import {type Chart, cellText, type ReportTable, type Tone} from '../model.ts';
 import {html, type Markup} from './markup.ts';
 
 /**
@@ -13,7 +13,7 @@ export function drawBar(share: number): Markup {
 }
 
 /** Figures of the table's columns, from the second on; null where a cell has none. */
-export function tableFigures({rows}: Block): (number | null)[][] {
+export function tableFigures({rows}: ReportTable): (number | null)[][] {
   return rows.map(([, ...cells]) => cells.map(cell => (typeof cell === 'number' ? cell : null)));
 }
 
@@ -24,7 +24,7 @@ export function sumCounts(counts: readonly (number | null)[]): number {
 /** One row as a bar. Each part is as wide as its share of the row's sum. */
 export function drawStack(
   names: readonly string[],
-  [name, ...cells]: Block['rows'][number],
+  [name, ...cells]: ReportTable['rows'][number],
   tones: readonly Tone[],
 ): Markup {
   const counts = cells.map(Number);
@@ -41,7 +41,7 @@ export function drawStack(
 }
 
 /** Columns side by side, the highest as high as the chart. */
-export function drawHistogram({rows, head, caption}: Block, most: number): Markup {
+export function drawHistogram({rows, head, caption}: ReportTable, most: number): Markup {
   const width = 1 / Math.max(1, rows.length);
   const columns = rows.map(([, value], index) => {
     const height = Number(value) / Math.max(1, most);
@@ -56,7 +56,7 @@ const BOX = 100;
 export type LinesChart = Extract<Chart, {kind: 'lines'}>;
 
 /** Lines over time, with gaps for missing values. `most` is the upper end of the scale. */
-export function drawLines(block: Block, {tones, ends, unit}: LinesChart, most: number): Markup {
+export function drawLines(block: ReportTable, {tones, ends, unit}: LinesChart, most: number): Markup {
   const figures = tableFigures(block);
   const series = tones.map((_, column) => figures.map(row => row[column] ?? null));
   const paths = series.map(

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {sourceFile} from '../../operations/package-files.ts';
 import {formatCount, formatDuration} from '../format.ts';
-import {type Block, cellText, type Report, type Section, type TableCell, type Tone} from '../model.ts';
+import {cellText, type Report, type ReportTable, type Section, type TableCell, type Tone} from '../model.ts';
 import {withoutControls} from '../safe-text.ts';
 import {
   drawBar,
@@ -13,7 +13,7 @@ import {
   sumCounts,
   tableFigures,
 } from './charts.ts';
-import {breakable, html, type Markup, raw} from './markup.ts';
+import {addBreaks, html, type Markup, raw} from './markup.ts';
 
 /** The report as one self-contained HTML page: no network, no scripts, and a policy that forbids both. */
 export function renderHtml(report: Report): string {
@@ -70,7 +70,7 @@ ${note === undefined ? undefined : html`<p>${note}</p>`}
 `;
 }
 
-function blockHtml(block: Block): Markup {
+function blockHtml(block: ReportTable): Markup {
   const {caption, form, chart} = block;
   switch (chart?.kind) {
     case undefined: {
@@ -94,12 +94,12 @@ function blockHtml(block: Block): Markup {
  * A table. On a phone, each row of a table with more than two columns becomes a list of its cells with their
  * headings. Wide content scrolls, also by keyboard.
  */
-function table({caption, head, rows, texts = []}: Block): Markup {
+function table({caption, head, rows, texts = []}: ReportTable): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
   const cellHtml = (cell: TableCell, index: number) =>
     index === 0 && head.length > 1
-      ? html`<th scope="row" class="text">${breakable(cellText(cell))}</th>`
-      : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${breakable(cellText(cell))}</td>`;
+      ? html`<th scope="row" class="text">${addBreaks(cellText(cell))}</th>`
+      : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${addBreaks(cellText(cell))}</td>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${head.length > 2 ? raw(' class="cards"') : undefined}>
 <caption>${caption}</caption>
 <thead><tr>${head.map((cell, index) => html`<th scope="col" class="${kind(index)}">${cell}</th>`)}</tr></thead>
@@ -108,15 +108,15 @@ function table({caption, head, rows, texts = []}: Block): Markup {
 }
 
 /** A table that is shown on demand: the figures of a chart, or a folded block. */
-function behind(block: Block, label = 'Figures'): Markup {
+function behind(block: ReportTable, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }
 
-function ranking({caption, head: [what], rows}: Block): Markup {
+function ranking({caption, head: [what], rows}: ReportTable): Markup {
   const most = Math.max(1, ...rows.map(([, times]) => Number(times)));
   const lines = rows.map(
     ([name, times = null, share = null]) =>
-      html`<tr><th scope="row" class="text">${breakable(name)}${drawBar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
+      html`<tr><th scope="row" class="text">${addBreaks(name)}${drawBar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
 `,
   );
   return html`<table class="ranking">
@@ -136,7 +136,7 @@ function legend(keys: readonly Key[]): Markup {
   return html`<ul class="legend">${shown}</ul>`;
 }
 
-function stacks(block: Block, tones: readonly Tone[]): Markup {
+function stacks(block: ReportTable, tones: readonly Tone[]): Markup {
   const {caption, head, rows} = block;
   const [, ...names] = head;
   const figures = tableFigures(block);
@@ -156,7 +156,7 @@ ${behind({caption, head: [...head, 'all'], rows: all})}
 </figure>`;
 }
 
-function columns(block: Block): Markup {
+function columns(block: ReportTable): Markup {
   const {caption, rows} = block;
   const most = Math.max(0, ...rows.map(([, value]) => Number(value)));
   return html`<figure class="wide">
@@ -168,7 +168,7 @@ ${behind(block)}
 </figure>`;
 }
 
-function timeChart(block: Block, chart: LinesChart): Markup {
+function timeChart(block: ReportTable, chart: LinesChart): Markup {
   const {caption, head} = block;
   const {unit, ends, tones} = chart;
   const [, ...names] = head;

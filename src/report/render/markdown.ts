@@ -1,4 +1,4 @@
-import {type Block, cellText, type Report, type Section} from '../model.ts';
+import {cellText, type Report, type ReportTable, type Section} from '../model.ts';
 import {withoutControls} from '../safe-text.ts';
 
 /** The report as Markdown (GitHub's): the same words and figures, charts as tables. */
@@ -20,7 +20,7 @@ function sectionText({title, note, blocks}: Section): string {
 /** Maximum rows of a table of values over time. The HTML report shows all points. */
 const MOST_TIMES = 10;
 
-function blockText(block: Block): string {
+function blockText(block: ReportTable): string {
   const {caption, chart, rows} = block;
   const isTimed = chart?.kind === 'lines';
   const step = isTimed ? Math.max(1, Math.ceil(rows.length / MOST_TIMES)) : 1;
@@ -29,7 +29,7 @@ function blockText(block: Block): string {
   return `**${escaped(caption + unit)}**\n\n${tableOf({...block, rows: shown})}`;
 }
 
-function tableOf({head, rows, texts = []}: Pick<Block, 'head' | 'rows' | 'texts'>): string {
+function tableOf({head, rows, texts = []}: Pick<ReportTable, 'head' | 'rows' | 'texts'>): string {
   const line = (cells: readonly string[]) => `| ${cells.map(escaped).join(' | ')} |\n`;
   const rule = head.map((_, index) => (index === 0 || texts.includes(index) ? '---' : '---:'));
   return `${line(head)}| ${rule.join(' | ')} |\n${rows.map(row => line(row.map(cellText))).join('')}`;

@@ -3,9 +3,9 @@ import type {Summary} from '../summary.ts';
 import help from './metrics.json' with {type: 'json'};
 import {
   buildInfo,
-  labelOfBlock,
+  findLabelValue,
+  formatPrometheusText,
   type Metric,
-  metricsText,
   type Sample,
   sampleName,
   samplesBy,
@@ -37,8 +37,8 @@ export function renderMetrics(summary: Summary, before = ''): string {
  * Metrics of a run that could not begin, and so has no summary. `before` is the file's previous content. If `job`
  * is unknown, the job's name in `before` is kept, since alerts use the metrics with that name.
  */
-export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
-  const job = known === undefined ? (labelOfBlock(before, 'job_name') ?? null) : known;
+export function renderEndMetrics({job: known, ...end}: RunEnd, before = ''): string {
+  const job = known === undefined ? (findLabelValue(before, 'job_name') ?? null) : known;
   return ofJob(job, endValues({...end, job}, before), {});
 }
 
@@ -46,7 +46,7 @@ export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
 function ofJob(job: string | null, end: Values, others: Values): string {
   const metrics = (values: Values) =>
     (Object.keys(values) as (keyof Values)[]).map((name): Metric => [name, help[name], values[name] ?? null]);
-  return metricsText([...metrics(end), buildInfo(), ...metrics(others)], {job_name: job ?? ''});
+  return formatPrometheusText([...metrics(end), buildInfo(), ...metrics(others)], {job_name: job ?? ''});
 }
 
 function endValues({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Values {

@@ -31,7 +31,7 @@ export function samplesBy(
 }
 
 /** The text of all metrics that have samples. `own`: labels to add to every sample. */
-export function metricsText(metrics: readonly Metric[], own: Labels = {}): string {
+export function formatPrometheusText(metrics: readonly Metric[], own: Labels = {}): string {
   const texts = metrics.map(([name, help, value]) => {
     const samples: readonly Sample[] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
     if (samples.length === 0) return '';
@@ -52,7 +52,7 @@ export function sampleName(name: string, labels: Labels): string {
 }
 
 /** The first value of a label in a text of metrics; undefined without one. */
-export function labelOfBlock(text: string, name: string): string | undefined {
+export function findLabelValue(text: string, name: string): string | undefined {
   const [, value] = new RegExp(`[{,]${name}="((?:[^"\\\\\n]|\\\\.)*)"`).exec(text) ?? [];
   return value?.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
 }

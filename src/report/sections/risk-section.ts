@@ -1,6 +1,6 @@
 import {shellWord} from '../../sentence.ts';
 import {formatCount, pluralize} from '../format.ts';
-import {type Block, mostCommon, rankingIfAny, type Section, tableIfAny} from '../model.ts';
+import {mostCommon, type ReportTable, rankingIfAny, type Section, tableIfAny} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 import reasons from './reasons.json' with {type: 'json'};
 
@@ -8,7 +8,7 @@ import reasons from './reasons.json' with {type: 'json'};
 export const reasonCodes: Readonly<Record<string, string>> = reasons;
 
 /** Title of the section with the rows of high risk. */
-export const RISK = 'Risk';
+export const RISK_TITLE = 'Risk';
 
 export function riskSection({risk, output, shared}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
@@ -16,7 +16,7 @@ export function riskSection({risk, output, shared}: Summary): Section | undefine
   const average = mean === null ? '' : `, ${formatCount(Math.round(mean * 10) / 10)} on average`;
   const without = unknown === 0 ? '' : ` ${pluralize(unknown, 'row')} could not be scored.`;
   return {
-    title: RISK,
+    title: RISK_TITLE,
     note: `${pluralize(scored, 'row')} scored from 0 to 100${average}.${without}`,
     blocks: [
       {
@@ -59,7 +59,7 @@ export function sharedRows(shared: Summary['shared']): [fact: string, rows: stri
 }
 
 /** A table with the row numbers of high risk, and the command that lists all of these rows with their scores. */
-function highRows({high, high_rows: rows}: RiskCounts, output: string): Block[] {
+function highRows({high, high_rows: rows}: RiskCounts, output: string): ReportTable[] {
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
   const caption = isPart ? `The first ${formatCount(rows.length)} rows of high risk` : 'Rows of high risk';
@@ -79,7 +79,7 @@ function reasonsInWords({reasons, rules}: RiskCounts): [words: string, times: nu
 }
 
 /** Rules with a description or an owner, and shadow rules. */
-function declaredRules({rules}: RiskCounts): Block[] {
+function declaredRules({rules}: RiskCounts): ReportTable[] {
   const isTold = ({shadow, description, owner}: RiskCounts['rules'][number]) =>
     shadow === true || description !== undefined || owner !== undefined;
   const rows = rules.filter(isTold).map(({reason, add, shadow, held, description = '', owner = ''}) => {

@@ -2,7 +2,7 @@ import {codeMeaning} from '../../lookup/codes.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {operationTitle} from '../../operations/table.ts';
 import {formatCount, formatPercent, pluralize} from '../format.ts';
-import {type Block, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
+import {type ReportTable, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
 import {lookupTotal} from '../run-record.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
 
@@ -57,7 +57,7 @@ export function rowsSection(summary: Summary): Section | undefined {
 const MOST_CODES = 20;
 
 /** Codes with their first rows and meanings; empty without codes. */
-function codesTable(caption: string, coded: Summary['errors']): Block[] {
+function codesTable(caption: string, coded: Summary['errors']): ReportTable[] {
   const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first}) => {
     const numbers = `${first.join(', ')}${times > first.length ? ', …' : ''}`;
     return [code, times, numbers, codeMeaning(code)] as const;

@@ -1,5 +1,5 @@
 import {formatBytes, formatCount, formatDuration, formatMoment, pluralize} from '../format.ts';
-import type {Block, Section, TableCell, Tone} from '../model.ts';
+import type {ReportTable, Section, TableCell, Tone} from '../model.ts';
 import type {Summary, TimelineSummary} from '../summary.ts';
 
 /** Rate of the calls and latency of the answers; undefined without calls. */
@@ -28,7 +28,7 @@ export function paceSection({calls, pace, timeline}: Summary): Section | undefin
 /** Minimum points of a line chart: charts with fewer are left out. */
 const FEWEST_POINTS = 2;
 
-function lines(timeline: TimelineSummary): Block[] {
+function lines(timeline: TimelineSummary): ReportTable[] {
   const {ms} = timeline;
   if (ms.length < FEWEST_POINTS) return [];
   let end = 0;
@@ -42,7 +42,7 @@ function lines(timeline: TimelineSummary): Block[] {
     caption: string,
     unit: string,
     series: readonly (readonly [name: string, tone: Tone, values: readonly TableCell[]])[],
-  ): Block => ({
+  ): ReportTable => ({
     caption,
     head: ['until', ...series.map(([name]) => name)],
     rows: ends.map((at, index) => [

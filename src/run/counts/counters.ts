@@ -1,17 +1,17 @@
 import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
-import {isUnasked, type Result, type UnaskedCode} from '../../ledger/lookup.ts';
+import {type CellResult, isUnasked, type UnaskedCode} from '../../ledger/lookup.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type AnswerField, getAtPath, type TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
-import {countAnswer, emptyTop, type Top} from './top-counts.ts';
+import {countTopNames, emptyTopCounts, type TopCountsByKind} from './top-counts.ts';
 
 /** Counts over the written rows. */
 export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
   /** Number of cells by status. The numbers add up to all cells. */
-  readonly lookups: Record<Operation, Record<Result['status'], number>>;
+  readonly lookups: Record<Operation, Record<CellResult['status'], number>>;
   readonly errors: ErrorCounts;
   /** Cells that were repaired before their lookup, by operation. */
   readonly repaired: Record<Operation, number>;
@@ -26,7 +26,7 @@ export interface Counters {
   /** Cells whose value the service rejects. At the end of a run, less the values of which the account may be to blame. */
   readonly rejected: Record<Operation, number>;
   /** The most common countries, networks and domains among the answers. */
-  readonly top: Top;
+  readonly top: TopCountsByKind;
   readonly risk: RiskTally;
   /** By operation and field: number of answers that have the field, and of those in which it is true. */
   readonly fields: Record<Operation, Record<string, FieldCount>>;
@@ -75,7 +75,7 @@ export function emptyCounters(): Counters {
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
-    top: emptyTop(),
+    top: emptyTopCounts(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
       sum: 0,
@@ -108,13 +108,13 @@ export function countRow(
   let trouble = false;
   for (const [index, {target, answerFields}] of columns.entries()) {
     const {operation} = target;
-    const result = results[index] as Result;
+    const result = results[index] as CellResult;
     counters.lookups[operation][result.status] += 1;
     const repaired = repairs?.[index] ?? [];
     if (repaired.length > 0) counters.repaired[operation] += 1;
     for (const code of repaired) countError(counters.repairs, `${operation}.${code}`, row.record);
     if (result.status === 'ok') {
-      countAnswer(counters.top, operation, answers[index], target.cell(row));
+      countTopNames(counters.top, operation, answers[index], target.cell(row));
       countFields(counters.fields[operation], answers[index], answerFields);
     }
     if (result.status === 'skipped') countName(counters.skipped[operation], result.error);

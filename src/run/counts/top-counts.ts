@@ -1,4 +1,4 @@
-import {NAMED_BY_VALUE, repeatsSentValue} from '../../client/redact.ts';
+import {REPEATED_VALUE_NAME, repeatsSentValue} from '../../client/redact.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {getAtPath} from '../../output/columns.ts';
@@ -13,7 +13,7 @@ export interface TopCounts {
   counts: Record<string, number>;
 }
 
-export type Top = Record<TopKind, TopCounts>;
+export type TopCountsByKind = Record<TopKind, TopCounts>;
 
 /** Number of names that {@link countName} keeps when it drops the rarer ones. */
 const KEPT = 200;
@@ -22,24 +22,32 @@ const SHOWN = 10;
 /** Minimum count of a domain that is shown: a rarer domain may be one person's own. */
 const FEWEST_OF_A_DOMAIN = 5;
 
-export function emptyTop(): Top {
+export function emptyTopCounts(): TopCountsByKind {
   return Object.fromEntries(
     topKinds.map(kind => [kind, {counted: 0, missed: 0, counts: {}}]),
-  ) as unknown as Top;
+  ) as unknown as TopCountsByKind;
 }
 
 /**
  * Counts an answer under the names in it, such as its network. If a name is new and repeats the cell's value,
- * counts it as {@link NAMED_BY_VALUE}, so that the summary does not show the value. Domains keep their names,
+ * counts it as {@link REPEATED_VALUE_NAME}, so that the summary does not show the value. Domains keep their names,
  * but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
-export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
+export function countTopNames(
+  top: TopCountsByKind,
+  operation: Operation,
+  answer: unknown,
+  cell?: string,
+): void {
   for (const [kind, path] of operations[operation].top) {
     const found = getAtPath(answer, path);
     const name = typeof found === 'string' ? found.trim() : '';
     if (name === '') continue;
     const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
-    countName(top[kind], isKnown || !repeatsSentValue(name, {cell: cell.trim()}) ? name : NAMED_BY_VALUE);
+    countName(
+      top[kind],
+      isKnown || !repeatsSentValue(name, {cell: cell.trim()}) ? name : REPEATED_VALUE_NAME,
+    );
   }
 }
 
@@ -59,7 +67,7 @@ export function countName(top: TopCounts, name: string): void {
 }
 
 /** The summary's `top`: for each kind how many answers were counted, and the most common names. */
-export function topSummary(top: Top) {
+export function topSummary(top: TopCountsByKind) {
   const shown = (kind: TopKind) => {
     const fewest = kind === 'domains' ? FEWEST_OF_A_DOMAIN : 1;
     const names = rankByCount(top[kind].counts).filter(([, count]) => count >= fewest);

@@ -4,10 +4,10 @@ import type {Transform} from 'node:stream';
 import zlib from 'node:zlib';
 import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {openStream} from '../../disk/pipe.ts';
-import {orThrowUnwritable, syncPath} from '../../disk/replace.ts';
+import {orThrowUnwritable, syncDirectory} from '../../disk/replace.ts';
 import {OutputError, UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/input-error.ts';
-import {summarizedOutput} from '../../job/file-names.ts';
+import {readSummarizedOutput} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
@@ -53,7 +53,7 @@ export class Destination {
   async holds(digest: FileDigest): Promise<boolean> {
     if (this.#target === undefined || !(await hasDigest(this.#target, digest))) return false;
     // The run that renamed the output may have been killed before the new name was durable.
-    syncPath(dirname(this.#target));
+    syncDirectory(dirname(this.#target));
     return true;
   }
 
@@ -84,7 +84,7 @@ const nowhere: Sink = {write: async () => {}, flush: async () => {}, close: asyn
 
 function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
   if (summary === undefined || settings.summary !== undefined) return;
-  const owner = summarizedOutput(summary);
+  const owner = readSummarizedOutput(summary);
   if (owner !== undefined && owner !== basename(output.name))
     throw new UsageError(
       'summary_exists',

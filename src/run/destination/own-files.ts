@@ -10,13 +10,13 @@ const beginnings = {
   metrics: /^# HELP bulk_enrich_/,
 } as const;
 
-export type OwnFile = keyof typeof beginnings;
+export type OwnFileKind = keyof typeof beginnings;
 
 /** A path of a list may have 4,096 bytes, and each may be escaped in six characters. */
 const LONGEST_BEGINNING = 32_768;
 
 /** True if a run wrote the file at `path`, or if it is empty. A run may replace or remove only such a file. */
-export function isOwnFile(kind: OwnFile, path: string): boolean {
+export function isOwnFile(kind: OwnFileKind, path: string): boolean {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -31,12 +31,12 @@ export function isOwnFile(kind: OwnFile, path: string): boolean {
 }
 
 /** True if a run may write the path: no file would be lost but one that a run wrote. */
-export function mayWrite(kind: OwnFile, path: string): boolean {
+export function mayWrite(kind: OwnFileKind, path: string): boolean {
   return statSync(path, {throwIfNoEntry: false})?.isFile() !== true || isOwnFile(kind, path);
 }
 
 /** @throws {UsageError} if a run would replace a file that no run wrote. `setting`: the setting that names it. */
-export function refuseOthersFile(kind: OwnFile, path: string, setting: Said = say`${set(kind)}`): void {
+export function refuseOthersFile(kind: OwnFileKind, path: string, setting: Said = say`${set(kind)}`): void {
   if (mayWrite(kind, path)) return;
   throw new UsageError(
     'file_exists',

@@ -1,13 +1,13 @@
 import {createHash} from 'node:crypto';
 import {existsSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {isStream, writePath} from '../../disk/path.ts';
+import {isStreamPath, resolveWritePath} from '../../disk/path.ts';
 import {
   moveFile,
   orThrowUnwritable,
   prepareReplacement,
   replaceFile,
-  syncPath,
+  syncDirectory,
   temporaryPathBeside,
 } from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
@@ -21,22 +21,22 @@ export interface RunFiles {
   readonly directory: string;
   /** Directory of the unpublished files: beside the output, so that each can be renamed; else the state's. */
   readonly partials: string;
-  readonly written: WrittenPaths;
+  readonly written: RealPaths;
 }
 
 /** The real paths of a run's files, found from the job's paths and never from saved data. */
-export interface WrittenPaths {
+export interface RealPaths {
   readonly rejects: string | undefined;
   readonly summary: string | undefined;
 }
 
 /** The unpublished files. */
-export type PartialName = 'output' | 'rejects';
+export type PartialFileKind = 'output' | 'rejects';
 
 export const partialFiles = ['output.partial', 'rejects.partial'];
 
 /** Path of a file until it is published. */
-export function partialPath({partials}: Pick<RunFiles, 'partials'>, name: PartialName): string {
+export function partialPath({partials}: Pick<RunFiles, 'partials'>, name: PartialFileKind): string {
   return join(partials, `${name}.partial`);
 }
 
@@ -50,9 +50,9 @@ export function stateToken({paths: {state}}: Job): string | undefined {
   return state === undefined ? undefined : tokenOf(state);
 }
 
-/** @throws {OutputError | UsageError} like {@link writePath}. */
+/** @throws {OutputError | UsageError} like {@link resolveWritePath}. */
 export function writablePath(path: string): string {
-  return orThrowUnwritable(path, () => writePath(path));
+  return orThrowUnwritable(path, () => resolveWritePath(path));
 }
 
 export interface PublishFacts {
@@ -93,7 +93,7 @@ export function publish(
     for (const {name, to} of waiting) {
       moveFile(partialPath(files, name), to, beside(to));
       // Each must be durable before the next is visible.
-      if (!isStream(to)) syncPath(dirname(to));
+      if (!isStreamPath(to)) syncDirectory(dirname(to));
     }
   } catch (error) {
     throw new OutputError(

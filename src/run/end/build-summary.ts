@@ -1,12 +1,12 @@
 import {randomUUID} from 'node:crypto';
-import {createPriceOfOperation} from '../../columns/prices.ts';
+import {createOperationPricer} from '../../columns/prices.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits} from '../../job/money.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
-import {type SpendingBy, totalSpending, zeroSpending} from '../../ledger/run/spending.ts';
-import {emptyTally, latencyPercentile, type Tally, totalOf} from '../../ledger/run/tally.ts';
+import {type SpendingByOperation, totalSpending, zeroSpending} from '../../ledger/run/spending.ts';
+import {emptyTally, latencyPercentile, type Tally, totalOfTally} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {fieldsOf} from '../../output/columns.ts';
+import {fieldsOfOperation} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Counters, countCells, emptyCounters, listErrors} from '../counts/counters.ts';
 import {riskSummary} from '../counts/risk-summary.ts';
@@ -30,14 +30,14 @@ interface SummaryFacts {
   readonly times: number;
   readonly now: number;
   /** Calls and credits of all sessions of the run. */
-  readonly spending: SpendingBy;
+  readonly spending: SpendingByOperation;
   /** The open session; undefined if the run could not start. */
   readonly session?: Session;
   readonly published?: PublishedDigests | undefined;
 }
 
 /** The summary of a session, with the digests of its published files if there are any. */
-export function summarize(session: Session, end: End, published?: PublishedDigests): Summary {
+export function summarizeSession(session: Session, end: End, published?: PublishedDigests): Summary {
   const {job, io, asking} = session;
   const {runId, startedAt, sessions} = session.identity;
   // A clock that was set back must not make this session end before it began.
@@ -123,7 +123,7 @@ function namesOf({session, spending}: SummaryFacts, counters: Counters): Operati
 
 /** Returns the price, in credits, of a number of lookups by operation. */
 function pricing(job: Job) {
-  const price = createPriceOfOperation(job);
+  const price = createOperationPricer(job);
   return (count: (name: Operation) => number) =>
     toCredits(operationNames.reduce((sum, name) => sum + count(name) * price(name), 0));
 }
@@ -150,7 +150,7 @@ function rowSummary(session: Session | undefined, counters: Counters) {
   return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
 }
 
-function lookupSummary(counters: Counters, tally: Tally, spending: SpendingBy, name: Operation) {
+function lookupSummary(counters: Counters, tally: Tally, spending: SpendingByOperation, name: Operation) {
   const {ok, ...cells} = counters.lookups[name];
   const {distinct, fromStore, retries} = tally.operations[name];
   const stale = countCells(counters.stale[name]);
@@ -170,14 +170,14 @@ function lookupSummary(counters: Counters, tally: Tally, spending: SpendingBy, n
   };
 }
 
-function callSummary(tally: Tally, spending: SpendingBy) {
+function callSummary(tally: Tally, spending: SpendingByOperation) {
   return {
     total: totalSpending(spending).calls,
     unsent: tally.unsent,
     unconfirmed: tally.unconfirmed,
     by_status: tally.byStatus,
     by_error: tally.byError,
-    retries: totalOf(tally, 'retries'),
+    retries: totalOfTally(tally, 'retries'),
     latency_ms: {
       p50: latencyPercentile(tally, 0.5),
       p95: latencyPercentile(tally, 0.95),
@@ -221,7 +221,7 @@ function savedSummary(
 function storeSummary(session: Session | undefined, tally: Tally, priced: Pricing) {
   const {cause: trouble = null, missed: not_stored = 0} = session?.asking.store.trouble ?? {};
   const perhaps_paid_again = priced(name => tally.operations[name].notLookedUp);
-  return {trouble, not_looked_up: totalOf(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
+  return {trouble, not_looked_up: totalOfTally(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
 }
 
 function paceSummary(session: Session | undefined, finishedAt: number) {
@@ -229,14 +229,14 @@ function paceSummary(session: Session | undefined, finishedAt: number) {
   const {gate, ledger} = session.asking;
   const {limit = null, pauses, pausedMs} = gate.pace();
   const seconds = (finishedAt - session.begunAt) / 1_000;
-  const achieved = seconds > 0 ? round(totalOf(ledger.tally, 'calls') / seconds) : 0;
+  const achieved = seconds > 0 ? round(totalOfTally(ledger.tally, 'calls') / seconds) : 0;
   return {rate_limit: limit, achieved, pauses, paused_ms: pausedMs};
 }
 
 /** For each field, the share of answers that have the field. For a flag, also the share of true values. */
 function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const share = (part: number, whole: number) => (whole === 0 ? 0 : round(part / whole));
-  const shares = fieldsOf(name).map(({name: field, kind}) => {
+  const shares = fieldsOfOperation(name).map(({name: field, kind}) => {
     const {present = 0, true: yes = 0} = fields[name][field] ?? {};
     const ofAnswers = share(present, lookups[name].ok);
     return [field, {present: ofAnswers, ...(kind === 'flag' && {true: share(yes, present)})}] as const;

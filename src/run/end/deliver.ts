@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {checkWritable} from '../../disk/directory.ts';
-import {isStream, readIfFile, writePath} from '../../disk/path.ts';
+import {isStreamPath, readIfFile, resolveWritePath} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {
   BulkEnrichError,
@@ -12,14 +12,14 @@ import {
   UsageError,
 } from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {fillDate, isAddress, utcDate} from '../../job/paths.ts';
+import {fillDate, isUrl, utcDate} from '../../job/paths.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
-import {renderEnd, renderMetrics} from '../../report/render/metrics.ts';
+import {renderEndMetrics, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
-import {mayWrite, type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
+import {mayWrite, type OwnFileKind, refuseOthersFile} from '../destination/own-files.ts';
 import {stateToken} from '../destination/publish.ts';
 import type {World} from '../io.ts';
 import {stopForError} from '../stop.ts';
@@ -40,13 +40,13 @@ export function checkReportPaths({settings}: Job): void {
         say`${set(name)}: the directory of ${path} does not exist. Make it, or use another path.`,
       );
     // The output is published only together with these files, so they must be writable.
-    if ((name === 'summary' || name === 'rejects') && !isStream(path)) demandWritable(name, path);
+    if ((name === 'summary' || name === 'rejects') && !isStreamPath(path)) demandWritable(name, path);
   }
 }
 
-function demandWritable(name: OwnFile, path: string): void {
+function demandWritable(name: OwnFileKind, path: string): void {
   try {
-    checkWritable(dirname(writePath(path)));
+    checkWritable(dirname(resolveWritePath(path)));
   } catch (error) {
     throw new OutputError(
       'output_unwritable',
@@ -58,7 +58,7 @@ function demandWritable(name: OwnFile, path: string): void {
 
 /** Writes a file beside the output. The rows are safe by then, so a failure is a warning. */
 export function deliverFile(
-  kind: OwnFile,
+  kind: OwnFileKind,
   path: string,
   textFor: (path: string) => string,
   {warn}: Pick<World, 'warn'>,
@@ -89,7 +89,7 @@ export function deliverReports(job: Job, summary: Summary, io: World): void {
  * Writes metrics for a run that could not begin, and so has no summary. The file may be another program's, so it is
  * replaced only if it contains metrics. `job` is null for a job without a name, undefined if unknown.
  */
-export function deliverEnd(
+export function deliverEndMetrics(
   to: string | undefined,
   job: string | null | undefined,
   exitCode: ExitCode,
@@ -97,23 +97,23 @@ export function deliverEnd(
 ): void {
   if (to === undefined || to === '' || to === '-' || !mayWrite('metrics', to)) return;
   const end = {job, finished_at: new Date(io.now()).toISOString(), exit_code: exitCode};
-  deliverFile('metrics', to, path => renderEnd(end, readIfFile(path)), io);
+  deliverFile('metrics', to, path => renderEndMetrics(end, readIfFile(path)), io);
 }
 
 /**
- * Calls {@link deliverEnd} for a job that could not be parsed, so `metrics` and `name` may be of any type.
+ * Calls {@link deliverEndMetrics} for a job that could not be parsed, so `metrics` and `name` may be of any type.
  * `isPart`: true if the job file was not read to its end. A missing name then counts as unknown: it may be in
  * the unread part.
  */
-export function deliverUnresolved(
+export function deliverEndOfUnparsedJob(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
   isPart: boolean,
   error: unknown,
   io: World,
 ): void {
-  if (typeof metrics !== 'string' || isAddress(metrics)) return;
+  if (typeof metrics !== 'string' || isUrl(metrics)) return;
   const day = typeof date === 'string' ? date : utcDate(Date.now());
   const exitCode = error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal;
   const job = typeof name === 'string' ? name : isPart ? undefined : null;
-  deliverEnd(fillDate(metrics, day), job, exitCode, io);
+  deliverEndMetrics(fillDate(metrics, day), job, exitCode, io);
 }

@@ -9,23 +9,23 @@ import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/s
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {stateToken} from '../destination/publish.ts';
-import {completedExit, failureSentence} from '../exit.ts';
+import {endOfCompletedRun, failureSentence} from '../exit.ts';
 import type {RunIo} from '../io.ts';
-import {lackedSentence} from '../open/account.ts';
-import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
+import {undercountSentence} from '../open/account.ts';
+import {keepsRejections, pruneAnswerStore} from '../open/answer-store.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {RunOutcome} from '../run-outcome.ts';
-import {closeStages, keepStored, type Session} from '../session.ts';
+import {closeStages, flushAnswersToStore, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
-import {closeState, type RunDirectory} from '../state/run-directory.ts';
-import {type Stop, stopForError, unansweredStop, unansweredWarning} from '../stop.ts';
-import {summarize, summarizeFailure} from './build-summary.ts';
-import {deliverEnd, deliverFile, deliverReports} from './deliver.ts';
-import {findDrift, rememberRun} from './history.ts';
+import {closeRunDirectory, type RunDirectory} from '../state/run-directory.ts';
+import {type Stop, stopForError, stopForUnanswered, unansweredWarning} from '../stop.ts';
+import {summarizeFailure, summarizeSession} from './build-summary.ts';
+import {deliverEndMetrics, deliverFile, deliverReports} from './deliver.ts';
+import {findDrift, saveRunInHistory} from './history.ts';
 import {spaceSentence} from './space.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
-export async function finish(session: Session): Promise<RunOutcome<Said>> {
+export async function finishSession(session: Session): Promise<RunOutcome<Said>> {
   const outcome = await ended(session);
   const wrongTypes = wrongTypesSentence(outcome.summary).trimStart();
   if (wrongTypes !== '') session.io.warn(wrongTypes);
@@ -38,7 +38,7 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
   const unanswered = () =>
     job.output.kind === 'rows'
       ? undefined
-      : unansweredStop(output.writer.counters, asking.ledger.tally, job.endpoint);
+      : stopForUnanswered(output.writer.counters, asking.ledger.tally, job.endpoint);
   const stop = stopper.reason ?? unanswered();
   try {
     // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
@@ -72,19 +72,19 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   ledger.close();
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
-  const isTold = rememberRun(summary, io);
+  const isTold = saveRunInHistory(summary, io);
   // After a kill before this point, the next session finds the output complete, and does these steps again.
   deliverReports(job, summary, io);
-  closeState(state, isTold ? 'all' : 'nothing', io.warn);
-  await keepUpStore(job, io);
+  closeRunDirectory(state, isTold ? 'all' : 'nothing', io.warn);
+  await pruneAnswerStore(job, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
 function judge(session: Session, published: PublishedDigests): Pick<RunOutcome, 'exitCode' | 'summary'> {
   const {job, io, asking, output} = session;
-  const done = completedExit(output.writer.counters, asking.ledger.tally, keepsRejections(job));
-  const draft = summarize(session, done, published);
+  const done = endOfCompletedRun(output.writer.counters, asking.ledger.tally, keepsRejections(job));
+  const draft = summarizeSession(session, done, published);
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
@@ -110,25 +110,25 @@ function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
   const left = rejected === 0 ? '' : `, ${formatCount(rejected)} could not be read${place}`;
-  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${lackedSentence(summary)}`;
+  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${undercountSentence(summary)}`;
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
 async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcome<Said>> {
   const {job, state, io, asking} = session;
   const {ledger} = asking;
-  await keepStored(session).catch(() => {});
+  await flushAnswersToStore(session).catch(() => {});
   const stop = endLedger(session, first);
   const space = spaceSentence(session, stop);
   const lostAnswers = !ledger.isReadable;
-  const summary = summarize(session, stop);
+  const summary = summarizeSession(session, stop);
   writeStopped(job, io, state, summary);
-  rememberRun(summary, io);
+  saveRunInHistory(summary, io);
   closeLedger(session);
   deliverReports(job, summary, io);
   await closeStages(session);
-  closeState(state, 'nothing', io.warn);
-  const message = say`${stop.message}${space}${lackedSentence(summary)}`;
+  closeRunDirectory(state, 'nothing', io.warn);
+  const message = say`${stop.message}${space}${undercountSentence(summary)}`;
   return {exitCode: stop.exitCode, summary, stop, message, lostAnswers};
 }
 
@@ -181,9 +181,9 @@ export async function reportFailure(
   // file gets a summary, which reports the missing input.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
-    return deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
+    return deliverEndMetrics(job.settings.metrics, job.name ?? null, stop.exitCode, io);
   const summary = await summarizeFailure(job, io.now(), state, stop);
   writeStopped(job, io, state, summary);
-  rememberRun(summary, io);
+  saveRunInHistory(summary, io);
   deliverReports(job, summary, io);
 }

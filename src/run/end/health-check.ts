@@ -4,7 +4,7 @@ import type {Job} from '../../job/job.ts';
 import {type Said, say, set} from '../../sentence.ts';
 
 /** Called once the run holds its output's lock, so that no other run writes the output. Sends the start ping. */
-export type BegunRun = () => void;
+export type SendStartPing = () => void;
 
 /**
  * Does the work between two pings of the job's health check: one at the start, one with the exit code. A
@@ -14,7 +14,7 @@ export type BegunRun = () => void;
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,
   warn: (sentence: Said) => void,
-  work: (begun: BegunRun) => Promise<Outcome>,
+  work: (begun: SendStartPing) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (pingUrl === undefined) return work(() => {});
   let started: Promise<string> | undefined;

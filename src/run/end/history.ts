@@ -9,12 +9,12 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits, toThousandths} from '../../job/money.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
-import {type Spending, type SpendingBy, totalSpending} from '../../ledger/run/spending.ts';
+import {type Spending, type SpendingByOperation, totalSpending} from '../../ledger/run/spending.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {compareRuns, driftSentence, makeRunProfile} from '../../report/drift.ts';
-import {accountOfSummary, UNFINISHED, withoutPaths} from '../../report/run-record.ts';
+import {accountOfSummary, shortenPaths, UNFINISHED} from '../../report/run-record.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
-import {type End, isComplete} from '../exit.ts';
+import {type End, isCompleteRun} from '../exit.ts';
 import {answerScope} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunSpending} from '../state/begin-session.ts';
@@ -49,11 +49,11 @@ function pathOf(env: Env, id: string): string {
  * that failed. Without a state directory there is no history, and this returns true: a job that compares its runs has
  * been warned already.
  */
-export function rememberRun(summary: Summary, {env, warn}: World): boolean {
+export function saveRunInHistory(summary: Summary, {env, warn}: World): boolean {
   if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
     makeDirectory(historyDirectory(env));
-    writeRun(env, withoutPaths(summary));
+    writeRun(env, shortenPaths(summary));
     return true;
   } catch (error) {
     warn(
@@ -117,7 +117,7 @@ export function spendingSummary({spent, maybeSpent}: Spending) {
 }
 
 /** The summary of a killed session, with the run's spending as the ledger has it. */
-function withSpending(summary: Summary, spending: SpendingBy): Summary {
+function withSpending(summary: Summary, spending: SpendingByOperation): Summary {
   const total = totalSpending(spending);
   const names = operationNames.filter(name => summary.lookups[name] !== undefined);
   const calls = (name: Operation) => ({...summary.lookups[name], calls: spending[name].calls});
@@ -195,17 +195,17 @@ export function spentByRun(job: Job, {env, now}: World): {at: number; spent: num
 }
 
 /** True if the job's runs are compared with each other. The job needs a name for that. */
-export function isCompared({name, settings}: Job): boolean {
+export function comparesRuns({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
 /** Warns of figures that differ much from the job's last runs, and returns them. A history error is a warning. */
 export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   const {drift: setting} = job.settings;
-  if (!isCompared(job) || setting === 'off') return [];
+  if (!comparesRuns(job) || setting === 'off') return [];
   try {
     const isOther = ({run_id: id}: Summary) => id !== summary.run_id;
-    const others = earlierRuns(io, run => run.job === job.name && isOther(run) && isComplete(run));
+    const others = earlierRuns(io, run => run.job === job.name && isOther(run) && isCompleteRun(run));
     const drift = compareRuns(makeRunProfile(summary), others.map(makeRunProfile), setting.share);
     if (drift.length > 0)
       io.warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
@@ -219,7 +219,7 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
 }
 
 /** The job's last complete run of the same account; undefined without one, or if the history can't be read. */
-export function lastOfJob(job: Job, env: Env): Summary | undefined {
+export function readLastRunOfJob(job: Job, env: Env): Summary | undefined {
   if (job.name === undefined) return undefined;
-  return runsOfAccount(job, env, run => run.job === job.name && isComplete(run)).at(-1);
+  return runsOfAccount(job, env, run => run.job === job.name && isCompleteRun(run)).at(-1);
 }

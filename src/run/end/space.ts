@@ -1,10 +1,10 @@
 import {readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {isFull, sqliteCode} from '../../disk/sqlite.ts';
+import {isDiskFullError, sqliteCode} from '../../disk/sqlite.ts';
 import {OutputError} from '../../errors.ts';
 import {formatCount} from '../../report/format.ts';
 import {say} from '../../sentence.ts';
-import {countRows, type Session} from '../session.ts';
+import {countFinishedRows, type Session} from '../session.ts';
 import type {RunDirectory} from '../state/run-directory.ts';
 import type {Stop} from '../stop.ts';
 
@@ -17,7 +17,7 @@ const OF_OWN_FILES: readonly string[] = ['output_unwritable', 'state_unwritable'
 
 /** The run's own directory whose disk is full, by an error; undefined if it is of something else. */
 function fullDirectory(error: unknown, {directory, partials}: RunDirectory): string | undefined {
-  if (!(error instanceof OutputError) || !isFull(error) || !OF_OWN_FILES.includes(error.code))
+  if (!(error instanceof OutputError) || !isDiskFullError(error) || !OF_OWN_FILES.includes(error.code))
     return undefined;
   return sqliteCode(error.cause) === undefined ? partials : directory;
 }
@@ -36,7 +36,7 @@ export function spaceSentence({job, state, input, output}: Session, {error}: Sto
   )
     return '';
   const {bytesTotal, position, recordsRead} = input.source;
-  const share = (countRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
+  const share = (countFinishedRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
   if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(full);
   const isOnDisk = (directory: string) => statSync(directory).dev === statSync(full).dev;
   const there = [...new Set([state.directory, state.partials])].filter(isOnDisk);
@@ -53,7 +53,7 @@ function fullSentence(directory: string): string {
 }
 
 /** The error of a run that could not begin; if the disk of its own files is full, with their directory. */
-export function withFullDisk(error: unknown, state: RunDirectory | undefined): unknown {
+export function explainFullDisk(error: unknown, state: RunDirectory | undefined): unknown {
   const full = state && fullDirectory(error, state);
   if (full === undefined) return error;
   const {said, cause} = error as OutputError;

@@ -5,21 +5,26 @@ import type {Job} from '../../job/job.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {
   addedNames,
-  fieldsOf,
+  fieldsOfOperation,
+  hasRepairsColumn,
   planColumns,
-  planRepairs,
-  planRisk,
+  planRiskColumns,
   refuseClashes,
   refuseKeyClashes,
   type TargetColumns,
 } from '../../output/columns.ts';
 import {inputHeaderLine} from '../../output/csv-line.ts';
-import {createEncoder, type Encoder, type OutputFormat, passthroughNames} from '../../output/encoder.ts';
+import {
+  createRowEncoder,
+  type OutputFormat,
+  passthroughNames,
+  type RowEncoder,
+} from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
-import {summaryOf} from '../../report/summary.ts';
-import {createConditions, createThresholds, type Threshold, type Waterfall} from '../../score/conditions.ts';
+import {createSummarySchema} from '../../report/summary.ts';
+import {createThresholds, createWaterfall, type Threshold, type Waterfall} from '../../score/conditions.ts';
 import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
-import {makeBackground} from '../../score/rule-inputs.ts';
+import {makeRunFacts} from '../../score/rule-inputs.ts';
 import {loadRules, type RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
@@ -32,7 +37,7 @@ export interface Layout {
   /** The input's header as a CSV record; empty if the input has no header. */
   readonly header: string;
   readonly format: OutputFormat;
-  readonly encoder: Encoder;
+  readonly encoder: RowEncoder;
   /** Judges the risk of rows; undefined if the job wants no score. */
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
@@ -50,12 +55,12 @@ export interface Layout {
  */
 export function makeLayout(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
-  const background = makeBackground(rules, startedAt);
+  const background = makeRunFacts(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);
   const {fields, stale} = job.settings;
   const columns = planColumns(mapping.targets, fields, stale !== undefined);
   const format = outputFormat(job, source);
-  const input = writtenInput(source, format);
+  const input = passthroughFormat(source, format);
   const own = passthroughNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
@@ -69,12 +74,12 @@ export function makeLayout(job: Job, source: Source, startedAt: number, counted?
     rules === undefined
       ? undefined
       : createScorer(rules, mapping.targets, source.format, background, format.risk);
-  const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
+  const waterfall = createWaterfall(mapping.targets, source.format, scorer, background, job.placeOf);
   const reads = [...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])];
   const facts = counted?.isCurrent()
     ? counted
     : countListFacts(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
-  const encoder = createEncoder(input, columns, format);
+  const encoder = createRowEncoder(input, columns, format);
   const thresholds = thresholdsOf(job, mapping, rules);
   return {
     mapping,
@@ -96,7 +101,7 @@ function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleS
   const reasons = rules?.rules.map(({reason}) => reason);
   return createThresholds(
     settings.failIf,
-    summaryOf(operationsOfTargets(targets), fieldsOf, reasons),
+    createSummarySchema(operationsOfTargets(targets), fieldsOfOperation, reasons),
     placeOf,
   );
 }
@@ -125,14 +130,14 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
-    risk: settings.score === 'none' ? [] : planRisk(settings.fields),
-    repairs: planRepairs(settings.fields),
+    risk: settings.score === 'none' ? [] : planRiskColumns(settings.fields),
+    repairs: hasRepairsColumn(settings.fields),
     flatten: settings.flatten,
   };
 }
 
 /** The input's format, with the columns that its rows have in the output. */
-export function writtenInput({format, sample}: Source, output: OutputFormat): InputFormat {
+export function passthroughFormat({format, sample}: Source, output: OutputFormat): InputFormat {
   const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
   return flat ? {...format, columns: flatColumns(sample)} : format;
 }

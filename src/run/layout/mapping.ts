@@ -1,30 +1,30 @@
 import {
-  doubtCountries,
-  judgeValues,
+  checkFirstValues,
+  describeFooters,
+  describeUnknownCountry,
   refuseMostlyRejected,
   refuseSecondTable,
   refuseValuesAsHeader,
-  warnOfFooters,
 } from '../../columns/first-row-checks.ts';
 import {
   columnFlags,
   describePassedOver,
-  isLookup,
+  isLookupGuess,
   type LookupGuess,
   leftOutColumn,
   refuseUnsureColumns,
   repeatedNames,
 } from '../../columns/guess-messages.ts';
-import {createPlan, type PlanCells, type PlanRow} from '../../columns/plan-row.ts';
-import {listColumns, readHeaders} from '../../columns/recognize/column.ts';
+import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/plan-row.ts';
+import {listColumns, readHeaderLayout} from '../../columns/recognize/column.ts';
 import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
-import type {Guess} from '../../columns/recognize/guess.ts';
+import type {ColumnGuess} from '../../columns/recognize/guess.ts';
 import {
-  cellReader,
+  createCellReader,
+  makeTargets,
   requireColumn,
   type Target,
-  targetsOf,
   warnOfMissingColumn,
 } from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
@@ -41,20 +41,20 @@ import {
   operationNames,
   operations,
 } from '../../operations/table.ts';
-import {besideNames, perBeside} from '../../operations/verify.ts';
+import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import type {Background} from '../../score/rule-inputs.ts';
-import {type Said, say, set, setBy} from '../../sentence.ts';
+import type {RunFacts} from '../../score/rule-inputs.ts';
+import {type Said, say, sayFlags, set} from '../../sentence.ts';
 
 /** The columns that are looked up, how they were found, and the plan of each row. */
 export interface Mapping {
   readonly targets: readonly Target[];
-  readonly guesses: readonly Guess[];
+  readonly guesses: readonly ColumnGuess[];
   /** The country column of each phone number column. */
   readonly countries: ReadonlyMap<string, string>;
-  readonly planRow: PlanRow;
+  readonly planRow: RowPlanner;
   /** Plans some of the targets, also in rows that `where` leaves out. */
-  readonly planOf: (targets: readonly Target[]) => PlanRow;
+  readonly planOf: (targets: readonly Target[]) => RowPlanner;
   /** Each column that a setting names, in a pair with the setting: `['--phone', 'mobile']`. */
   readonly mentioned: MentionedColumns['mentioned'];
   /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
@@ -73,7 +73,7 @@ export function resolveMapping(
   job: Job,
   format: InputFormat,
   sample: readonly InputRecord[],
-  background: Background,
+  background: RunFacts,
 ): Mapping {
   const {settings} = job;
   refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
@@ -86,7 +86,8 @@ export function resolveMapping(
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
-  const doubtOf = (country: string) => doubtCountries(country, cellReader(country, format.columns), rows);
+  const doubtOf = (country: string) =>
+    describeUnknownCountry(country, createCellReader(country, format.columns), rows);
   const doubt = settings.country?.map(doubtOf).find(said => said !== undefined);
   const detect = !job.fromFile && named.choices.size === 0;
   const rules = {
@@ -95,7 +96,7 @@ export function resolveMapping(
     ...(isInternational(settings.defaultCountry) && {bare: 'international' as const}),
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
-  const lookups = all.filter(isLookup);
+  const lookups = all.filter(isLookupGuess);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0)
     refuseUnsureColumns(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
@@ -105,15 +106,15 @@ export function resolveMapping(
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
   const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
   const cells = {...planCells(job, format, countries), rules};
-  const planOf = (some: readonly Target[]) => createPlan(some, cells, rows);
+  const planOf = (some: readonly Target[]) => createRowPlanner(some, cells, rows);
   const planAll = planOf(targets);
-  const isMentioned = ({column}: Guess) => named.mentioned.some(([, name]) => name === column);
+  const isMentioned = ({column}: ColumnGuess) => named.mentioned.some(([, name]) => name === column);
   const isReported = !job.fromFile && !named.choices.has('verify');
   const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
   const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
   const doubts = [
-    ...warnOfFooters(read, planAll),
-    ...judgeValues(targets, rows, planAll, settings),
+    ...describeFooters(read, planAll),
+    ...checkFirstValues(targets, rows, planAll, settings),
     ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => describePassedOver(guess)),
     ...repeatedNames(detect ? lookups : [], format),
     leftOutBeside(beside, all),
@@ -154,26 +155,26 @@ function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGu
 }
 
 /** A sentence that lists these columns; undefined if there are none. */
-function leftOutBeside(others: readonly LookupGuess[], guesses: readonly Guess[]): Said | undefined {
+function leftOutBeside(others: readonly LookupGuess[], guesses: readonly ColumnGuess[]): Said | undefined {
   if (others.length === 0) return undefined;
   const isPhone = others.some(({operation}) => operation === 'phone');
   const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
   const flags = columnFlags([...others, ...countries]);
   const left = others.map(({column}) => `"${column}"`).join(', ');
-  return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${setBy(flags)}.`;
+  return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${sayFlags(flags)}.`;
 }
 
 function targetsFrom(choices: MentionedColumns['choices'], {columns}: InputFormat): Target[] {
-  return [...choices].flatMap(([operation, some]) => targetsOf(operation, some, columns));
+  return [...choices].flatMap(([operation, some]) => makeTargets(operation, some, columns));
 }
 
 /** Applies the filter `where`. A row that it leaves out makes no calls, but keeps results that need no call. */
 function filtered(
-  planRow: PlanRow,
+  planRow: RowPlanner,
   {settings, placeOf}: Job,
   format: InputFormat,
-  background: Background,
-): PlanRow {
+  background: RunFacts,
+): RowPlanner {
   if (settings.where === undefined) return planRow;
   const wanted = createRowFilter(settings.where, format, background, placeOf);
   return row =>
@@ -205,7 +206,7 @@ function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedCo
       );
     choices.set('verify', [{column: verdict.token}]);
     mentioned.push([placeOf(['verdict']), verdict.token]);
-    for (const name of besideNames)
+    for (const name of verifyInputNames)
       if (verdict[name] !== undefined) mentioned.push([placeOf(['verdict', name]), verdict[name]]);
   }
   for (const column of country ?? []) mentioned.push([placeOf(['country']), column]);
@@ -249,16 +250,16 @@ function planCells(
   {settings, endpoint}: Job,
   format: InputFormat,
   countries: ReadonlyMap<string, string>,
-): PlanCells {
+): PlanInputs {
   const cell = (name: string | undefined) =>
-    name === undefined ? undefined : cellReader(name, format.columns);
+    name === undefined ? undefined : createCellReader(name, format.columns);
   return {
     countryOf: column => cell(countries.get(column)),
     defaultCountry: settings.defaultCountry,
     verdict: settings.verdict && {
       actionId: endpoint.actionId ?? '',
       country: cell(countries.get(settings.verdict?.phone ?? '')),
-      ...perBeside(({name}) => cell(settings.verdict?.[name])),
+      ...perVerifyInput(({name}) => cell(settings.verdict?.[name])),
     },
   };
 }
@@ -277,7 +278,7 @@ function columnsIn(
   const {country: countries, phone = [], verdict, defaultCountry: fallback} = settings;
   const beside = verdict?.phone === undefined ? [] : [verdict.phone];
   const numbers = [...phone.map(({column}) => column), ...beside];
-  const headers = readHeaders(format);
+  const headers = readHeaderLayout(format);
   if (!fromFile)
     return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
   const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
@@ -286,11 +287,11 @@ function columnsIn(
   return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};
 }
 
-function isSureOf(operation: Guess['operation']) {
-  return (guess: Guess) => guess.operation === operation && guess.confidence === 'sure';
+function isSureOf(operation: ColumnGuess['operation']) {
+  return (guess: ColumnGuess) => guess.operation === operation && guess.confidence === 'sure';
 }
 
-function sureChoices(guesses: readonly Guess[]): MentionedColumns['choices'] {
+function sureChoices(guesses: readonly ColumnGuess[]): MentionedColumns['choices'] {
   const choices = intelligenceNames.map(name => [name, guesses.filter(isSureOf(name))] as const);
   return new Map(
     choices

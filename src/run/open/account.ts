@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {ClientError} from '../../client/client-error.ts';
-import {createPriceOfOperation} from '../../columns/prices.ts';
+import {createOperationPricer} from '../../columns/prices.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
@@ -14,7 +14,7 @@ import {PeriodBudget, refundBlocks} from '../../ledger/account/period-budget.ts'
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {type Scope, scopeKey} from '../../ledger/answers/store-file.ts';
 import type {LedgerOptions} from '../../ledger/run/ledger.ts';
-import {chargeOf} from '../../lookup/policy.ts';
+import {chargeOfAttempt} from '../../lookup/policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -167,7 +167,7 @@ export function restoreCounts(
   io: World,
 ): void {
   if (budgets.length === 0) return;
-  const price = createPriceOfOperation(job);
+  const price = createOperationPricer(job);
   const runs = spentByRun(job, io);
   for (const budget of budgets) {
     const {begunAt, renewsAt} = budget;
@@ -181,7 +181,7 @@ export function restoreCounts(
 }
 
 /** A sentence on counts that lacked credits; empty if none did. */
-export function lackedSentence({credits: {account}}: Summary): string {
+export function undercountSentence({credits: {account}}: Summary): string {
   const {lacked = 0} = [account.per_day, account.per_month].find(each => (each?.lacked ?? 0) > 0) ?? {};
   if (lacked === 0) return '';
   return ` The account's count lacked ${pluralize(lacked, 'credit')} that earlier runs spent, which were added: its file (daily-credits.db in the state directory) is new or older. Check that all runs use the same XDG_STATE_HOME, and compare the service's own count.`;
@@ -206,7 +206,7 @@ export async function callWithinAccount<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   const budgets = openBudgets(findAccount(answerScope(endpoint, settings), io.env), io);
-  const credits = createPriceOfOperation({endpoint, settings})(operation);
+  const credits = createOperationPricer({endpoint, settings})(operation);
   const taken = new Map<PeriodBudget, string>();
   let charge: Charge = 'free';
   try {
@@ -219,7 +219,7 @@ export async function callWithinAccount<T>(
     charge = 'maybe';
     return await call();
   } catch (error) {
-    if (error instanceof ClientError) charge = chargeOf(error.attempt, settings.cost);
+    if (error instanceof ClientError) charge = chargeOfAttempt(error.attempt, settings.cost);
     // The call was not sent.
     else if (error instanceof BulkEnrichError) charge = 'free';
     throw error;

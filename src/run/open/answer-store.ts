@@ -3,41 +3,41 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {millisecondsOf, rejectionTerm, valueForOperation} from '../../job/values.ts';
+import {parseDuration, rejectionAgeMs, valueForOperation} from '../../job/values.ts';
 import {AnswerStore, type OwnAnswers} from '../../ledger/answers/store.ts';
-import {keepUp} from '../../ledger/answers/upkeep.ts';
-import {type Judge, longestUse, type Term} from '../../ledger/answers/validity.ts';
+import {pruneStoreFile} from '../../ledger/answers/upkeep.ts';
+import {longestUsableAgeMs, type ValidityJudge, type ValidityTerm} from '../../ledger/answers/validity.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
-import {isCompared} from '../end/history.ts';
+import {comparesRuns} from '../end/history.ts';
 import type {World} from '../io.ts';
 
 /** How long answers are valid, by operation. */
-export function storeTerms({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
-  const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
+export function storeTerms({settings: {maxAge, stale = 0}}: Job): Record<Operation, ValidityTerm> {
+  const [rejections, forever] = [rejectionAgeMs(maxAge), Number.POSITIVE_INFINITY];
   return perOperation(name => {
-    const own = millisecondsOf(operations[name].storedFor) ?? forever;
+    const own = parseDuration(operations[name].storedFor) ?? forever;
     return {answers: valueForOperation(maxAge, name, own), rejections, stale};
   });
 }
 
 /** True if rejections are stored, so that other runs don't look those values up for a while. */
 export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
-  return store !== false && rejectionTerm(maxAge) > 0;
+  return store !== false && rejectionAgeMs(maxAge) > 0;
 }
 
 /**
  * At the end of a run, deletes from the store the answers that no job can use. Errors are silent: the run has
  * reported trouble with the store already, and the next run tries again.
  */
-export async function keepUpStore(job: Job, io: World): Promise<void> {
+export async function pruneAnswerStore(job: Job, io: World): Promise<void> {
   const {store} = job.settings;
   if (store === false) return;
   try {
     const directory = storeDirectory(store, io.env);
     const terms = storeTerms(job);
-    const ages = perOperation(name => longestUse(terms[name]));
-    await keepUp(directory, {ages, now: io.now(), warn: io.warn});
+    const ages = perOperation(name => longestUsableAgeMs(terms[name]));
+    await pruneStoreFile(directory, {ages, now: io.now(), warn: io.warn});
   } catch {
     // Ignores the error: the upkeep of the next run tries again.
   }
@@ -47,7 +47,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
 export function openAnswerStore(
   {settings: {store}, output}: Job,
   scope: string,
-  judge: Judge,
+  judge: ValidityJudge,
   io: World,
   own?: OwnAnswers,
 ): AnswerStore {
@@ -74,10 +74,10 @@ function storeDirectory(store: string | true, env: Env): string {
  *
  * @throws {OutputError} if the job requires the answer store, and its directory is unusable.
  */
-export function withoutUnusable(job: Job, {env, warn}: World): Job {
+export function turnOffUnusableSettings(job: Job, {env, warn}: World): Job {
   const {settings} = job;
   const cache = settings.store === true ? userDirectoryTrouble('cache', env) : undefined;
-  const state = isCompared(job) ? userDirectoryTrouble('state', env) : undefined;
+  const state = comparesRuns(job) ? userDirectoryTrouble('state', env) : undefined;
   if (cache !== undefined && settings.requireStore)
     throw new OutputError(
       'store_unusable',

@@ -1,7 +1,7 @@
 import {type CallOptions, type Client, openClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
-import type {Judge} from '../../ledger/answers/validity.ts';
+import type {ValidityJudge} from '../../ledger/answers/validity.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LaneSettings} from '../../lookup/call.ts';
 import type {RunIo} from '../io.ts';
@@ -19,7 +19,7 @@ export interface LookupNeeds {
   readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
   readonly store: AnswerStore;
-  readonly judge: Judge;
+  readonly judge: ValidityJudge;
 }
 
 /** Connects to an endpoint. Starts the embedded service in this process, to call it over HTTP like any other. */
@@ -49,7 +49,7 @@ const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came while the next call was on its way. Tell the operator of the service.';
 
 /** Returns a function that warns the user, the first time it is called, of answers without a call. */
-export function warningOfUnasked(warn: (sentence: string) => void): () => void {
+export function createUnaskedWarning(warn: (sentence: string) => void): () => void {
   let isTold = false;
   return () => {
     if (!isTold) warn(UNASKED);

@@ -1,29 +1,29 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
-import {createCostOfLookup} from '../../columns/prices.ts';
+import {createLookupPricer} from '../../columns/prices.ts';
 import {UsageError} from '../../errors.ts';
-import type {AskedOf} from '../../fleet/chunk-queue.ts';
+import type {CollectedAttempt} from '../../fleet/chunk-queue.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits} from '../../job/money.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
-import {isKept, lookupForRequest} from '../../ledger/lookup.ts';
-import {type BookedAttempt, type LedgerEntry, withoutInterrupted} from '../../ledger/run/entry.ts';
+import {isStorable, lookupForRequest} from '../../ledger/lookup.ts';
+import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/entry.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import {nextKey} from '../../ledger/run/repeated-tokens.ts';
+import {nextOccurrenceKey} from '../../ledger/run/repeated-tokens.ts';
 import {totalSpending} from '../../ledger/run/spending.ts';
-import {chargeOf, historyAfter, nextStep} from '../../lookup/policy.ts';
+import {chargeOfAttempt, historyAfterAttempt, nextStep} from '../../lookup/policy.ts';
 import {say, set} from '../../sentence.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
-import type {Running} from '../stop.ts';
+import type {RunContext} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
 import type {LookupNeeds} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
-  {job, io, clock}: Running,
+  {job, io, clock}: RunContext,
   {account, ledger, lanes}: LookupNeeds,
   redisUrl: string,
   fleetId: string,
@@ -68,22 +68,22 @@ export async function joinFleet(
  * as lost. Workers finished them since, and their answers are paid for.
  */
 export async function bookCollected(
-  collected: Promise<readonly AskedOf[]>,
-  {job, io}: Running,
+  collected: Promise<readonly CollectedAttempt[]>,
+  {job, io}: RunContext,
   {ledger, store}: Pick<LookupNeeds, 'ledger' | 'store'>,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
-  const cost = createCostOfLookup(job);
+  const cost = createLookupPricer(job);
   for (const {ask, attempt} of await collected) {
     const lookup = lookupForRequest(ask.operation, ask.params);
     const known = interruptedCall(ledger, lookup.key, ask.dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
     const {operation, dispatch} = ask;
-    const charge = chargeOf(attempt, settings.cost);
+    const charge = chargeOfAttempt(attempt, settings.cost);
     const price = cost(lookup);
-    const history = historyAfter(withoutInterrupted(known.history), attempt, charge);
+    const history = historyAfterAttempt(removeInterruptedDoubt(known.history), attempt, charge);
     const step = nextStep(operation, attempt, history, settings, 'value');
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const booked = {
@@ -99,14 +99,14 @@ export async function bookCollected(
     } as const;
     logAttempt(io.log, booked, undefined);
     ledger.found(known, booked);
-    if (outcome !== undefined && isKept(outcome) && outcome.status !== 'failed')
+    if (outcome !== undefined && isStorable(outcome) && outcome.status !== 'failed')
       store.put({operation, key: known.key, outcome});
   }
 }
 
 /** The entry whose call was interrupted as number `dispatch`: of a value, or of a later row of a session token. */
 function interruptedCall(ledger: Ledger, first: string, dispatch: number): LedgerEntry | undefined {
-  for (let key = first; ; key = nextKey(key)) {
+  for (let key = first; ; key = nextOccurrenceKey(key)) {
     const entry = ledger.find([key]).get(key);
     if (entry === undefined || entry.interrupted === dispatch) return entry;
   }

@@ -1,9 +1,15 @@
-import {createCostOfLookup} from '../../columns/prices.ts';
-import {isAnswered} from '../../ledger/run/tally.ts';
+import {createLookupPricer} from '../../columns/prices.ts';
+import {hasOperationAnswer} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';
 import {Lookups} from '../../lookup/lookups.ts';
-import {describePublishedInstead, type Running, stopForError, stopForGate, streakWarning} from '../stop.ts';
+import {
+  describePublishedInstead,
+  type RunContext,
+  stopForError,
+  stopForGate,
+  streakWarning,
+} from '../stop.ts';
 import type {LookupNeeds} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
@@ -16,7 +22,7 @@ export interface OpenedLookups {
 
 /** Opens the gate and what sends through it: this process, or a fleet. `rows`: number of finished rows. */
 export async function openLookups(
-  run: Running,
+  run: RunContext,
   means: LookupNeeds,
   fleetId: string,
   rows: () => number,
@@ -50,7 +56,7 @@ export async function openLookups(
   }
 }
 
-function localOutlet({io}: Running, {connection: {client}}: LookupNeeds): Dispatcher {
+function localOutlet({io}: RunContext, {connection: {client}}: LookupNeeds): Dispatcher {
   return {
     async send({operation, params}) {
       return Object.assign(await client.send(operation, params), {boughtAt: io.now()});
@@ -60,7 +66,7 @@ function localOutlet({io}: Running, {connection: {client}}: LookupNeeds): Dispat
 
 /** The gate of a dispatcher, and the lookups that pass it. */
 function openGate(
-  {job, io, clock, stopper}: Running,
+  {job, io, clock, stopper}: RunContext,
   {ledger, lanes, store, judge}: LookupNeeds,
   dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
@@ -68,7 +74,7 @@ function openGate(
   const gate = new Gate({
     ...{dispatcher, ledger, store, lanes, judge, concurrency, publishOn},
     policy: {resends, cost},
-    costOf: createCostOfLookup(job),
+    costOf: createLookupPricer(job),
     maxOutageMs: maxOutage,
     mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
@@ -79,7 +85,7 @@ function openGate(
       },
       stopped: reason => stopper.stop(stopForGate(reason, ledger, job.endpoint)),
     },
-    isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),
+    isAnswered: operation => hasOperationAnswer(ledger.tally, operation) || store.knows(operation),
     now: clock,
     random: io.random,
   });

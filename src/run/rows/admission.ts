@@ -1,12 +1,12 @@
 import {listRepairs, type PlannedCell} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
-import {brokenLookup, type Lookup, type Result} from '../../ledger/lookup.ts';
+import {brokenLookup, type CellResult, type Lookup} from '../../ledger/lookup.ts';
 import type {Waiter} from '../../lookup/call.ts';
 import type {Lookups} from '../../lookup/lookups.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopForError} from '../stop.ts';
-import {parsedAnswer} from './parsed-answer.ts';
+import {parseAnswer} from './parsed-answer.ts';
 import type {PendingRecord, ReorderBuffer} from './reorder-buffer.ts';
 
 interface Stages {
@@ -56,7 +56,7 @@ class AskedCell implements Waiter {
     return this.#entry.record.record;
   }
 
-  tell(result: Result): void {
+  tell(result: CellResult): void {
     this.#stages.window.complete(this.#entry, this.#index, result);
     if (this.#row === undefined) return;
     this.#row.open -= 1;
@@ -160,12 +160,12 @@ export class Admission {
   #condition(
     row: Row,
     entry: PendingRecord,
-    results: readonly (Result | undefined)[],
-  ): (index: number) => Result | undefined {
+    results: readonly (CellResult | undefined)[],
+  ): (index: number) => CellResult | undefined {
     const {mapping, waterfall, facts} = this.#stages.layout;
     try {
       entry.answers = mapping.targets.map(
-        ({operation}, index) => entry.answers?.[index] ?? parsedAnswer(results[index], operation),
+        ({operation}, index) => entry.answers?.[index] ?? parseAnswer(results[index], operation),
       );
       const asks = waterfall?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
       return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
@@ -175,7 +175,7 @@ export class Admission {
   }
 
   /** The row's results, without those of this stage and of later ones: no condition may depend on them. */
-  #knownBefore(stage: number, {results}: PendingRecord): (Result | undefined)[] {
+  #knownBefore(stage: number, {results}: PendingRecord): (CellResult | undefined)[] {
     const {layout} = this.#stages;
     const later = new Set(layout.waterfall?.stages.slice(stage).flat());
     return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));

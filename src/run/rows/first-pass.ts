@@ -1,13 +1,13 @@
 import type {InputRecord} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import {type RunIo, withPhase} from '../io.ts';
+import {type RunIo, runPhase} from '../io.ts';
 
 /**
  * Reads a whole list before the first call, and counts the facts that rules read of it. `see` counts what else `plan`
  * and the question about the cost need. Reading ends once the caller does not want the counts; they are incomplete then.
  */
-export async function readFirst(
+export async function readWholeList(
   source: Source,
   {limit, facts}: {readonly limit: number | undefined; readonly facts: ListFacts | undefined},
   {phase, isWanted}: {readonly phase?: RunIo['phase']; readonly isWanted?: () => boolean},
@@ -16,7 +16,7 @@ export async function readFirst(
   const {bytesTotal: all} = source;
   const shareRead = () => (all === undefined ? undefined : source.position.bytes / Math.max(1, all));
   const reached = () => ({share: shareRead(), rows: source.recordsRead});
-  await withPhase(phase, 'counting', reached, async () => {
+  await runPhase(phase, 'counting', reached, async () => {
     for await (const records of limitRows(source, limit)) {
       if (isWanted?.() === false) return;
       await see?.(records);

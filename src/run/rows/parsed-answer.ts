@@ -1,12 +1,12 @@
-import {usableAnswer} from '../../client/answer-fields.ts';
-import type {Result} from '../../ledger/lookup.ts';
+import {dropMistypedFields} from '../../client/answer-fields.ts';
+import type {CellResult} from '../../ledger/lookup.ts';
 import {OutcomeCache} from '../../lookup/outcome-cache.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
 
 /** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */
-export function parsedAnswer(result: Result | undefined, operation: Operation): unknown {
+export function parseAnswer(result: CellResult | undefined, operation: Operation): unknown {
   return result !== undefined && 'data' in result && result.data !== undefined
-    ? usableAnswer(operation, JSON.parse(result.data))
+    ? dropMistypedFields(operation, JSON.parse(result.data))
     : undefined;
 }
 
@@ -16,12 +16,12 @@ const RECENT_BYTES = 8_388_608;
 const WITH_DATA = 3;
 
 /** Returns a parser that parses equal answers once. Rows share the parsed answer, so nothing may change it. */
-export function sharedAnswers(): typeof parsedAnswer {
+export function createSharedAnswerParser(): typeof parseAnswer {
   const recent = perOperation(() => new OutcomeCache<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
   return (result, operation) => {
     const known = result?.status === 'ok' ? recent[operation].get(result.data) : undefined;
     if (known !== undefined) return known;
-    const answer = parsedAnswer(result, operation);
+    const answer = parseAnswer(result, operation);
     if (result?.status === 'ok') recent[operation].set(result.data, answer);
     return answer;
   };

@@ -1,11 +1,11 @@
 import type {InputRecord} from '../../input/row.ts';
-import type {Result} from '../../ledger/lookup.ts';
+import type {CellResult} from '../../ledger/lookup.ts';
 import type {RepairCode} from '../../operations/cell.ts';
 
 /** A record on its way to the output. `results` fills as answers arrive. */
 export interface PendingRecord {
   readonly record: InputRecord;
-  readonly results: (Result | undefined)[];
+  readonly results: (CellResult | undefined)[];
   /** Repairs of the record's cells, by target; undefined if there are none. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** Number of missing results. */
@@ -21,7 +21,7 @@ export interface PendingRecord {
   answers?: readonly unknown[];
 }
 
-export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
+export type ReadyRecord = PendingRecord & {readonly results: readonly CellResult[]};
 
 /** Maximum bytes of records in the window. Behind one slow value, reading continues until this size. */
 const WINDOW_BYTES = 64 * 1_048_576;
@@ -50,7 +50,7 @@ export class ReorderBuffer {
     if (entry.missing === 0 && this.#entries.length - this.#head === 1) this.#wakeWriter?.();
   }
 
-  complete(entry: PendingRecord, index: number, result: Result): void {
+  complete(entry: PendingRecord, index: number, result: CellResult): void {
     entry.results[index] = result;
     entry.missing -= 1;
     const bytes = 'data' in result ? (result.data?.length ?? 0) : 0;

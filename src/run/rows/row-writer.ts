@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs';
 import type {FileDigest} from '../../disk/digest.ts';
-import {CodedError, placeInCode} from '../../errors.ts';
+import {CodedError, describeUnforeseenError} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
 import {brokenLookup} from '../../ledger/lookup.ts';
@@ -14,7 +14,7 @@ import {partialPath} from '../destination/publish.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunDirectory} from '../state/run-directory.ts';
-import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
+import {createSharedAnswerParser, parseAnswer} from './parsed-answer.ts';
 import type {ReadyRecord} from './reorder-buffer.ts';
 
 /** Digests of a run's files; null for those that don't exist. */
@@ -33,7 +33,7 @@ export class RowWriter {
   readonly counters = emptyCounters();
   readonly #layout: Layout;
   readonly #io: Pick<RunIo, 'program' | 'warn'>;
-  readonly #parse = sharedAnswers();
+  readonly #parse = createSharedAnswerParser();
   readonly #output: Sink;
   /** Path of the partial rejects; undefined if none are kept. */
   readonly #rejectsPath: string | undefined;
@@ -82,7 +82,7 @@ export class RowWriter {
       } else if (record.type !== 'object') rows.push(this.#judged(record, entry, this.#parse));
       else {
         // A program may change what it gets: its rows share no answer.
-        const judged = this.#judged(record, entry, parsedAnswer);
+        const judged = this.#judged(record, entry, parseAnswer);
         countRow(this.counters, judged, this.#layout.columns);
         objects.push(judged);
       }
@@ -97,7 +97,7 @@ export class RowWriter {
   #judged<Kind extends Row>(
     row: Kind,
     {results, repairs, answers: parsed}: ReadyRecord,
-    parse: typeof parsedAnswer,
+    parse: typeof parseAnswer,
   ): EnrichedRow<Kind> {
     for (const result of results) if ('thrown' in result) this.#tell(row, result.thrown);
     try {
@@ -133,7 +133,7 @@ export class RowWriter {
     if (this.#hasTold) return;
     this.#hasTold = true;
     this.#io.warn(
-      `Row ${record}: this program failed at a cell, which is \`failed\` with \`internal_error\`; so is every other such cell. Please report this sentence (version ${packageVersion()}: ${placeInCode(thrown)}).`,
+      `Row ${record}: this program failed at a cell, which is \`failed\` with \`internal_error\`; so is every other such cell. Please report this sentence (version ${packageVersion()}: ${describeUnforeseenError(thrown)}).`,
     );
   }
 

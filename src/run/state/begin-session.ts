@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import type {SpendingBy} from '../../ledger/run/spending.ts';
+import type {SpendingByOperation} from '../../ledger/run/spending.ts';
 import type {World} from '../io.ts';
 
 /** A run: all sessions whose spending counts together against `max_credits`. */
@@ -17,7 +17,7 @@ export interface RunIdentity {
   readonly sessions: number;
 }
 
-export type RunSpending = readonly [runId: string, spending: SpendingBy];
+export type RunSpending = readonly [runId: string, spending: SpendingByOperation];
 
 /** Each endpoint and account has a count of its own, and so a run of its own: named by its number in the ledger. */
 function runIdAt({runId}: RunIdentity, scope: number): string {
@@ -44,7 +44,7 @@ export function ownRun(ledger: Ledger): RunIdentity | undefined {
  * user demands it (`--restart`), or if a job has another list than at its last session: that is another night.
  * `complete` gets the ledger's other runs.
  */
-export function beginSession(
+export function beginOrResumeRun(
   ledger: Ledger,
   job: Job,
   now: number,

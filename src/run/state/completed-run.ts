@@ -10,22 +10,22 @@ import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/own-files.ts';
 import {checkReportPaths, deliverReports} from '../end/deliver.ts';
-import {completeHistory, rememberRun} from '../end/history.ts';
-import {failureSentence, isComplete} from '../exit.ts';
+import {completeHistory, saveRunInHistory} from '../end/history.ts';
+import {failureSentence, isCompleteRun} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
-import {pipeSettings, type RunIo, withPhase} from '../io.ts';
+import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
 import {listOtherRuns} from './begin-session.ts';
-import {removeLeft} from './job-files.ts';
-import {closeState, forgetLedger, peekState, type RunDirectory, withLedger} from './run-directory.ts';
+import {removeTemporaryLeftovers} from './job-files.ts';
+import {closeRunDirectory, forgetLedger, peekState, type RunDirectory, withLedger} from './run-directory.ts';
 
 /**
  * The outcome of a run that has nothing to look up, since its output is complete. Undefined if rows are to be looked up.
  *
  * @throws {UsageError} if the run would replace an output, or a report has no directory.
  */
-export async function completeBefore(
+export async function finishCompletedRun(
   job: Job,
   io: RunIo,
   state: RunDirectory,
@@ -34,7 +34,7 @@ export async function completeBefore(
   checkReportPaths(job);
   const {destination, directory} = state;
   const {force, restart} = job.settings;
-  removeLeft(job, destination);
+  removeTemporaryLeftovers(job, destination);
   if (destination.file === undefined || !existsSync(destination.file)) return undefined;
   const last = earlierSummary(job);
   const isSame = last?.settings_sha256 === settingsDigest(job);
@@ -43,13 +43,13 @@ export async function completeBefore(
   const isLeft = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId);
   if (force && (restart || !isLeft)) return undefined;
   const compare = () => compareFiles(job, last, isSame, state, pipeSettings(io, stopper));
-  const found = await withPhase(io.phase, 'comparing with what is there', () => ({}), compare);
+  const found = await runPhase(io.phase, 'comparing with what is there', () => ({}), compare);
   if (isLeft && !restart && found === 'not in place' && (isSame || force)) return undefined;
   if (last !== undefined && found === 'same') {
     const isCutOff = hasCalls && !isLeft;
-    if (force || (isComplete(last) && !restart))
+    if (force || (isCompleteRun(last) && !restart))
       return end(job, io, state, doneBefore(job, last, isCutOff), isCutOff);
-    if (!isComplete(last)) {
+    if (!isCompleteRun(last)) {
       state.replaced = last;
       return undefined;
     }
@@ -74,13 +74,13 @@ async function end(
   keeps: boolean,
 ): Promise<RunOutcome<Said>> {
   const isTold = await tellEnd(job, io, state, outcome.summary);
-  closeState(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
+  closeRunDirectory(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
   return outcome;
 }
 
 /** Delivers the end of a complete run. Returns false if the history lacks it. */
 async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summary): Promise<boolean> {
-  const isTold = rememberRun(summary, io);
+  const isTold = saveRunInHistory(summary, io);
   try {
     // The ledger may be that of a later run, which was killed.
     await withLedger(state, job, ledger => completeHistory(listOtherRuns(ledger, summary.run_id), io));
@@ -110,7 +110,7 @@ async function compareFiles(
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return 'not in place';
   // To compare a list that can be read only once would use it up, and its values may still be to be looked up.
-  if ((settings.force || !isComplete(summary)) && inputs.some(isReadOnce)) return 'another';
+  if ((settings.force || !isCompleteRun(summary)) && inputs.some(isReadOnce)) return 'another';
   if (!isWritten(summary)) return 'same';
   const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
   const asFar = settings.limit === undefined ? undefined : (input.bytes ?? 0);

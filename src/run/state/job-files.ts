@@ -1,23 +1,25 @@
 import {lstatSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type FileId, fileIdOf, isSameFile, isStream, nonFileKind} from '../../disk/path.ts';
+import {type FileId, identifyFile, isSameFile, isStreamPath, nonFileKind} from '../../disk/path.ts';
 import {orThrowUnwritable, temporaryPathBeside, unwritableError} from '../../disk/replace.ts';
 import {systemCode, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {SPARE} from '../../ledger/run/ledger-file.ts';
+import {SPARE_SUFFIX} from '../../ledger/run/ledger-file.ts';
 import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
-import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
-import {partialFiles, stateToken, type WrittenPaths, writablePath} from '../destination/publish.ts';
+import {type OwnFileKind, refuseOthersFile} from '../destination/own-files.ts';
+import {partialFiles, type RealPaths, stateToken, writablePath} from '../destination/publish.ts';
 import {accountFiles} from '../open/account.ts';
 
-export const LEDGER = 'ledger.db';
+export const LEDGER_FILE = 'ledger.db';
 /** Suffix of the name that an unreadable ledger gets. */
-export const UNREADABLE = '.damaged';
-export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE, SPARE].map(suffix => LEDGER + suffix);
+export const DAMAGED_SUFFIX = '.damaged';
+export const ledgerFiles = ['', '-wal', '-shm', DAMAGED_SUFFIX, SPARE_SUFFIX].map(
+  suffix => LEDGER_FILE + suffix,
+);
 
 /** All files that a run may leave in its directories. The locks are removed last. */
 export const stateFiles = [...ledgerFiles, ...partialFiles, ...lockFiles];
@@ -31,7 +33,7 @@ interface NamedFile {
 
 /** A file that a job writes. The output has no `kind`: `--force` decides if it replaces a file. */
 interface WrittenFile extends NamedFile {
-  readonly kind?: OwnFile;
+  readonly kind?: OwnFileKind;
 }
 
 /**
@@ -41,7 +43,7 @@ interface WrittenFile extends NamedFile {
  * @throws {UsageError} if a file would be lost: two of them are the same, or something else is in a file's place;
  * {@link OutputError} for a name that the system refuses, such as one that is too long.
  */
-export function writtenPathsOf(job: Job, {file: output, own}: Destination, env: Env): WrittenPaths {
+export function resolveRealPaths(job: Job, {file: output, own}: Destination, env: Env): RealPaths {
   const {rejects, summary, state} = job.paths;
   const written = writtenFiles(job, output);
   const read = readFiles(job, env);
@@ -60,7 +62,7 @@ export function writtenPathsOf(job: Job, {file: output, own}: Destination, env: 
  *
  * @throws {OutputError} if one can't be removed: the run could not write there at its end.
  */
-export function removeLeft(job: Job, {file}: Destination): void {
+export function removeTemporaryLeftovers(job: Job, {file}: Destination): void {
   const token = stateToken(job);
   if (token === undefined) return;
   for (const {path} of writtenFiles(job, file))
@@ -68,7 +70,7 @@ export function removeLeft(job: Job, {file}: Destination): void {
 }
 
 function named(setting: Said, path: string): NamedFile {
-  return {setting, path, fileId: fileIdOf(path)};
+  return {setting, path, fileId: identifyFile(path)};
 }
 
 function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFile[] {
@@ -85,19 +87,19 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
 function writtenFiles({paths, settings, placeOf}: Job, output: string | undefined): WrittenFile[] {
   const {report, metrics} = settings;
-  const all: Record<OwnFile, string | undefined> = {
+  const all: Record<OwnFileKind, string | undefined> = {
     summary: paths.summary,
     rejects: paths.rejects,
     report,
     metrics,
   };
-  const beside = (Object.keys(all) as OwnFile[]).flatMap(kind => {
+  const beside = (Object.keys(all) as OwnFileKind[]).flatMap(kind => {
     const path = all[kind];
-    if (path === undefined || isStream(path)) return [];
+    if (path === undefined || isStreamPath(path)) return [];
     const setting = settings[kind] === undefined ? say`${set(kind)} (by default)` : placeOf([kind]);
     return [{...named(setting, path), kind}];
   });
-  return [...(output === undefined || isStream(output) ? [] : [named('the output', output)]), ...beside];
+  return [...(output === undefined || isStreamPath(output) ? [] : [named('the output', output)]), ...beside];
 }
 
 /** Files in a run's own directories, which the run would overwrite. */

@@ -1,9 +1,9 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
-import {fileIdOf, isSameFile} from '../../disk/path.ts';
+import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {removeFile} from '../../disk/remove.ts';
-import {syncPath} from '../../disk/replace.ts';
+import {syncDirectory} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
@@ -15,9 +15,9 @@ import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
 import {partialFiles, type RunFiles} from '../destination/publish.ts';
-import {answersKey} from '../identity.ts';
+import {scopeKeyOfJob} from '../identity.ts';
 import type {RunIdentity} from './begin-session.ts';
-import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
+import {DAMAGED_SUFFIX, LEDGER_FILE, ledgerFiles, resolveRealPaths, stateFiles} from './job-files.ts';
 
 /** A directory whose lock a run holds. */
 interface LockedDirectory {
@@ -46,9 +46,9 @@ export interface RunDirectory extends RunFiles {
  * lock; {@link OutputError} if a directory can't be created, written or trusted; {@link InputError} for a
  * missing input directory.
  */
-export function openState(job: Job, env: Env): RunDirectory {
+export function openRunDirectory(job: Job, env: Env): RunDirectory {
   const destination = new Destination(job);
-  const written = writtenPathsOf(job, destination, env);
+  const written = resolveRealPaths(job, destination, env);
   destination.check();
   if (job.paths.state === undefined) {
     const temporary = temporaryDirectory();
@@ -58,7 +58,7 @@ export function openState(job: Job, env: Env): RunDirectory {
   }
   const directory = job.paths.state;
   const {own = directory} = destination;
-  const isApart = !isSameFile(fileIdOf(own), fileIdOf(directory));
+  const isApart = !isSameFile(identifyFile(own), identifyFile(directory));
   const locked: LockedDirectory[] = [];
   try {
     // Another run of this output may have its state beside it, from which it can resume.
@@ -100,7 +100,7 @@ export function openLedger(
   const open = () =>
     new Ledger(path, {
       ...options,
-      scope: answersKey(job),
+      scope: scopeKeyOfJob(job),
       maxCredits: maxCredits === undefined ? undefined : toThousandths(maxCredits),
       lostState: hasLostState(directory),
       temporary: temporary !== undefined,
@@ -119,10 +119,10 @@ export function openLedger(
         {cause: error},
       );
     warn(
-      `${what}. It was renamed to ${path}${UNREADABLE}, and the run begins anew. Answers in the store are not paid for again. The earlier spending is not counted.`,
+      `${what}. It was renamed to ${path}${DAMAGED_SUFFIX}, and the run begins anew. Answers in the store are not paid for again. The earlier spending is not counted.`,
     );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
-    renameSync(path, path + UNREADABLE);
+    renameSync(path, path + DAMAGED_SUFFIX);
     return open();
   }
 }
@@ -139,7 +139,7 @@ export async function withLedger<T>(
 ): Promise<T | undefined> {
   const path = ledgerPath(directory);
   if (!existsSync(path)) return undefined;
-  const ledger = new Ledger(path, {scope: answersKey(job), lostState: hasLostState(directory)});
+  const ledger = new Ledger(path, {scope: scopeKeyOfJob(job), lostState: hasLostState(directory)});
   try {
     return await work(ledger);
   } finally {
@@ -149,7 +149,7 @@ export async function withLedger<T>(
 
 /** True if an unreadable ledger was renamed, and no run has completed since. */
 function hasLostState(directory: string): boolean {
-  return existsSync(ledgerPath(directory) + UNREADABLE);
+  return existsSync(ledgerPath(directory) + DAMAGED_SUFFIX);
 }
 
 /** The ledger's run, and if it has calls. One that can't be read may have some. */
@@ -166,7 +166,7 @@ export function peekState({directory}: RunFiles): {
 }
 
 function ledgerPath(directory: string): string {
-  return join(directory, LEDGER);
+  return join(directory, LEDGER_FILE);
 }
 
 /** Deletes the ledger of a complete run. */
@@ -180,7 +180,7 @@ export function forgetLedger(directory: string): void {
  *
  * If the removal fails, warns the user. The next run with this output removes the rest.
  */
-export function closeState(
+export function closeRunDirectory(
   state: RunDirectory,
   remove: 'all' | 'made' | 'nothing',
   warn: (sentence: Said) => void,
@@ -205,7 +205,7 @@ function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDir
     for (const {path, lock, own} of over) {
       if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
       // Without this sync, a power cut may bring removed files back. They would pass for the next run's.
-      else syncPath(path);
+      else syncDirectory(path);
     }
   } finally {
     if (process.platform !== 'win32') for (const {lock} of locked) lock.release();

@@ -14,11 +14,11 @@ const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map'
 const NONE: ReadonlySet<string> = new Set();
 
 /** The names in a path: a, b and c for `a.b["c"]`. Undefined for any other expression. */
-export function pathOf(node: ASTNode): readonly string[] | undefined {
+export function pathOfNode(node: ASTNode): readonly string[] | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op !== '.' && node.op !== '[]') return undefined;
   const [of, index] = node.args;
-  const owner = pathOf(of);
+  const owner = pathOfNode(of);
   const name = typeof index === 'string' ? index : literalText(index);
   return owner !== undefined && name !== undefined ? [...owner, name] : undefined;
 }
@@ -27,7 +27,7 @@ export function pathOf(node: ASTNode): readonly string[] | undefined {
 function hasPath(node: ASTNode): readonly string[] | undefined {
   const [name, given] = node.op === 'call' ? node.args : [];
   const inner = name === 'has' ? given?.[0] : undefined;
-  return inner === undefined ? undefined : pathOf(inner);
+  return inner === undefined ? undefined : pathOfNode(inner);
 }
 
 export function literalText(node: ASTNode | undefined): string | undefined {
@@ -37,7 +37,7 @@ export function literalText(node: ASTNode | undefined): string | undefined {
 /** All paths that a part of an expression reads, without those of its loops' own variables (`bound`). */
 export function findPaths(node: ASTNode, bound = NONE): ReadPath[] {
   const tested = hasPath(node);
-  const path = tested ?? pathOf(node);
+  const path = tested ?? pathOfNode(node);
   if (path !== undefined)
     return bound.has(path[0] ?? '') ? [] : [{node, path, optional: tested !== undefined}];
   return listChildren(node, bound).flatMap(child => findPaths(child.node, child.bound));

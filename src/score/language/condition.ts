@@ -1,4 +1,4 @@
-import {pathOf, type ReadPath} from './ast.ts';
+import {pathOfNode, type ReadPath} from './ast.ts';
 import type {ReadValue} from './engine.ts';
 import {type Expression, type Reference, referenceTo} from './expression.ts';
 
@@ -56,7 +56,7 @@ export function compileCondition<View extends object>(
   };
   const [first] = reads;
   const isFlag =
-    first?.reference.type?.kind === 'bool' && pathOf(ast.op === '!_' ? ast.args : ast) !== undefined;
+    first?.reference.type?.kind === 'bool' && pathOfNode(ast.op === '!_' ? ast.args : ast) !== undefined;
   const decide = isFlag ? flagDecider(first.known, ast.op === '!_') : judge;
   return {
     references: reads.map(({reference}) => reference),

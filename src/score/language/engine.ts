@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
-import {findPaths, listChildren, literalText, pathOf, type ReadPath, setArgs} from './ast.ts';
+import {findPaths, listChildren, literalText, pathOfNode, type ReadPath, setArgs} from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
 
 const require = createRequire(import.meta.url);
@@ -20,7 +20,7 @@ interface CompiledExpression<View> {
 export type Constants = Readonly<Record<string, unknown>>;
 
 /** Name in declarations of what expressions call `list`, a name that the library reserves. */
-export const LIST = 'list_';
+export const LIST_NAME = 'list_';
 
 /** Maximum levels of nesting. Checking an expression recurses at each level, and so does running it for a row. */
 const MOST_LEVELS = 1_000;
@@ -161,7 +161,7 @@ export class Engine {
 
   /** The text of a literal, or of a constant; undefined for anything else. */
   #constantText(node: ASTNode | undefined): string | undefined {
-    const path = node === undefined ? undefined : pathOf(node);
+    const path = node === undefined ? undefined : pathOfNode(node);
     const text = path && this.#constantAt(path);
     return typeof text === 'string' ? text : literalText(node);
   }
@@ -172,7 +172,7 @@ export class Engine {
    */
   #checkConstants(node: ASTNode): ReadonlySet<string> {
     const unknown = new Set<string>();
-    const [root] = pathOf(node) ?? [];
+    const [root] = pathOfNode(node) ?? [];
     if (root === undefined)
       for (const child of listChildren(node))
         for (const name of this.#checkConstants(child.node)) if (!child.bound.has(name)) unknown.add(name);
@@ -232,7 +232,7 @@ function checkZone(zone: string | undefined): void {
  * `substring(1)`.
  */
 function adapt(node: ASTNode, counts = false, bound?: ReadonlySet<string>): void {
-  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) setArgs(node, LIST);
+  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) setArgs(node, LIST_NAME);
   if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
     setArgs(node, Number(node.args));
   const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';

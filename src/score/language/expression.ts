@@ -1,17 +1,23 @@
 import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
-import {findPaths, listChildren, literalText, pathOf, type ReadPath} from './ast.ts';
-import {type Constants, Engine, LIST} from './engine.ts';
+import {findPaths, listChildren, literalText, pathOfNode, type ReadPath} from './ast.ts';
+import {type Constants, Engine, LIST_NAME} from './engine.ts';
 import {explainError, quoteText} from './explain-error.ts';
-import {type Codes, type RuleVocabulary, type Type, typeAtPath, UnknownName} from './rule-vocabulary.ts';
+import {
+  type AllowedTexts,
+  type ExpressionType,
+  type RuleVocabulary,
+  typeAtPath,
+  UnknownNameError,
+} from './rule-vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {
   readonly path: readonly string[];
   /** The path with dots, also if the expression has brackets: `ip.is_vpn`. */
   readonly name: string;
-  readonly type: Type | undefined;
+  readonly type: ExpressionType | undefined;
   /** True if the path is used in `has(…)` only: the field may be missing, but its answer may not. */
   readonly optional: boolean;
 }
@@ -29,7 +35,7 @@ export interface Expression {
  * milliseconds. The checker throws {UsageError} for a fault. Its message begins with `place`, and suggests a known name
  * for an unknown name.
  */
-export function conditionChecker(
+export function createConditionChecker(
   vocabulary: RuleVocabulary,
   constants: Constants = {},
 ): (text: string, place: string) => Expression {
@@ -39,18 +45,19 @@ export function conditionChecker(
       const {ast} = engine.parse(text);
       const references = findPaths(ast).map(path => referenceTo(path, vocabulary));
       const type = engine.typeOf(text);
-      if (type !== 'bool' && type !== 'dyn') throw new UnknownName(`expected a condition, not a ${type}`);
+      if (type !== 'bool' && type !== 'dyn')
+        throw new UnknownNameError(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
       return {text, references, vocabulary, engine};
     } catch (error) {
-      const reason = error instanceof UnknownName ? error.message : explainError(error as Error, text);
+      const reason = error instanceof UnknownNameError ? error.message : explainError(error as Error, text);
       const sentence = reason.replace(/(?<![.?])$/, '.');
       throw new UsageError('expression', `${place}: ${sentence} The expression: ${quoteText(text)}`);
     }
   };
 }
 
-/** @throws {UnknownName} if the path does not exist. */
+/** @throws {UnknownNameError} if the path does not exist. */
 export function referenceTo({path, optional}: ReadPath, vocabulary: RuleVocabulary): Reference {
   return {path, name: path.join('.'), type: typeAtPath(vocabulary, path), optional};
 }
@@ -64,7 +71,7 @@ function declare(vocabulary: RuleVocabulary, environment: Environment): void {
   };
   for (const [root, type] of Object.entries(vocabulary)) {
     const declared = celType(type, itemType);
-    const name = root === 'list' ? LIST : root;
+    const name = root === 'list' ? LIST_NAME : root;
     if (typeof declared === 'string') environment.registerVariable(name, declared);
     else environment.registerVariable({name, schema: declared as Record<string, string>});
   }
@@ -79,7 +86,7 @@ const simple = {
 } as const;
 
 function celType(
-  type: Type,
+  type: ExpressionType,
   itemType: (fields: Record<string, string>) => string,
 ): string | Record<string, unknown> {
   if (type.kind === 'object')
@@ -94,11 +101,11 @@ function celType(
 /**
  * Refuses a text that is compared with codes but is not one of them: `status.ip == "Invalid"` would never hold.
  *
- * @throws {UnknownName} for such a text. Its message suggests the nearest code.
+ * @throws {UnknownNameError} for such a text. Its message suggests the nearest code.
  */
 function checkLiterals(node: ASTNode, vocabulary: RuleVocabulary, bound?: ReadonlySet<string>): void {
   for (const [read, texts] of comparedIn(node)) {
-    const [free] = pathOf(read) === undefined ? [] : findPaths(read, bound);
+    const [free] = pathOfNode(read) === undefined ? [] : findPaths(read, bound);
     const type = free === undefined ? undefined : typeAtPath(vocabulary, free.path);
     if (type?.kind !== 'string' || type.codes === undefined) continue;
     for (const given of texts) {
@@ -121,9 +128,9 @@ function comparedIn(node: ASTNode): readonly (readonly [ASTNode, readonly ASTNod
   return node.op === 'in' && node.args[1].op === 'list' ? [[node.args[0], node.args[1].args]] : [];
 }
 
-function checkCode(text: string, {what, known, like, otherwise = ''}: Codes): void {
+function checkCode(text: string, {what, known, like, otherwise = ''}: AllowedTexts): void {
   if (known.includes(text) || like?.test(text)) return;
   const near = text === '' ? undefined : closestName(text, known);
   const hint = near === undefined ? `Known: ${known.filter(Boolean).join(', ')}.` : `Did you mean "${near}"?`;
-  throw new UnknownName(`there is no ${what} "${text}". ${hint} ${otherwise}`.trim());
+  throw new UnknownNameError(`there is no ${what} "${text}". ${hint} ${otherwise}`.trim());
 }

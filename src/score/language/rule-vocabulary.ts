@@ -1,31 +1,31 @@
 import {getSystemErrorMap} from 'node:util';
 import {z} from 'zod';
 import {closestName} from '../../job/did-you-mean.ts';
-import type {Result} from '../../ledger/lookup.ts';
+import type {CellResult} from '../../ledger/lookup.ts';
 import {callCodes, skipCodes} from '../../lookup/codes.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
-export type Type =
+export type ExpressionType =
   /** A `set` is one of texts: `in` finds a text by its hash, and does not go through a list. */
   | {readonly kind: 'dyn' | 'timestamp' | 'bool' | 'double' | 'set'}
   /** With `codes` if the text can only be one of these. */
-  | {readonly kind: 'string'; readonly codes?: Codes}
-  | {readonly kind: 'list'; readonly of: Type}
-  | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
+  | {readonly kind: 'string'; readonly codes?: AllowedTexts}
+  | {readonly kind: 'list'; readonly of: ExpressionType}
+  | {readonly kind: 'object'; readonly fields: Readonly<Record<string, ExpressionType>>}
   /** A row's columns. All are texts, and have these `names`. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
   /** Numbers by name: only these `names`, or any name if `names` is undefined. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
 /** The names with which a path may begin, and their types. */
-export type RuleVocabulary = Readonly<Record<string, Type>>;
+export type RuleVocabulary = Readonly<Record<string, ExpressionType>>;
 
-const text: Type = {kind: 'string'};
+const text: ExpressionType = {kind: 'string'};
 
 /** CEL type of data with this schema. All numbers are doubles, so that any two can be compared or added. */
-export function typeOfSchema(schema: z.ZodType): Type {
+export function typeOfSchema(schema: z.ZodType): ExpressionType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return typeOfSchema(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBoolean) return {kind: 'bool'};
@@ -55,7 +55,7 @@ export const sharedFacts = {
 } as const satisfies Readonly<Record<Operation, readonly string[]>>;
 export type SharedFact = (typeof sharedFacts)[Operation][number];
 /** For each target of a row: how many in the list have its value, by fact. */
-export type SharedBy = readonly (Readonly<Partial<Record<SharedFact, number>>> | undefined)[];
+export type SharedCounts = readonly (Readonly<Partial<Record<SharedFact, number>>> | undefined)[];
 
 /** The lookup that a path is about: its root, but `ip` for `status.ip`, `error.ip`, `shared.ip` and `shared.network`. */
 export function subjectOfPath([root = '', name = '']: readonly string[]): string {
@@ -64,8 +64,8 @@ export function subjectOfPath([root = '', name = '']: readonly string[]): string
 }
 
 /** `shared.network` for an operation's columns, `shared.signup_ip.network` for one with a name of its own. */
-function sharedType(subjects: readonly (readonly [name: string, operation: Operation])[]): Type {
-  const fields: Record<string, Type> = {};
+function sharedType(subjects: readonly (readonly [name: string, operation: Operation])[]): ExpressionType {
+  const fields: Record<string, ExpressionType> = {};
   for (const [name, operation] of [...subjects].reverse()) {
     const counts = Object.fromEntries(sharedFacts[operation].map(fact => [fact, {kind: 'double'} as const]));
     Object.assign(fields, isOperation(name) ? counts : {[name]: {kind: 'object', fields: counts}});
@@ -74,24 +74,24 @@ function sharedType(subjects: readonly (readonly [name: string, operation: Opera
 }
 
 /** Names for rules and conditions: answers, each lookup's status and error code, the row's columns. */
-export function answerVocabulary(
+export function createAnswerVocabulary(
   subjects: Readonly<Record<string, Operation>>,
   columns: readonly string[] | undefined,
 ): RuleVocabulary {
   const names = Object.entries(subjects);
-  const each = (typeFor: (operation: Operation) => Type) =>
+  const each = (typeFor: (operation: Operation) => ExpressionType) =>
     Object.fromEntries(names.map(([name, operation]) => [name, typeFor(operation)]));
   return {
     ...each(operation => typeOfSchema(operations[operation].data)),
     status: {kind: 'object', fields: each(() => ({kind: 'string', codes: statusCodes}))},
     error: {kind: 'object', fields: each(operation => ({kind: 'string', codes: listErrorCodes(operation)}))},
     shared: sharedType(names),
-    ...rowVocabulary(columns),
+    ...createColumnVocabulary(columns),
   };
 }
 
 /** A row's columns; without names, as in NDJSON, any name is possible. */
-export function rowVocabulary(columns: readonly string[] | undefined): RuleVocabulary {
+export function createColumnVocabulary(columns: readonly string[] | undefined): RuleVocabulary {
   return {row: columns === undefined ? {kind: 'dyn'} : {kind: 'columns', names: columns}};
 }
 
@@ -104,15 +104,15 @@ export const riskVocabulary: RuleVocabulary = {
 };
 
 /** Thrown if an expression has an unknown name. The message suggests the nearest known name. */
-export class UnknownName extends Error {}
+export class UnknownNameError extends Error {}
 
 /**
  * The type of the value at `path`; undefined if only the data shows it.
  *
- * @throws {UnknownName} if a name in the path does not exist.
+ * @throws {UnknownNameError} if a name in the path does not exist.
  */
-export function typeAtPath(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
-  let type: Type | undefined = {kind: 'object', fields: vocabulary};
+export function typeAtPath(vocabulary: RuleVocabulary, path: readonly string[]): ExpressionType | undefined {
+  let type: ExpressionType | undefined = {kind: 'object', fields: vocabulary};
   for (const [index, name] of path.entries()) {
     const prefix = path
       .slice(0, index)
@@ -136,7 +136,7 @@ export function typeAtPath(vocabulary: RuleVocabulary, path: readonly string[]):
 }
 
 /** The error for an unknown single name, which is mostly a column, or a field without its lookup's name. */
-function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
+function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownNameError {
   const paths = Object.entries(vocabulary).flatMap(([root, type]) => {
     const names =
       type.kind === 'columns' ? type.names : type.kind === 'object' ? Object.keys(type.fields) : [];
@@ -147,14 +147,14 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
     paths.push(`row.${name}`);
   if (paths.length === 0) return unknown(`"${name}" to read`, name, known, '');
   const quoted = paths.slice(0, 3).map(path => `"${path}"`);
-  return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
+  return new UnknownNameError(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 
 /**
  * The error for an unknown field. Suggests a field of this name inside the others, such as `verdict.can_pass` for
  * `can_pass`: users try the short name, since the output's column has it.
  */
-function unknownField(name: string, fields: RuleVocabulary, prefix: string): UnknownName {
+function unknownField(name: string, fields: RuleVocabulary, prefix: string): UnknownNameError {
   const deeper = Object.entries(fields).flatMap(([part, type]) =>
     type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
   );
@@ -168,16 +168,16 @@ function unknown(
   known: readonly string[],
   prefix: string,
   near = closestName(name, known),
-): UnknownName {
+): UnknownNameError {
   const hint =
     near === undefined
       ? `Known: ${known.map(other => prefix + other).join(', ') || 'none'}.`
       : `Did you mean "${prefix}${near}"?`;
-  return new UnknownName(`there is no ${what}. ${hint}`);
+  return new UnknownNameError(`there is no ${what}. ${hint}`);
 }
 
 /** The possible texts of a value: a comparison with any other text is a mistake. */
-export interface Codes {
+export interface AllowedTexts {
   readonly what: string;
   readonly known: readonly string[];
   /** Matches further possible texts that `known` can't list, such as `http_503`. */
@@ -186,7 +186,7 @@ export interface Codes {
   readonly otherwise?: string;
 }
 
-const statuses: Readonly<Record<Result['status'], true>> = {
+const statuses: Readonly<Record<CellResult['status'], true>> = {
   ok: true,
   empty: true,
   invalid: true,
@@ -195,7 +195,7 @@ const statuses: Readonly<Record<Result['status'], true>> = {
   skipped: true,
 };
 
-export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
+export const statusCodes: AllowedTexts = {what: 'status', known: Object.keys(statuses)};
 
 /** All codes of calls but `other_codes`, which only the summary has. */
 const {other_codes: _, ...rowCodes} = callCodes;
@@ -205,7 +205,7 @@ const networkCodes = [...getSystemErrorMap().values()].map(([name]) => name.toLo
 /** Codes of failures: an HTTP status (`http_503`), an error of Node (`err_…`), or a network error. */
 const SHAPED = new RegExp(`^(?:http_\\d{3}|err_[a-z\\d_]+|${networkCodes.join('|')})$`);
 
-function listErrorCodes(operation: Operation): Codes {
+function listErrorCodes(operation: Operation): AllowedTexts {
   return {
     what: 'error code',
     known: [

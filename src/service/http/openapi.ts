@@ -1,8 +1,8 @@
 import {z} from 'zod';
 import {errorBodySchema} from '../../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
-import {rulesSchema} from '../verdict/access-rule.ts';
-import {sessionSchema} from '../verdict/user-session.ts';
+import {accessRulesSchema} from '../verdict/access-rule.ts';
+import {userSessionSchema} from '../verdict/user-session.ts';
 
 const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
 
@@ -45,6 +45,6 @@ export function buildOpenApi(): Record<string, unknown> {
 
 /** JSON Schemas of the user's files: a line of a sessions file, and a rules file. */
 export const describeFiles = (): {session: object; rules: object} => ({
-  session: z.toJSONSchema(sessionSchema, {io: 'input'}),
-  rules: z.toJSONSchema(rulesSchema, {io: 'input'}),
+  session: z.toJSONSchema(userSessionSchema, {io: 'input'}),
+  rules: z.toJSONSchema(accessRulesSchema, {io: 'input'}),
 });

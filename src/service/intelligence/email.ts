@@ -1,6 +1,6 @@
 import {domainToASCII} from 'node:url';
 import {parse} from 'tldts';
-import {type Normalized, normalize} from '../../operations/mail/mail-providers.ts';
+import {type NormalizedMailbox, normalizeMailbox} from '../../operations/mail/mail-providers.ts';
 import type {EmailData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 import type {MailDomainKind} from '../data/tables/mail-domains.ts';
@@ -48,7 +48,7 @@ const roles = new Set(
 /** Assessment of a well-formed address. */
 export interface MailAssessment {
   parsed: MailAddress;
-  normalized: Normalized;
+  normalized: NormalizedMailbox;
   domainType: DomainType;
   flags: MailFlag[];
   /** 0 to 100. */
@@ -59,7 +59,7 @@ export interface MailAssessment {
 export function assessMail(data: OpenData, email: string): MailAssessment | undefined {
   const parsed = parseMailAddress(email);
   if (parsed === undefined) return undefined;
-  const normalized = normalize(parsed);
+  const normalized = normalizeMailbox(parsed);
   const domainType = typeOf(data, parsed);
   const flags = flagsOf(parsed, normalized);
   const cost = flags.reduce((sum, flag) => sum + flagCost[flag], 0);
@@ -73,16 +73,16 @@ export interface Mailbox {
 }
 
 /** The mailbox of an address; undefined if the address is malformed. */
-export function mailboxOf(email: string): Mailbox | undefined {
+export function parseMailbox(email: string): Mailbox | undefined {
   const parsed = parseMailAddress(email);
-  return parsed && {written: email, normalized: normalize(parsed).address};
+  return parsed && {written: email, normalized: normalizeMailbox(parsed).address};
 }
 
 function typeOf(data: OpenData, {domain, registrable}: MailAddress): DomainType {
   return reservedDomains.has(registrable) ? 'reserved' : data.mailDomains().kindOf(domain, registrable);
 }
 
-function flagsOf({local, international}: MailAddress, normalized: Normalized): MailFlag[] {
+function flagsOf({local, international}: MailAddress, normalized: NormalizedMailbox): MailFlag[] {
   const name = normalized.address.slice(0, normalized.address.lastIndexOf('@'));
   const all: Record<MailFlag, boolean> = {
     tagged: normalized.tagged,

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {z} from 'zod';
 import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
-import {checkWithSchema, readYaml, ServiceSetupError} from '../setup-error.ts';
+import {checkWithSchema, readServiceYaml, ServiceSetupError} from '../setup-error.ts';
 
 /** Answer fields that the user sets, by operation and value. All other fields of an answer come from open data. */
 export type GivenAnswers = {
@@ -13,8 +13,8 @@ const schema = z.strictObject(
 );
 
 /** @throws {ServiceSetupError} if the file can't be read. Its content is checked when the service starts. */
-export function readAnswers(path: string): GivenAnswers {
-  return readYaml('answers', path) as GivenAnswers;
+export function readGivenAnswers(path: string): GivenAnswers {
+  return readServiceYaml('answers', path) as GivenAnswers;
 }
 
 /**

@@ -15,6 +15,6 @@ const ruleSchema = z.strictObject({
 });
 
 /** A rules file (YAML or JSON): a list of rules. A verdict lists the rules that matched in this order. */
-export const rulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
+export const accessRulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
 
-export type Rule = z.infer<typeof ruleSchema>;
+export type AccessRule = z.infer<typeof ruleSchema>;

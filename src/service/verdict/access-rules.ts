@@ -1,12 +1,12 @@
 import {packageFile} from '../../operations/package-files.ts';
 import {compileCondition, fieldReader} from '../../score/language/condition.ts';
-import {conditionChecker} from '../../score/language/expression.ts';
-import {checkWithSchema, readYaml, ServiceSetupError} from '../setup-error.ts';
-import {type Rule, rulesSchema} from './access-rule.ts';
+import {createConditionChecker} from '../../score/language/expression.ts';
+import {checkWithSchema, readServiceYaml, ServiceSetupError} from '../setup-error.ts';
+import {type AccessRule, accessRulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
 
 /** A rule ready to be evaluated. */
-export interface ReadyAccessRule extends Rule {
+export interface ReadyAccessRule extends AccessRule {
   matches(facts: UserFacts): boolean;
 }
 
@@ -24,9 +24,9 @@ const SAMPLE = packageFile('samples/rules.yaml');
 export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const where = path ?? 'the default rules';
   const file = path ?? SAMPLE;
-  const rules = checkWithSchema(rulesSchema, readYaml('rules', file), file, 'the file');
+  const rules = checkWithSchema(accessRulesSchema, readServiceYaml('rules', file), file, 'the file');
   const ids = new Set<string>();
-  const check = conditionChecker(factTypes);
+  const check = createConditionChecker(factTypes);
   return rules.map(rule => {
     if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} occurs twice`);
     ids.add(rule.id);

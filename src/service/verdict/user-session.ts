@@ -7,7 +7,7 @@ import {checkWithSchema, ServiceSetupError} from '../setup-error.ts';
 const line = (max: number): z.ZodString => z.string().max(max);
 
 /** A session: its token, and the data that the script of a protected page gathers about a visitor. */
-export const sessionSchema = z
+export const userSessionSchema = z
   .strictObject({
     token: line(4096).min(1).describe('The session token that /verify gets.'),
     ip: z.union([z.ipv4(), z.ipv6()]).describe("The visitor's address."),
@@ -22,16 +22,16 @@ export const sessionSchema = z
   })
   .describe('A session that /verify knows. In a file, one JSON object a line.');
 
-const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
+const sessionsRequest = z.object({sessions: z.array(userSessionSchema)});
 
-export type UserSession = z.infer<typeof sessionSchema>;
+export type UserSession = z.infer<typeof userSessionSchema>;
 
 /**
  * Reads a file of sessions, one JSON object a line. Skips blank lines, and a byte order mark, which `trim` removes.
  *
  * @throws ServiceSetupError that names file, line and field, never a value
  */
-export function readSessions(path: string): UserSession[] {
+export function readUserSessions(path: string): UserSession[] {
   const lines = readText(path).split('\n');
   return lines.flatMap((line, index) =>
     line.trim() === '' ? [] : parseUserSession(line.trim(), `${path}:${index + 1}`),
@@ -39,8 +39,8 @@ export function readSessions(path: string): UserSession[] {
 }
 
 /** The built-in sample sessions, by token. */
-export const sampleSessions = (): ReadonlyMap<string, UserSession> =>
-  new Map(readSessions(SAMPLES).map(session => [session.token, session]));
+export const sampleUserSessions = (): ReadonlyMap<string, UserSession> =>
+  new Map(readUserSessions(SAMPLES).map(session => [session.token, session]));
 
 const SAMPLES = packageFile('samples/sessions.ndjson');
 
@@ -59,14 +59,14 @@ function parseUserSession(text: string, place: string): UserSession {
   } catch {
     throw new ServiceSetupError(`${place} is not a JSON object`);
   }
-  return checkWithSchema(sessionSchema, value, place, 'the line');
+  return checkWithSchema(userSessionSchema, value, place, 'the line');
 }
 
 /**
  * The sessions in the body of `POST /_sessions`.
  * @throws ServiceError `missing_field` or `invalid_field`
  */
-export function checkSessions(body: Body): UserSession[] {
+export function checkUserSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 

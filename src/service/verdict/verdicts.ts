@@ -5,7 +5,7 @@ import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/error-body.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
-import {assessMail, type MailAssessment, mailboxOf} from '../intelligence/email.ts';
+import {assessMail, type MailAssessment, parseMailbox} from '../intelligence/email.ts';
 import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
@@ -96,7 +96,7 @@ function linkAccounts(
   test: TestAction | undefined,
 ): VerifyData['multi_accounting'] {
   if (id === undefined) return undefined;
-  const sighting = {userId: id, email: email === undefined ? undefined : mailboxOf(email), session};
+  const sighting = {userId: id, email: email === undefined ? undefined : parseMailbox(email), session};
   const linked = accounts.linkedWith(sighting);
   if (test === undefined) accounts.note(sighting);
   return linked;

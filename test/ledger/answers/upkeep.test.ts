@@ -1,7 +1,7 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import {expect, test, vi} from 'vitest';
 import {openStoreFile, STORE_FILE} from '../../../src/ledger/answers/store-file.ts';
-import {keepUp, StoreAdmin} from '../../../src/ledger/answers/upkeep.ts';
+import {pruneStoreFile, StoreAdmin} from '../../../src/ledger/answers/upkeep.ts';
 import {type Operation, perOperation} from '../../../src/operations/table.ts';
 import {newDirectory} from '../../support/new-directory.ts';
 
@@ -32,7 +32,7 @@ function kept(): string[] {
 
 /** A run that uses answers up to an age, so many days later. */
 const run = (days: number, later = 0) =>
-  keepUp(within(), {ages: perOperation(() => days * DAY), now: NOW + later * DAY, warn: () => {}});
+  pruneStoreFile(within(), {ages: perOperation(() => days * DAY), now: NOW + later * DAY, warn: () => {}});
 
 test('answers past every age in use are removed; an age counts for five weeks after its last run', async () => {
   fill('ip', [0]);
@@ -86,7 +86,7 @@ test('each operation has ages of its own: a job that keeps one for a month keeps
   fill('phone', [5]);
   const days: Partial<Record<Operation, number>> = {ip: 3, email: 10, phone: 30};
   const ages = perOperation(name => (days[name] ?? 0) * DAY);
-  await keepUp(within(), {ages, now: NOW, warn: () => {}});
+  await pruneStoreFile(within(), {ages, now: NOW, warn: () => {}});
   expect(kept()).toEqual(['email 5', 'ip 0', 'phone 5']);
 });
 

@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {
   chooseBestAnswer,
-  createJudge,
-  longestUse,
-  type Term,
-  validUntil,
+  createValidityJudge,
+  expiryAgeMs,
+  longestUsableAgeMs,
+  type ValidityTerm,
 } from '../../../src/ledger/answers/validity.ts';
 import {intelligenceLookup, type Outcome} from '../../../src/ledger/lookup.ts';
 import {perOperation} from '../../../src/operations/table.ts';
@@ -12,7 +12,7 @@ import {perOperation} from '../../../src/operations/table.ts';
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
 
 test('answers of one night expire evenly over the last fifth of their maximum age, each always at the same age', () => {
-  const ageOf = (key: string) => validUntil(key, 30);
+  const ageOf = (key: string) => expiryAgeMs(key, 30);
   const ages = keys.map(ageOf);
   expect(keys.map(ageOf)).toEqual(ages);
   const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
@@ -25,9 +25,9 @@ describe('the validity of an answer', () => {
   const now = 1_000_000;
   const bought = (age: number) => ({status: 'ok', data: '{}', boughtAt: now - age}) as const;
   const term = {answers: 1_000, rejections: 100, stale: 500};
-  const end = Math.floor(validUntil(key, 1_000));
-  const validityOf = (outcome: Outcome, of: Term, since = now) =>
-    createJudge(
+  const end = Math.floor(expiryAgeMs(key, 1_000));
+  const validityOf = (outcome: Outcome, of: ValidityTerm, since = now) =>
+    createValidityJudge(
       perOperation(() => of),
       now,
       since,
@@ -62,8 +62,8 @@ describe('the validity of an answer', () => {
 });
 
 test('an answer older than every term is of no use', () => {
-  expect(longestUse({answers: 20, rejections: 7, stale: 100})).toBe(120);
-  expect(longestUse({answers: 1, rejections: 7, stale: 100})).toBe(107);
+  expect(longestUsableAgeMs({answers: 20, rejections: 7, stale: 100})).toBe(120);
+  expect(longestUsableAgeMs({answers: 1, rejections: 7, stale: 100})).toBe(107);
 });
 
 describe('of an answer and a rejection of one value', () => {
@@ -86,7 +86,7 @@ describe('of an answer and a rejection of one value', () => {
     const known = chooseBestAnswer(
       {operation: 'ip', key},
       found,
-      createJudge(
+      createValidityJudge(
         perOperation(() => term),
         now,
       ),

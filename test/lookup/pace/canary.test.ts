@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Attempt} from '../../../src/client/attempt.ts';
-import {noRefusals, type RefusalTally} from '../../../src/ledger/run/tally.ts';
+import {type RefusalTally, zeroRefusals} from '../../../src/ledger/run/tally.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 
@@ -25,7 +25,7 @@ function lastOf(canary: Canary, attempts: readonly Attempt[], about = (n: number
 }
 
 const tallyOf = (count = 0): RefusalTally => ({
-  refused: {...noRefusals(), count, code: count === 0 ? '' : 'forbidden'},
+  refused: {...zeroRefusals(), count, code: count === 0 ? '' : 'forbidden'},
   longestStreak: 0,
 });
 const open = (isKnownToAnswer = false, tally = tallyOf()) => new Canary(() => isKnownToAnswer, tally);
@@ -58,7 +58,7 @@ test('a streak is told once in each session that makes it longer, and stays know
   const told = [1, 2].map(n => canary.ended(rejected('forbidden'), `value ${n}`)?.isNew);
   expect([told, tally.longestStreak]).toEqual([[true, false], refusalStreak + 7]);
   canary.ended(answered, 'a');
-  expect(tally).toEqual({refused: noRefusals(), longestStreak: refusalStreak + 7});
+  expect(tally).toEqual({refused: zeroRefusals(), longestStreak: refusalStreak + 7});
 });
 
 test('a streak of several codes is one of several, whatever its last ones were', () => {

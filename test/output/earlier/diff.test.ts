@@ -1,7 +1,7 @@
 import {symlinkSync} from 'node:fs';
 import {afterAll, beforeEach, expect, test} from 'vitest';
 import {diffOutputs} from '../../../src/output/earlier/diff.ts';
-import {Pairs} from '../../../src/output/earlier/pairs.ts';
+import {RowMatcher} from '../../../src/output/earlier/pairs.ts';
 import {changesSchema} from '../../../src/report/changes.ts';
 import {createSandbox, type Sandbox} from '../../support/command.ts';
 import {runHere} from '../../support/main.ts';
@@ -240,11 +240,11 @@ test.each([
   });
 });
 
-type Add = (pair: ReturnType<Pairs['match']>) => void;
+type Add = (pair: ReturnType<RowMatcher['match']>) => void;
 
 /** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
-function matchedBy(most: number, match: (pairs: Pairs, add: Add) => void): string[] {
-  const pairs = new Pairs(most);
+function matchedBy(most: number, match: (pairs: RowMatcher, add: Add) => void): string[] {
+  const pairs = new RowMatcher(most);
   const all: string[] = [];
   const add: Add = pair => pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
   match(pairs, add);

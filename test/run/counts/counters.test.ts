@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Row} from '../../../src/input/row.ts';
-import type {Result} from '../../../src/ledger/lookup.ts';
+import type {CellResult} from '../../../src/ledger/lookup.ts';
 import type {EnrichedRow} from '../../../src/output/encoder.ts';
 import {
   type Counters,
@@ -21,7 +21,7 @@ const answerFields = [{name: 'asn', path: ['asn']}];
 
 /** Counts of rows with these results, each in a column of its own. */
 function countsOf(
-  rows: readonly (Partial<EnrichedRow<Row>> | readonly Result[])[],
+  rows: readonly (Partial<EnrichedRow<Row>> | readonly CellResult[])[],
   {counters = emptyCounters(), operation = 'ip'} = {},
 ): Counters {
   const column = {target: {operation, cell: () => ''}, answerFields};
@@ -36,11 +36,11 @@ function countsOf(
   return counters;
 }
 
-const ok: Result = {status: 'ok', data: '{}', boughtAt: 1};
-const failed: Result = {status: 'failed', error: 'odd'};
-const unknown: Result = {status: 'unknown', error: 'timeout'};
-const invalid: Result = {status: 'invalid', error: 'ip_malformed'};
-const skipped = (error: 'condition' | 'budget'): Result => ({status: 'skipped', error});
+const ok: CellResult = {status: 'ok', data: '{}', boughtAt: 1};
+const failed: CellResult = {status: 'failed', error: 'odd'};
+const unknown: CellResult = {status: 'unknown', error: 'timeout'};
+const invalid: CellResult = {status: 'invalid', error: 'ip_malformed'};
+const skipped = (error: 'condition' | 'budget'): CellResult => ({status: 'skipped', error});
 const scored = (score: number | null, level: Risk['level'] = 'low', more: Partial<Risk> = {}): Risk => ({
   ...{score, level, points: {}, reasons: [], missing: []},
   ...more,

@@ -3,7 +3,7 @@ import {dirname, join} from 'node:path';
 import {Readable} from 'node:stream';
 import {gzipSync} from 'node:zlib';
 import iconv from 'iconv-lite';
-import {jobFrom} from '../../../src/cli/job-from-flags.ts';
+import {makeJobFromFlags} from '../../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../../src/errors.ts';
 import {openSource} from '../../../src/input/source.ts';
 import {makeLayout} from '../../../src/run/layout/layout.ts';
@@ -122,7 +122,7 @@ async function planOf(
   said: string[],
   stdin: Buffer,
 ): Promise<Omit<Look, 'said' | 'altered'>> {
-  const {job} = jobFrom(inputs, {...flags, endpoint: 'embedded', score: 'none'}, '-', {});
+  const {job} = makeJobFromFlags(inputs, {...flags, endpoint: 'embedded', score: 'none'}, '-', {});
   const source = await openSource({
     ...job.settings,
     paths: job.inputs,
