@@ -5,7 +5,7 @@ import {bundle} from '../scripts/bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The modules by these names, such as `ledger/lookup`, together in one object. */
+/** The modules by these names, such as `ledger/lookup-outcome`, together in one object. */
 export async function fromSrc(...names) {
   // Beside node_modules, as packages are found from there.
   const directory = `${root}.dist-bench-${process.pid}`;

@@ -14,7 +14,7 @@ import {startService} from './service.mjs';
 
 const {Ledger, intelligenceLookup, AnswerStore} = await fromSrc(
   'ledger/run/ledger',
-  'ledger/lookup',
+  'ledger/lookup-outcome',
   'ledger/answers/store',
 );
 const rows = Number(process.env.MEMORY_ROWS ?? 200_000);

@@ -15,7 +15,7 @@ import {fileURLToPath} from 'node:url';
 import {fromSrc} from './from-src.mjs';
 
 const {intelligenceLookup, AnswerStore, scopeKey} = await fromSrc(
-  'ledger/lookup',
+  'ledger/lookup-outcome',
   'ledger/answers/store',
   'ledger/answers/store-file',
 );

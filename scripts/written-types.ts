@@ -149,6 +149,6 @@ function openList(choices: readonly unknown[]): Json {
 
 /** By file of src. */
 export const writtenTypes: Readonly<Record<string, string>> = {
-  'operations/answers.ts': writtenAnswers(),
+  'operations/answer-types.ts': writtenAnswers(),
   'library/job-input.ts': writtenSettings(),
 };

@@ -30,7 +30,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'fleet/chunk-queue.ts',
     'fleet/fleet.ts',
     'fleet/redis.ts',
-    'fleet/seal.ts',
+    'fleet/encryption.ts',
     'fleet/status.ts',
     'fleet/worker/metrics.ts',
     'fleet/worker/worker.ts',

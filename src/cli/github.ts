@@ -20,7 +20,7 @@ export async function annotateOutcome(outcome: RunOutcome<Said>, console: Consol
   try {
     const kind = nonFileKind(path);
     if (kind !== undefined) throw new Error(`it is ${kind}`);
-    const {buildReport} = await import('../report/build.ts');
+    const {buildReport} = await import('../report/build-report.ts');
     const {renderMarkdown} = await import('../report/render/markdown.ts');
     const used = statSync(path, {throwIfNoEntry: false})?.size ?? 0;
     appendFileSync(path, fitStepSummary(renderMarkdown(buildReport(outcome.summary)), used));

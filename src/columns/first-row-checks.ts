@@ -3,7 +3,7 @@ import {InputError} from '../input/input-error.ts';
 import {type InputFormat, type InputRecord, numberedColumns, type Row} from '../input/row.ts';
 import {describeExpectedCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
-import {codeAdvice} from '../lookup/codes.ts';
+import {codeAdvice} from '../lookup/code-meanings.ts';
 import {readCountryCell} from '../operations/country.ts';
 import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {

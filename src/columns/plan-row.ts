@@ -1,5 +1,11 @@
 import type {Row} from '../input/row.ts';
-import {type Broken, brokenLookup, type CellResult, type Lookup, lookupForRequest} from '../ledger/lookup.ts';
+import {
+  type Broken,
+  brokenLookup,
+  type CellResult,
+  type Lookup,
+  lookupForRequest,
+} from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';

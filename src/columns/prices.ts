@@ -1,7 +1,7 @@
 import type {Job} from '../job/job.ts';
 import {toThousandths} from '../job/money.ts';
-import {valueForOperation} from '../job/values.ts';
-import type {Lookup} from '../ledger/lookup.ts';
+import {valueForOperation} from '../job/setting-types.ts';
+import type {Lookup} from '../ledger/lookup-outcome.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
 /** Makes a function that gives a call's cost in thousandths of a credit. Verdicts for test actions are free. */

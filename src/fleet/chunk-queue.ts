@@ -2,7 +2,8 @@ import {randomBytes} from 'node:crypto';
 import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
-import {ChunkAdder} from './chunk-adds.ts';
+import {ChunkAdder} from './chunk-adder.ts';
+import type {Seal} from './encryption.ts';
 import {
   type Chunk,
   type ChunkAsk,
@@ -13,7 +14,6 @@ import {
   sealPurposes,
 } from './protocol.ts';
 import {type FleetPackages, isRedisRefusal, waitForClosing} from './redis.ts';
-import type {Seal} from './seal.ts';
 
 /**
  * A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller.

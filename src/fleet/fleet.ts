@@ -4,6 +4,7 @@ import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
 import {ChunkQueue, type CollectedAttempt} from './chunk-queue.ts';
+import {createSeal, type Seal} from './encryption.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
 import {CHUNK_VALUES, type ChunkReply, chooseChunkSize} from './protocol.ts';
@@ -17,7 +18,6 @@ import {
   writeRefusedError,
 } from './redis.ts';
 import {enterRoster, type Member, type Membership, protocolOf} from './roster.ts';
-import {createSeal, type Seal} from './seal.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;

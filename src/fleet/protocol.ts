@@ -5,7 +5,7 @@ import type {RedisLife} from './redis.ts';
 
 /**
  * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of
- * attempts, the encryption (`seal.ts`) and the names of lanes. Programs with the same number work together, so a
+ * attempts, the encryption (`encryption.ts`) and the names of lanes. Programs with the same number work together, so a
  * fleet can be upgraded without a stop. Within a version, messages only gain fields that the other side can ignore.
  */
 export const PROTOCOL_VERSION = 1;

@@ -4,9 +4,9 @@ import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {type Said, say, set} from '../sentence.ts';
+import type {Seal} from './encryption.ts';
 import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION} from './protocol.ts';
 import {replyReason} from './redis.ts';
-import type {Seal} from './seal.ts';
 
 /** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */
 const BEAT_MS = 2_000;

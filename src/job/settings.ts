@@ -1,11 +1,11 @@
 import {z} from 'zod';
+import {textList} from './setting-types.ts';
 import {callSettings} from './settings/call-settings.ts';
 import type {DeclaredSetting, SettingMeta, SettingUse} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';
 import {storeSettings} from './settings/store-settings.ts';
-import {textList} from './values.ts';
 
 /**
  * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that

@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import type {CellResult} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {pickFields, type TargetColumns} from '../output/columns.ts';
 import type {EnrichedObject} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';

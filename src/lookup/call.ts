@@ -1,14 +1,14 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
+import type {Rate} from '../job/setting-types.ts';
 import type {PublishedLimit} from '../job/settings/call-settings.ts';
-import type {Rate} from '../job/values.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import type {KnownAnswer, ValidityJudge} from '../ledger/answers/validity.ts';
-import type {Answer, CellResult, Lookup} from '../ledger/lookup.ts';
-import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/entry.ts';
+import type {Answer, CellResult, Lookup} from '../ledger/lookup-outcome.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
+import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/ledger-entry.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Streak} from './pace/canary.ts';
-import type {PolicySettings} from './policy.ts';
+import type {PolicySettings} from './retry-policy.ts';
 
 /** A planned cell that waits for its result. */
 export interface Waiter {

@@ -1,13 +1,13 @@
 import {randomInt} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Attempt} from '../client/attempt.ts';
-import type {UnaskedCode} from '../ledger/lookup.ts';
+import type {UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Operation} from '../operations/table.ts';
 import {type Call, findBoughtAnswer, type LookupOptions, type StopReason} from './call.ts';
 import {Lane, sumOfRates} from './lane.ts';
 import {perSecond} from './pace/rate-controller.ts';
 import {ServiceHealth} from './pace/service-health.ts';
-import {type Blame, type CallRefusal, retryMs} from './policy.ts';
+import {type Blame, type CallRefusal, retryMs} from './retry-policy.ts';
 
 /**
  * The one place that answers "may this call leave now?". A call takes a slot of its lane and waits for a permit of the

@@ -1,9 +1,9 @@
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
-import {rateWindowMs} from '../job/values.ts';
+import {rateWindowMs} from '../job/setting-types.ts';
 import type {Call, LaneSettings} from './call.ts';
 import {earnedInMs, isNearRate, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
-import type {CallRefusal} from './policy.ts';
+import type {CallRefusal} from './retry-policy.ts';
 
 /** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;

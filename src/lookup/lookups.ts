@@ -7,8 +7,8 @@ import {
   type Lookup,
   type Outcome,
   type UnaskedCode,
-} from '../ledger/lookup.ts';
-import type {LedgerEntry} from '../ledger/run/entry.ts';
+} from '../ledger/lookup-outcome.ts';
+import type {LedgerEntry} from '../ledger/run/ledger-entry.ts';
 import {TokenOccurrences} from '../ledger/run/repeated-tokens.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Call, LookupOptions, Waiter} from './call.ts';
@@ -21,7 +21,7 @@ import {
   nextStep,
   sendsLeft,
   stepWithoutSendsLeft,
-} from './policy.ts';
+} from './retry-policy.ts';
 
 const RECENT_BYTES = 4_194_304;
 

@@ -1,10 +1,10 @@
-import type {Answers} from './answers.ts';
+import type {Answers} from './answer-types.ts';
 import {email} from './email.ts';
 import {ip} from './ip.ts';
 import {phone} from './phone.ts';
 import {verify} from './verify.ts';
 
-export type {EmailData, IpData, PhoneData, VerifyData} from './answers.ts';
+export type {EmailData, IpData, PhoneData, VerifyData} from './answer-types.ts';
 
 export type Operation = keyof Answers;
 

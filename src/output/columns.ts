@@ -3,7 +3,7 @@ import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
 import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import {closestName} from '../job/did-you-mean.ts';
-import type {CellResult} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';

@@ -3,7 +3,7 @@ import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/ndjson-reader.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
-import type {CellResult} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';

@@ -1,4 +1,4 @@
-import {unaskedCodes} from '../ledger/lookup.ts';
+import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import {formatCount, formatPercent, pluralize} from './format.ts';
 import type {Section} from './model.ts';
 import {lookupTotal} from './run-record.ts';

@@ -8,12 +8,12 @@ import type {Job} from '../job/job.ts';
 import {toCredits} from '../job/money.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
-import type {CellResult, Lookup} from '../ledger/lookup.ts';
+import type {CellResult, Lookup} from '../ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
 import {TokenOccurrences} from '../ledger/run/repeated-tokens.ts';
 import type {LaneSettings} from '../lookup/call.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
-import {mostSends} from '../lookup/policy.ts';
+import {mostSends} from '../lookup/retry-policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {makeRunRecord, roundCredits} from '../report/run-record.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
@@ -26,7 +26,7 @@ import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import type {Mapping} from './layout/mapping.ts';
 import {type Account, findAccount, openBudgets} from './open/account.ts';
 import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
-import {planLanes} from './open/lanes.ts';
+import {planLanes} from './open/lane-rates.ts';
 import {readWholeList} from './rows/first-pass.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */

@@ -1,7 +1,7 @@
 import {type ExitCode, exitCodes, isSuccess} from '../errors.ts';
-import {unaskedCodes} from '../ledger/lookup.ts';
+import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import type {Refusals, Tally} from '../ledger/run/tally.ts';
-import {policyNumbers} from '../lookup/policy.ts';
+import {policyNumbers} from '../lookup/retry-policy.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';

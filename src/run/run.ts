@@ -4,7 +4,7 @@ import {isReadOnce} from '../input/bytes/raw.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
-import {resolveUntil} from '../job/settings/until.ts';
+import {resolveUntil} from '../job/settings/time-limit.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {countAsked, countFailures, hasAnswers} from './counts/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';

@@ -16,12 +16,12 @@ import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import {createRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {createUnaskedWarning, type LookupNeeds, openConnection} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY, planLanes} from './open/lanes.ts';
+import {DEFAULT_CONCURRENCY, planLanes} from './open/lane-rates.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {readWholeList} from './rows/first-pass.ts';
 import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
-import {beginOrResumeRun, type RunIdentity} from './state/begin-session.ts';
+import {beginOrResumeRun, type RunIdentity} from './state/begin-or-resume.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
 import type {RunContext, Stopper} from './stop.ts';
 

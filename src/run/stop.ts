@@ -23,7 +23,7 @@ import {type Counters, countFailures, hasAnswers} from './counts/counters.ts';
 import type {Counted, End} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
-import type {RunIdentity} from './state/begin-session.ts';
+import type {RunIdentity} from './state/begin-or-resume.ts';
 
 /** Why a run ends before its input does. */
 export interface Stop<Message = string> extends End {

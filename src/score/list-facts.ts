@@ -3,7 +3,7 @@ import {createCellReader, requireColumn, type Target} from '../columns/targets.t
 import {IN_LIST, type Query, type Sqlite} from '../disk/sqlite.ts';
 import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import {hashKey, type Lookup} from '../ledger/lookup.ts';
+import {hashKey, type Lookup} from '../ledger/lookup-outcome.ts';
 import {canonicalMailbox} from '../operations/mail/mail-providers.ts';
 import type {Reference} from './language/expression.ts';
 import {type SharedCounts, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';

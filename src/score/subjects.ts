@@ -1,6 +1,6 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import type {CellResult} from '../ledger/lookup.ts';
+import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import {type Condition, compileCondition, type Decision, fieldReader} from './language/condition.ts';
 import type {ReadValue} from './language/engine.ts';

@@ -10,6 +10,7 @@ import {
 } from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
 import {type OpenData, openData} from './data/open-data.ts';
+import {describeSources} from './data-sources.ts';
 import {type AppParts, createApp} from './http/app.ts';
 import {Practice} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
@@ -20,7 +21,6 @@ import {answersPath, createGivenAnswers} from './intelligence/given-answers.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
-import {describeSources} from './sources.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
 import {
@@ -33,10 +33,10 @@ import {
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
+export {describeLeftOut} from './data-sources.ts';
 export {readGivenAnswers} from './intelligence/given-answers.ts';
 export type {ServiceOptions} from './options.ts';
 export {ServiceSetupError} from './setup-error.ts';
-export {describeLeftOut} from './sources.ts';
 
 /** A running service. */
 export interface Service {

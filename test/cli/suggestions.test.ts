@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import iconv from 'iconv-lite';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {type CodeText, callCodes} from '../../src/lookup/codes.ts';
+import {type CodeText, callCodes} from '../../src/lookup/code-meanings.ts';
 import {type Service, startService} from '../e2e/service.ts';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

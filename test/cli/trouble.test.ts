@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {formatTroubles} from '../../src/cli/terminal/trouble.ts';
 import type {Settings} from '../../src/job/settings.ts';
-import {codeMeaning} from '../../src/lookup/codes.ts';
+import {codeMeaning} from '../../src/lookup/code-meanings.ts';
 
 const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}};
 

@@ -1,7 +1,7 @@
 import {createServer} from 'node:tls';
 import {vi} from 'vitest';
+import {createSeal} from '../../src/fleet/encryption.ts';
 import {enterRoster} from '../../src/fleet/roster.ts';
-import {createSeal} from '../../src/fleet/seal.ts';
 import {makeCertificate} from '../support/cert.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 import {accountFile, type Case, type End, type Place} from './case.ts';

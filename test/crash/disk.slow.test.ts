@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import {afterEach, expect, test, vi} from 'vitest';
-import {KEY_LENGTH} from '../../src/ledger/lookup.ts';
+import {KEY_LENGTH} from '../../src/ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
 import {RowMatcher} from '../../src/output/earlier/pairs.ts';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';

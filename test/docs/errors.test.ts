@@ -1,7 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {unaskedCodes} from '../../src/ledger/lookup.ts';
-import {INTERRUPTED_CODE} from '../../src/ledger/run/entry.ts';
+import {unaskedCodes} from '../../src/ledger/lookup-outcome.ts';
+import {INTERRUPTED_CODE} from '../../src/ledger/run/ledger-entry.ts';
 import {
   callCodes,
   codeAdvice,
@@ -9,14 +9,14 @@ import {
   rejectCodes,
   skipCodes,
   valueAdvice,
-} from '../../src/lookup/codes.ts';
+} from '../../src/lookup/code-meanings.ts';
 import {repairCodes} from '../../src/operations/cell.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 import {errorCodes} from '../codes/error-codes.ts';
 import {textOf} from './blocks.ts';
 
 const path = new URL('../../docs/errors.md', import.meta.url).pathname;
-const MARK = '<!-- codes: what follows is made from src/lookup/codes.ts and src/operations -->\n';
+const MARK = '<!-- codes: what follows is made from src/lookup/code-meanings.ts and src/operations -->\n';
 const BEGIN = '<!-- errors: this list is made from src/error-codes.json -->\n';
 const END = '<!-- end of errors -->\n';
 const read = () => readFileSync(path, 'utf8');

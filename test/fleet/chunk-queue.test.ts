@@ -5,6 +5,7 @@ import type {Redis} from 'ioredis';
 import {pino} from 'pino';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
+import {createSeal} from '../../src/fleet/encryption.ts';
 import {
   type Chunk,
   KEY_PREFIX,
@@ -13,7 +14,6 @@ import {
   sealPurposes,
 } from '../../src/fleet/protocol.ts';
 import {connectRedis, loadPackages, RedisLife} from '../../src/fleet/redis.ts';
-import {createSeal} from '../../src/fleet/seal.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';

@@ -1,7 +1,7 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {FleetLane, type LeavingValue} from '../../src/fleet/fleet-lane.ts';
 import {type Chunk, chooseChunkSize} from '../../src/fleet/protocol.ts';
-import type {Rate} from '../../src/job/values.ts';
+import type {Rate} from '../../src/job/setting-types.ts';
 import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
 
 beforeEach(() => {

@@ -1,5 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test, vi} from 'vitest';
+import {createSeal} from '../../src/fleet/encryption.ts';
 import {Fleet, type FleetOptions} from '../../src/fleet/fleet.ts';
 import {
   type Chunk,
@@ -16,7 +17,6 @@ import {
   type MemberOptions,
   protocolOf,
 } from '../../src/fleet/roster.ts';
-import {createSeal} from '../../src/fleet/seal.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';

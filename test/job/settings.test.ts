@@ -4,9 +4,9 @@ import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {checkSettings, createSettingLocator, readJobFile} from '../../src/job/parse.ts';
+import {rejectionAgeMs} from '../../src/job/setting-types.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
-import {rejectionAgeMs} from '../../src/job/values.ts';
 import {parseYaml} from '../../src/job/yaml.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {resolveUntil} from '../../src/job/settings/until.ts';
+import {resolveUntil} from '../../src/job/settings/time-limit.ts';
 
 test.each([
   ['later today', '06:00', 'UTC', '2031-05-06T02:00:00Z', '2031-05-06T06:00:00Z'],

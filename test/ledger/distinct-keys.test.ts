@@ -1,6 +1,6 @@
 import {expect, test, vi} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import {intelligenceLookup} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup} from '../../src/ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
 
 /** Keys that begin with the same four bytes, have the next four in common, or have zeros there. */

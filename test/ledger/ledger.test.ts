@@ -2,19 +2,19 @@ import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, write
 import {expect, test, vi} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
-import type {Outcome} from '../../src/ledger/lookup.ts';
+import type {Outcome} from '../../src/ledger/lookup-outcome.ts';
+import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
 import {
   addDoubt,
   type BookedAttempt,
   type LedgerEntry,
   newEntry,
   noAttempts,
-} from '../../src/ledger/run/entry.ts';
-import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
+} from '../../src/ledger/run/ledger-entry.ts';
 import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
 import {zeroRunCounts} from '../../src/ledger/run/spending.ts';
 import {hasOperationAnswer} from '../../src/ledger/run/tally.ts';
-import {historyAfterAttempt} from '../../src/lookup/policy.ts';
+import {historyAfterAttempt} from '../../src/lookup/retry-policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();

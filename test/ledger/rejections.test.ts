@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {newEntry, noAttempts} from '../../src/ledger/run/entry.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
+import {newEntry, noAttempts} from '../../src/ledger/run/ledger-entry.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();

@@ -1,6 +1,6 @@
 import {afterEach, beforeEach, expect, it, vi} from 'vitest';
 import {enrich} from '../../src/index.ts';
-import {policyNumbers} from '../../src/lookup/policy.ts';
+import {policyNumbers} from '../../src/lookup/retry-policy.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {until} from '../support/until.ts';
 import {address, bySpeed, startProgram} from './program.ts';

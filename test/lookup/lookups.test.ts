@@ -1,7 +1,12 @@
 import {afterEach, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {AnswerStore} from '../../src/ledger/answers/store.ts';
-import {type CellResult, intelligenceLookup, type Lookup, lookupForRequest} from '../../src/ledger/lookup.ts';
+import {
+  type CellResult,
+  intelligenceLookup,
+  type Lookup,
+  lookupForRequest,
+} from '../../src/ledger/lookup-outcome.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import type {LaneSettings, LookupOptions, Waiter} from '../../src/lookup/call.ts';
 import {Gate} from '../../src/lookup/gate.ts';

@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 
 /** What is decided without asking anybody … */
 const decisions = [
-  'src/lookup/policy.ts',
+  'src/lookup/retry-policy.ts',
   'src/client/classify.ts',
   'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
   'src/lookup/pace/{pace-headers,circuit-breaker,rate-controller,canary,throttle-gate}.ts',

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {makeTargets} from '../../src/columns/targets.ts';
-import type {CellResult} from '../../src/ledger/lookup.ts';
+import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {
   type AnswerField,

@@ -1,6 +1,6 @@
 import {makeTargets} from '../../src/columns/targets.ts';
 import type {InputFormat, TextRow} from '../../src/input/row.ts';
-import type {CellResult} from '../../src/ledger/lookup.ts';
+import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
 import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';

@@ -5,7 +5,7 @@ import {pathToFileURL} from 'node:url';
 import axe from 'axe-core';
 import playwright from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {buildReport} from '../../src/report/build.ts';
+import {buildReport} from '../../src/report/build-report.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {chromiumPath, lacks} from '../support/real-parts.ts';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {buildReport} from '../../src/report/build.ts';
+import {buildReport} from '../../src/report/build-report.ts';
 import type {RiskCounts, Summary} from '../../src/report/summary.ts';
 import {fullSummary} from './summaries.ts';
 

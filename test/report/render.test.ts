@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {buildReport} from '../../src/report/build.ts';
+import {buildReport} from '../../src/report/build-report.ts';
 import {
   formatBytes,
   formatCount,

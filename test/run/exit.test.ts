@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {exitCodes} from '../../src/errors.ts';
-import type {UnaskedCode} from '../../src/ledger/lookup.ts';
+import type {UnaskedCode} from '../../src/ledger/lookup-outcome.ts';
 import {emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
 import {endOfCompletedRun, exceedsLimit} from '../../src/run/exit.ts';

@@ -1,7 +1,7 @@
 import {makeTargets, type Target} from '../../src/columns/targets.ts';
 import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {ScoreRules} from '../../src/job/settings/score-rules.ts';
-import type {CellResult} from '../../src/ledger/lookup.ts';
+import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compileCondition, fieldReader} from '../../src/score/language/condition.ts';
 import {createConditionChecker} from '../../src/score/language/expression.ts';

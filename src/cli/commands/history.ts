@@ -1,9 +1,9 @@
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {parseDuration} from '../../job/values.ts';
+import {parseDuration} from '../../job/setting-types.ts';
 import {csvTable} from '../../output/csv-line.ts';
 import {formatAmount, formatMoney, formatPercent} from '../../report/format.ts';
 import {makeRunRecord, type RunRecord, roundCredits} from '../../report/run-record.ts';
-import {type Grouping, type Spend, sumSpending} from '../../report/spend.ts';
+import {type Grouping, type Spend, sumSpending} from '../../report/spend-report.ts';
 import type {Summary} from '../../report/summary.ts';
 import {earlierRuns, historyDirectory} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';

@@ -1,6 +1,6 @@
 import {BulkEnrichError, exitCodes, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {mostSends} from '../../lookup/policy.ts';
+import {mostSends} from '../../lookup/retry-policy.ts';
 import {formatPercent} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';

@@ -1,5 +1,5 @@
 import {readKey} from '../../job/secrets/api-key.ts';
-import {durationBetween, rateSetting, shareSetting, wholeNumber} from '../../job/values.ts';
+import {durationBetween, rateSetting, shareSetting, wholeNumber} from '../../job/setting-types.ts';
 import type {ServiceOptions} from '../../service/start.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';

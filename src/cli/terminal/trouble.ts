@@ -1,5 +1,5 @@
 import type {Settings} from '../../job/settings.ts';
-import {codeAdvice, codeMeaning} from '../../lookup/codes.ts';
+import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
 import {formatCount, wrapText} from './lines.ts';
 
 const NAMED_ROWS = 5;

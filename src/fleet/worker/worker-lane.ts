@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
-import {requestedWaitMs} from '../../lookup/policy.ts';
+import {requestedWaitMs} from '../../lookup/retry-policy.ts';
 import type {FleetLimits} from '../limits.ts';
 import {type Chunk, type ChunkAsk, type ChunkPace, type ChunkReply, RATE_SHARE} from '../protocol.ts';
 

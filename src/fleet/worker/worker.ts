@@ -4,6 +4,7 @@ import type {Redis} from 'ioredis';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
+import {createSeal, type Seal} from '../encryption.ts';
 import {FleetLimits} from '../limits.ts';
 import {
   CHUNK_VALUES,
@@ -25,7 +26,6 @@ import {
   writeRefusedError,
 } from '../redis.ts';
 import {enterRoster, type Member, type Membership, protocolOf} from '../roster.ts';
-import {createSeal, type Seal} from '../seal.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {rateSetting, shareSetting, strictShape, wholeNumber, withConversion} from '../values.ts';
+import {rateSetting, shareSetting, strictShape, wholeNumber, withConversion} from '../setting-types.ts';
 import {storeSettings} from './store-settings.ts';
 
 const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';

@@ -7,10 +7,10 @@ import {
   redisUrlSetting,
   textList,
   wholeNumber,
-} from '../values.ts';
+} from '../setting-types.ts';
 import {costSetting} from './cost.ts';
 import {declareGroup} from './declare.ts';
-import {untilSetting} from './until.ts';
+import {untilSetting} from './time-limit.ts';
 
 const callSetting = declareGroup('Calls');
 const limitSetting = declareGroup('Limits');

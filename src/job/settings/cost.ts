@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {operationNames, perOperation} from '../../operations/table.ts';
 import {isExact} from '../money.ts';
-import {type PerOperation, parsePairs, strictShape, textOrNumber, withConversion} from '../values.ts';
+import {type PerOperation, parsePairs, strictShape, textOrNumber, withConversion} from '../setting-types.ts';
 
 /** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};

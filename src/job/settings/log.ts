@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {textList, withConversion} from '../values.ts';
+import {textList, withConversion} from '../setting-types.ts';
 
 const formats = ['json', 'text'] as const;
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -3,7 +3,7 @@ import {isInternational, listCountryNames, parsePhoneCountry} from '../../operat
 import {operations, perIntelligence} from '../../operations/table.ts';
 import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
 import {closestName} from '../did-you-mean.ts';
-import {columnChoices, parsePairs, strictShape, textList, withConversion} from '../values.ts';
+import {columnChoices, parsePairs, strictShape, textList, withConversion} from '../setting-types.ts';
 import {declareGroup} from './declare.ts';
 
 const serviceSetting = declareGroup('Service');

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {isUrl} from '../paths.ts';
-import {parseShare, textOrNumber, withConversion} from '../values.ts';
+import {parseShare, textOrNumber, withConversion} from '../setting-types.ts';
 import {declareGroup} from './declare.ts';
 import {logSetting} from './log.ts';
 import {scoreRules} from './score-rules.ts';

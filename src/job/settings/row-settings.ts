@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {formatNames} from '../name-endings.ts';
-import {wholeNumber} from '../values.ts';
+import {wholeNumber} from '../setting-types.ts';
 import {declareGroup} from './declare.ts';
 
 const rowsSetting = declareGroup('Rows');

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {strictShape} from '../values.ts';
+import {strictShape} from '../setting-types.ts';
 
 const reasonCode = z
   .string()

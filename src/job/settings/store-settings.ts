@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {agesSetting, durationBetween, textOrNumber, withConversion} from '../values.ts';
+import {agesSetting, durationBetween, textOrNumber, withConversion} from '../setting-types.ts';
 import {declareGroup} from './declare.ts';
 
 const storeSetting = declareGroup('Answer store');

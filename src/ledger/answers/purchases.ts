@@ -1,4 +1,4 @@
-import type {LookupKey} from '../lookup.ts';
+import type {LookupKey} from '../lookup-outcome.ts';
 
 /** Values that runs of this process are buying, each with the other runs that are told when its purchase has ended. */
 const underWay = new Map<string, Set<() => void>>();

@@ -4,8 +4,8 @@ import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {IN_LIST, type Query, Sqlite, type Statement, toListParameter} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {type Answer, hashKey} from '../lookup.ts';
-import type {KeyedAnswer} from '../run/entry.ts';
+import {type Answer, hashKey} from '../lookup-outcome.ts';
+import type {KeyedAnswer} from '../run/ledger-entry.ts';
 
 export const STORE_FILE = 'answers.db';
 

@@ -1,5 +1,5 @@
 import type {Operation} from '../../operations/table.ts';
-import type {Answer, LookupKey, Outcome} from '../lookup.ts';
+import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
 
 /** For how long an operation's answers are valid, in milliseconds. */
 export interface ValidityTerm {

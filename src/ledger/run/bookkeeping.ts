@@ -1,4 +1,4 @@
-import {isStorable} from '../lookup.ts';
+import {isStorable} from '../lookup-outcome.ts';
 import {Budget, type CreditLimits} from './budget.ts';
 import {
   type BookedAttempt,
@@ -7,7 +7,7 @@ import {
   leaseOfDispatchNumber,
   noAttempts,
   type Reservation,
-} from './entry.ts';
+} from './ledger-entry.ts';
 import {markCallInterrupted} from './ledger-rows.ts';
 import type {RunCounts} from './spending.ts';
 import {countBooked, countInterruptedCalls, emptyTally, type Tally} from './tally.ts';

@@ -1,7 +1,7 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Charge} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
-import type {Reservation} from './entry.ts';
+import type {Reservation} from './ledger-entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
 import {type RunCounts, totalSpending, zeroSpending} from './spending.ts';
 

@@ -1,6 +1,6 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
 import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
-import {KEY_LENGTH} from '../lookup.ts';
+import {KEY_LENGTH} from '../lookup-outcome.ts';
 
 /** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; others go to a file. */
 const MOST_SLOTS = 2 ** 23;

@@ -1,6 +1,6 @@
 import type {Operation} from '../../operations/table.ts';
-import type {Answer} from '../lookup.ts';
-import {type KeyedAnswer, type LedgerEntry, leaseOfDispatchNumber} from './entry.ts';
+import type {Answer} from '../lookup-outcome.ts';
+import {type KeyedAnswer, type LedgerEntry, leaseOfDispatchNumber} from './ledger-entry.ts';
 import {keyedAnswerOfEntry, type LedgerStatements, readEntry} from './ledger-rows.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
 

@@ -1,6 +1,6 @@
 import {IN_LIST, type Sqlite, type SqlRow, type SqlValue, toListParameter} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import type {Answer, Outcome} from '../lookup.ts';
+import type {Answer, Outcome} from '../lookup-outcome.ts';
 import {
   addDoubt,
   dispatchNumber,
@@ -11,7 +11,7 @@ import {
   newEntry,
   noAttempts,
   type Reservation,
-} from './entry.ts';
+} from './ledger-entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
 import {type RunCounts, zeroRunCounts} from './spending.ts';
 

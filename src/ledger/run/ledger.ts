@@ -1,7 +1,7 @@
 import {SpareFile} from '../../disk/reserved-space.ts';
 import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
-import {isStorable, type LookupKey, type Outcome} from '../lookup.ts';
+import {isStorable, type LookupKey, type Outcome} from '../lookup-outcome.ts';
 import {Bookkeeping} from './bookkeeping.ts';
 import {
   type Budget,
@@ -11,6 +11,7 @@ import {
   runAllCollectingErrors,
   saveBudgetHolder,
 } from './budget.ts';
+import {judgeRejections} from './judge-rejections.ts';
 import {
   type BookedAttempt,
   type KeyedAnswer,
@@ -18,8 +19,7 @@ import {
   newEntry,
   noAttempts,
   type Reservation,
-} from './entry.ts';
-import {judgeRejections} from './judge-rejections.ts';
+} from './ledger-entry.ts';
 import {
   openLedgerFile,
   orThrowLedgerError,

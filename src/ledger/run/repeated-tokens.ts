@@ -1,4 +1,4 @@
-import {hashKey, type Lookup} from '../lookup.ts';
+import {hashKey, type Lookup} from '../lookup-outcome.ts';
 
 /** Maximum number of repeated values that are remembered. Others are followed from their first occurrence. */
 const MOST = 100_000;

@@ -1,6 +1,6 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
-import {type BookedAttempt, INTERRUPTED_CODE} from './entry.ts';
+import {type BookedAttempt, INTERRUPTED_CODE} from './ledger-entry.ts';
 
 /** Distinct values of an operation that the service refused in a row, without an answer in between. */
 export interface Refusals {

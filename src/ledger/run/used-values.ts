@@ -1,6 +1,6 @@
-import {BitSet} from '../bits.ts';
-import {isStorable, type Outcome} from '../lookup.ts';
-import type {LedgerEntry} from './entry.ts';
+import {BitSet} from '../bit-set.ts';
+import {isStorable, type Outcome} from '../lookup-outcome.ts';
+import type {LedgerEntry} from './ledger-entry.ts';
 import type {Tally} from './tally.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type Refusals, type RefusalTally, zeroRefusals} from '../../ledger/run/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
-import {policyNumbers as numbers} from '../policy.ts';
+import {policyNumbers as numbers} from '../retry-policy.ts';
 
 /** Refusals of many values in a row: too many for the values to be the reason. */
 export interface Streak extends Readonly<Refusals> {

@@ -1,5 +1,5 @@
 import type {Attempt} from '../../client/attempt.ts';
-import type {ValueHistory} from '../../ledger/run/entry.ts';
+import type {ValueHistory} from '../../ledger/run/ledger-entry.ts';
 import {
   type Blame,
   backoffMs,
@@ -7,7 +7,7 @@ import {
   policyNumbers as numbers,
   type PolicySettings,
   sendsLeft,
-} from '../policy.ts';
+} from '../retry-policy.ts';
 
 export interface BreakerOptions {
   readonly maxOutageMs: number;

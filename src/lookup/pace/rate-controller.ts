@@ -1,4 +1,4 @@
-import type {Rate} from '../../job/values.ts';
+import type {Rate} from '../../job/setting-types.ts';
 
 /**
  * Constants of the algorithm CUBIC (RFC 9438), applied to the rate of calls, as in the adaptive mode of AWS's

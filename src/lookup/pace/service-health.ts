@@ -2,7 +2,7 @@ import type {Attempt, PaceHeaders} from '../../client/attempt.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import type {Call, LookupOptions, Pause, StopReason} from '../call.ts';
-import {type Blame, policyNumbers as numbers, requestedWaitMs, throttleMs} from '../policy.ts';
+import {type Blame, policyNumbers as numbers, requestedWaitMs, throttleMs} from '../retry-policy.ts';
 import {Canary, type Streak} from './canary.ts';
 import {CircuitBreaker, type OpenTasks} from './circuit-breaker.ts';
 import {parseQuota} from './pace-headers.ts';

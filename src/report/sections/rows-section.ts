@@ -1,4 +1,4 @@
-import {codeMeaning} from '../../lookup/codes.ts';
+import {codeMeaning} from '../../lookup/code-meanings.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {operationTitle} from '../../operations/table.ts';
 import {formatCount, formatPercent, pluralize} from '../format.ts';

@@ -1,6 +1,6 @@
 import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
-import {type CellResult, isUnasked, type UnaskedCode} from '../../ledger/lookup.ts';
+import {type CellResult, isUnasked, type UnaskedCode} from '../../ledger/lookup-outcome.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type AnswerField, getAtPath, type TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';

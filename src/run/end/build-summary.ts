@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {createOperationPricer} from '../../columns/prices.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits} from '../../job/money.ts';
-import {unaskedCodes} from '../../ledger/lookup.ts';
+import {unaskedCodes} from '../../ledger/lookup-outcome.ts';
 import {type SpendingByOperation, totalSpending, zeroSpending} from '../../ledger/run/spending.ts';
 import {emptyTally, latencyPercentile, type Tally, totalOfTally} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
@@ -17,7 +17,7 @@ import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {Session} from '../session.ts';
-import {ownRun} from '../state/begin-session.ts';
+import {ownRun} from '../state/begin-or-resume.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
 import {mapByOperation, spendingSummary} from './history.ts';
 

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {policyNumbers} from '../../lookup/policy.ts';
+import {policyNumbers} from '../../lookup/retry-policy.ts';
 import {formatCount, pluralize} from '../../report/format.ts';
 import {summaryText} from '../../report/safe-text.ts';
 import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/sentences.ts';

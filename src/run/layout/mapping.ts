@@ -31,7 +31,7 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
-import type {ColumnChoice} from '../../job/values.ts';
+import type {ColumnChoice} from '../../job/setting-types.ts';
 import type {CellRules} from '../../operations/cell.ts';
 import {isInternational} from '../../operations/country.ts';
 import {

@@ -14,7 +14,7 @@ import {PeriodBudget, refundBlocks} from '../../ledger/account/period-budget.ts'
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {type Scope, scopeKey} from '../../ledger/answers/store-file.ts';
 import type {LedgerOptions} from '../../ledger/run/ledger.ts';
-import {chargeOfAttempt} from '../../lookup/policy.ts';
+import {chargeOfAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';

@@ -3,7 +3,7 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {parseDuration, rejectionAgeMs, valueForOperation} from '../../job/values.ts';
+import {parseDuration, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
 import {AnswerStore, type OwnAnswers} from '../../ledger/answers/store.ts';
 import {pruneStoreFile} from '../../ledger/answers/upkeep.ts';
 import {longestUsableAgeMs, type ValidityJudge, type ValidityTerm} from '../../ledger/answers/validity.ts';

@@ -7,19 +7,19 @@ import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits} from '../../job/money.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
-import {isStorable, lookupForRequest} from '../../ledger/lookup.ts';
-import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/entry.ts';
+import {isStorable, lookupForRequest} from '../../ledger/lookup-outcome.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
+import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/ledger-entry.ts';
 import {nextOccurrenceKey} from '../../ledger/run/repeated-tokens.ts';
 import {totalSpending} from '../../ledger/run/spending.ts';
-import {chargeOfAttempt, historyAfterAttempt, nextStep} from '../../lookup/policy.ts';
+import {chargeOfAttempt, historyAfterAttempt, nextStep} from '../../lookup/retry-policy.ts';
 import {say, set} from '../../sentence.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunContext} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
 import type {LookupNeeds} from './connection.ts';
-import {sharedRate} from './lanes.ts';
+import {sharedRate} from './lane-rates.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
@@ -35,7 +35,7 @@ export async function joinFleet(
       say`A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one ${set('rate')} for all operations.`,
     );
   const {Fleet} = await import('../../fleet/fleet.ts');
-  const {sealingSecret} = await import('../../fleet/seal.ts');
+  const {sealingSecret} = await import('../../fleet/encryption.ts');
   return Fleet.join({
     redisUrl,
     runId: fleetId,

@@ -1,6 +1,6 @@
 import {listRepairs, type PlannedCell} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
-import {brokenLookup, type CellResult, type Lookup} from '../../ledger/lookup.ts';
+import {brokenLookup, type CellResult, type Lookup} from '../../ledger/lookup-outcome.ts';
 import type {Waiter} from '../../lookup/call.ts';
 import type {Lookups} from '../../lookup/lookups.ts';
 import {RowsError} from '../io.ts';

@@ -1,5 +1,5 @@
 import {dropMistypedFields} from '../../client/answer-fields.ts';
-import type {CellResult} from '../../ledger/lookup.ts';
+import type {CellResult} from '../../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../../lookup/outcome-cache.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
 

@@ -1,5 +1,5 @@
 import type {InputRecord} from '../../input/row.ts';
-import type {CellResult} from '../../ledger/lookup.ts';
+import type {CellResult} from '../../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../../operations/cell.ts';
 
 /** A record on its way to the output. `results` fills as answers arrive. */

@@ -3,7 +3,7 @@ import type {FileDigest} from '../../disk/digest.ts';
 import {CodedError, describeUnforeseenError} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {packageVersion} from '../../job/version.ts';
-import {brokenLookup} from '../../ledger/lookup.ts';
+import {brokenLookup} from '../../ledger/lookup-outcome.ts';
 import {rejectLine} from '../../output/csv-line.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';

@@ -16,7 +16,7 @@ import {settingsDigest} from '../identity.ts';
 import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import type {Stopper} from '../stop.ts';
-import {listOtherRuns} from './begin-session.ts';
+import {listOtherRuns} from './begin-or-resume.ts';
 import {removeTemporaryLeftovers} from './job-files.ts';
 import {closeRunDirectory, forgetLedger, peekState, type RunDirectory, withLedger} from './run-directory.ts';
 

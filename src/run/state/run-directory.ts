@@ -16,7 +16,7 @@ import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
 import {partialFiles, type RunFiles} from '../destination/publish.ts';
 import {scopeKeyOfJob} from '../identity.ts';
-import type {RunIdentity} from './begin-session.ts';
+import type {RunIdentity} from './begin-or-resume.ts';
 import {DAMAGED_SUFFIX, LEDGER_FILE, ledgerFiles, resolveRealPaths, stateFiles} from './job-files.ts';
 
 /** A directory whose lock a run holds. */

@@ -1,8 +1,8 @@
 import {getSystemErrorMap} from 'node:util';
 import {z} from 'zod';
 import {closestName} from '../../job/did-you-mean.ts';
-import type {CellResult} from '../../ledger/lookup.ts';
-import {callCodes, skipCodes} from '../../lookup/codes.ts';
+import type {CellResult} from '../../ledger/lookup-outcome.ts';
+import {callCodes, skipCodes} from '../../lookup/code-meanings.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
 

@@ -1,7 +1,7 @@
 import {chmodSync, existsSync, renameSync, statSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {openStoreFile, STORE_FILE, StoreFile} from '../../../src/ledger/answers/store-file.ts';
-import type {Answer} from '../../../src/ledger/lookup.ts';
+import type {Answer} from '../../../src/ledger/lookup-outcome.ts';
 import {newDirectory} from '../../support/new-directory.ts';
 import {withFs} from '../../support/with-fs.ts';
 

@@ -6,7 +6,7 @@ import {
   longestUsableAgeMs,
   type ValidityTerm,
 } from '../../../src/ledger/answers/validity.ts';
-import {intelligenceLookup, type Outcome} from '../../../src/ledger/lookup.ts';
+import {intelligenceLookup, type Outcome} from '../../../src/ledger/lookup-outcome.ts';
 import {perOperation} from '../../../src/operations/table.ts';
 
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {Attempt} from '../../../src/client/attempt.ts';
 import {type RefusalTally, zeroRefusals} from '../../../src/ledger/run/tally.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
-import {policyNumbers} from '../../../src/lookup/policy.ts';
+import {policyNumbers} from '../../../src/lookup/retry-policy.ts';
 
 const {refusalStreak, canaryInFlight} = policyNumbers;
 const heard = {latencyMs: 1, pace: {limits: {}}};

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {noAttempts} from '../../../src/ledger/run/entry.ts';
+import {noAttempts} from '../../../src/ledger/run/ledger-entry.ts';
 import {CircuitBreaker} from '../../../src/lookup/pace/circuit-breaker.ts';
-import {policyNumbers} from '../../../src/lookup/policy.ts';
+import {policyNumbers} from '../../../src/lookup/retry-policy.ts';
 
 const MINUTE = policyNumbers.patienceMs;
 const ambiguous = (status?: number) =>

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Row} from '../../../src/input/row.ts';
-import type {CellResult} from '../../../src/ledger/lookup.ts';
+import type {CellResult} from '../../../src/ledger/lookup-outcome.ts';
 import type {EnrichedRow} from '../../../src/output/encoder.ts';
 import {
   type Counters,

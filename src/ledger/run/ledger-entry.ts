@@ -1,6 +1,6 @@
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Charge} from '../../job/settings/cost.ts';
-import type {Answer, LookupKey, Outcome} from '../lookup.ts';
+import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED_CODE = 'interrupted';

@@ -1,5 +1,5 @@
 import type {Job} from '../../job/job.ts';
-import type {Rate} from '../../job/values.ts';
+import type {Rate} from '../../job/setting-types.ts';
 import type {LaneSettings} from '../../lookup/call.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import type {Operation} from '../../operations/table.ts';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {Outcome} from '../../src/ledger/lookup.ts';
+import type {Outcome} from '../../src/ledger/lookup-outcome.ts';
 
 test('a bought outcome has its time, and one without a time is not an answer', () => {
   const outcomes: Outcome[] = [

@@ -1,7 +1,7 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, Cost} from '../job/settings/cost.ts';
-import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
-import {addDoubt, type ValueHistory} from '../ledger/run/entry.ts';
+import type {Outcome, UnaskedCode} from '../ledger/lookup-outcome.ts';
+import {addDoubt, type ValueHistory} from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {parseQuota, parseRetryAfter} from './pace/pace-headers.ts';
 

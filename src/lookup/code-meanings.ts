@@ -1,5 +1,5 @@
 import type {RejectReason} from '../input/row.ts';
-import type {SkipCode} from '../ledger/lookup.ts';
+import type {SkipCode} from '../ledger/lookup-outcome.ts';
 import {repairCodes} from '../operations/cell.ts';
 import {operationNames, operations} from '../operations/table.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
 import type {Cost} from '../../src/job/settings/cost.ts';
-import {noAttempts} from '../../src/ledger/run/entry.ts';
+import {noAttempts} from '../../src/ledger/run/ledger-entry.ts';
 import {
   type Blame,
   backoffMs,
@@ -15,7 +15,7 @@ import {
   requestedWaitMs,
   retryMs,
   throttleMs,
-} from '../../src/lookup/policy.ts';
+} from '../../src/lookup/retry-policy.ts';
 
 const settings: PolicySettings = {
   resends: 2,

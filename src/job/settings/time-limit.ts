@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {parseDuration, withConversion} from '../values.ts';
+import {parseDuration, withConversion} from '../setting-types.ts';
 
 /** When a run stops making calls: some time after the command's start (`afterMs`), or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
