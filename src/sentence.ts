@@ -78,7 +78,7 @@ export function set(name: string, value?: string | boolean): SettingNamed {
   return new SettingNamed(name, value);
 }
 
-/** The settings that these flags give: `--no-header --ip 'last ip'`. */
+/** The settings that flags give, each for a sentence. `flags`: words such as `--no-header --ip 'last ip'`. */
 export function settingsOfFlags(flags: readonly string[]): SettingNamed[] {
   const words = flags.values();
   return Array.from(words, flag => {

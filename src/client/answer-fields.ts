@@ -30,7 +30,7 @@ export function readFields(
   return {kept, data: used, unknownFields: [...odd.unknownFields], wrongTypes: [...odd.wrongTypes]};
 }
 
-/** Returns a kept answer without its fields of a wrong type. */
+/** Returns a parsed answer without its fields of a wrong type. */
 export function dropMistypedFields(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];
   return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;

@@ -35,7 +35,7 @@ export interface Job {
   readonly date?: string | undefined;
   /** Earlier days whose runs of this job never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** Milliseconds since the epoch at which calls end (`until`). Set when the command begins. */
+  /** Milliseconds since the epoch at which calls end (`until`). Set by `run`, one moment for all days. */
   readonly untilMs?: number | undefined;
 }
 
@@ -81,6 +81,8 @@ export interface JobSource
 }
 
 /**
+ * Fills in a job's paths, output and endpoint.
+ *
  * @throws {UsageError} if input, output or endpoint is missing or not clear, or if settings contradict each other.
  */
 export function resolveJob(

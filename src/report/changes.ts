@@ -37,7 +37,7 @@ const badShare = z.object({
     .describe('A bad row is so many times likelier to have it than another; null if too few rows tell.'),
 });
 
-/** The form of `score --json`: the changes, and with `--bad` which rules tell. */
+/** The form of `score --json`: the changes; with `--bad` also which rules are likelier to hold for bad rows. */
 export const scoreSchema = changesSchema.extend({
   bad_rows: z
     .object({

@@ -65,7 +65,7 @@ function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): stri
   return counters.rows.rejected > 0 ? 'rows_rejected' : undefined;
 }
 
-/** True if the run wrote all its rows, even if some of them lack results (`partial`). Without one answer it is not. */
+/** True if the run wrote all its rows, even if some of them lack results (`partial`), and one value was answered. */
 export function isCompleteRun({status, exit_code}: Summary): boolean {
   if (status !== 'completed' && status !== 'partial') return false;
   return isSuccess(exit_code) || exit_code === exitCodes.limit;

@@ -1,7 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {userDirectory} from '../../disk/user-directory.ts';
-import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {BulkEnrichError, isDiskError, OutputError, systemReason, UsageError} from '../../errors.ts';
 import {agesSetting, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
 import {describeExpectedCountry} from '../../job/settings/lookup-settings.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
@@ -119,7 +119,8 @@ async function withStore(
     else await work(store, directory);
     return 0;
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    // A fault of the program is told as one: its message may have a value.
+    if (error instanceof UsageError || !(isDiskError(error) || error instanceof BulkEnrichError)) throw error;
     const which = directory === undefined ? '' : ` in ${directory}`;
     throw new OutputError(
       'store_unusable',

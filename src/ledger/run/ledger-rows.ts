@@ -228,7 +228,7 @@ function recoverLeases(db: Sqlite): number {
   return count;
 }
 
-/** Books a call as maybe charged: its session ends before its outcome is known. */
+/** Changes the entry of a value whose call's session ended before the outcome was known: it counts as maybe charged. */
 export function markCallInterrupted(
   {entry, operation, cost, dispatch, renews}: Reservation,
   counts: RunCounts,

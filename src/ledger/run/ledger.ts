@@ -164,7 +164,7 @@ export class Ledger {
     return nth !== null && nth > this.#boughtBefore;
   }
 
-  /** Counts a value whose rows get the outcome in the ledger. */
+  /** Counts a value as used by this session: its rows get the outcome that the ledger has. */
   use(entry: LedgerEntry): void {
     this.#used.addKnown(entry);
   }

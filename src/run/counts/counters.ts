@@ -217,7 +217,7 @@ export function countFailures({lookups}: Counters): number {
   return sumOver(name => lookups[name].failed + lookups[name].unknown);
 }
 
-/** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
+/** Number of cells for which the service was asked: answered, failed or unknown, over all operations. */
 export function countAsked(counters: Counters): number {
   return sumOver(name => counters.lookups[name].ok) + countFailures(counters);
 }

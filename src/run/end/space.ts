@@ -52,7 +52,7 @@ function fullSentence(directory: string): string {
   return ` The disk with ${directory} is full.`;
 }
 
-/** The error of a run that could not begin; if the disk of its own files is full, with their directory. */
+/** The error of a run that could not begin. If the disk of its own files is full, the message names their directory. */
 export function explainFullDisk(error: unknown, state: RunDirectory | undefined): unknown {
   const full = state && fullDirectory(error, state);
   if (full === undefined) return error;

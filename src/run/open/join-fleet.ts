@@ -132,7 +132,7 @@ function rateText(job: Job, account: Account | undefined): string {
     .join();
 }
 
-/** Logs one attempt: what it brought, and what it cost. `rows`: numbers of the rows that wait for it. */
+/** Logs one attempt: what it brought, and what it cost. `row`: number of a row that waits for it; undefined if none does. */
 export function logAttempt(log: EventLog, booked: BookedAttempt, row: number | undefined): void {
   if (!log.isLevelEnabled('debug')) return;
   const {operation, attempt, charge, cost} = booked;
