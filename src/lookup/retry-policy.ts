@@ -76,7 +76,7 @@ export type NextStep =
   /** No more calls are made. The value ends without one, for this reason. */
   | {readonly next: 'skip'; readonly reason: UnaskedCode};
 
-/** What ends a call that may not leave. If another run has bought the answer meanwhile, the value gets that answer. */
+/** The end of a call that may not leave. If another run has bought the answer meanwhile, the value gets that answer. */
 export type CallRefusal = Exclude<NextStep, {readonly next: 'retry' | 'hold'}>;
 
 /**
