@@ -54,12 +54,16 @@ function reasonToKnow(before: Call, call: Call, scene: Scene): string | undefine
 const STORED_WITHIN_MS = 1_000;
 
 /** True if the store surely has this answer, and the run may use it. */
-function isInStore({process, operation, spec, toldMs}: Call, {run, sessions}: Scene): boolean {
+function isInStore({process, operation, spec, toldMs, toldAt}: Call, {run, sessions}: Scene): boolean {
   const maker = sessions.find(one => one.process === process);
   if (maker === undefined || operation === 'verify' || !spec.store || !run.spec.store) return false;
   if (maker.endedMs >= run.startedMs || process.refused !== false || run.process.refused !== false)
     return false;
-  return !process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS;
+  // A run removes what is older than the ages in use, and this one's may be longer.
+  const isPruned = sessions.some(
+    one => one.nth < run.nth && one.spec.store && one.startedAt - toldAt > ageOf(one.spec) * SURELY_FRESH,
+  );
+  return !isPruned && (!process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS);
 }
 
 /** True if the call brought no answer, but settled its value: no other call of the session can bring one. */
