@@ -165,6 +165,37 @@ test.each([
   },
 );
 
+test.each([
+  ['gone', false, {code: 2, errorCode: 'output_exists'}],
+  ['gone', true, {code: 8, errorCode: 'input_missing'}],
+  ['another', false, {code: 2, errorCode: 'output_exists'}],
+] as const)(
+  'a run that was killed once its output was in place is told, though its list is %s since (force: %s)',
+  async (list, force, expected) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(5));
+    const reported = {...settings, force, report: stage.path('r.md')};
+    await killedAt(stage, 'after', 'out.csv', reported);
+    if (list === 'gone') rmSync(stage.path('list.csv'));
+    else stage.write('list.csv', ips(6));
+    expect(await stage.run(reported)).toMatchObject(expected);
+    expect(stage.history()).toMatchObject([{status: 'completed', rows: 5}]);
+    expect(JSON.parse(stage.read('out.summary.json'))).toMatchObject({status: 'completed'});
+    expect(existsSync(stage.path('r.md'))).toBe(true);
+    expect(stage.api.ledger.calls).toBe(5);
+  },
+);
+
+test('a complete output whose list is gone stays as it is, with its summary', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  expect((await stage.run(settings)).code).toBe(0);
+  const summary = stage.read('out.summary.json');
+  rmSync(stage.path('list.csv'));
+  expect(await stage.run(settings)).toMatchObject({code: 2, errorCode: 'output_exists'});
+  expect(stage.read('out.summary.json')).toBe(summary);
+});
+
 test("last night's publishing does not stand for this night's input on stdin", async () => {
   await using stage = await openStage();
   const piped = {...settings, input: '-', force: true};

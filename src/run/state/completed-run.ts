@@ -54,10 +54,12 @@ export async function finishCompletedRun(
       return undefined;
     }
   }
-  if (last !== undefined && force) {
+  if (isLeft && found !== 'not in place') {
     await tellEnd(job, io, state, last);
-    forgetLedger(directory);
-    return undefined;
+    if (force) {
+      forgetLedger(directory);
+      return undefined;
+    }
   }
   throw new UsageError(
     'output_exists',
@@ -114,7 +116,13 @@ async function compareFiles(
   if (!isWritten(summary)) return 'same';
   const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
   const asFar = settings.limit === undefined ? undefined : (input.bytes ?? 0);
-  return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'another';
+  try {
+    return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'another';
+  } catch (error) {
+    if (inputs.some(isReadOnce)) throw error;
+    // The list is gone, or can't be read. A run that is to read it says so.
+    return 'another';
+  }
 }
 
 /** True for the summary of a run that wrote all its rows. */
