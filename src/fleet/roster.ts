@@ -88,21 +88,35 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
     agreed,
     proof: seal.close(PROOF, PROOF),
   };
+  /** Returns the ids of the members that were there before. */
   const beat = async () => {
-    await redis
-      .multi()
-      .sadd(ROSTER, own.id)
-      .pexpire(ROSTER, KEY_EXPIRY_MS)
-      .set(memberKey(own.id), JSON.stringify({...own, ...report()}), 'PX', FORGOTTEN_MS)
-      .exec();
+    const [members] =
+      (await redis
+        .multi()
+        .smembers(ROSTER)
+        .sadd(ROSTER, own.id)
+        .pexpire(ROSTER, KEY_EXPIRY_MS)
+        .set(memberKey(own.id), JSON.stringify({...own, ...report()}), 'PX', FORGOTTEN_MS)
+        .exec()) ?? [];
+    return new Set(members?.[1] as string[]);
   };
-  const present = await listEntries(redis);
-  demandAgreement(agreed, present);
-  if (!present.every(({proof}) => opens(seal, proof)))
-    throw refusedError(
-      'The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
-    );
-  await beat();
+  const withdraw = () => redis.multi().srem(ROSTER, own.id).del(memberKey(own.id)).exec();
+  const demandFleet = (present: readonly Entry[]) => {
+    demandAgreement(agreed, present);
+    if (!present.every(({proof}) => opens(seal, proof)))
+      throw refusedError(
+        'The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
+      );
+  };
+  demandFleet(await listEntries(redis));
+  const before = await beat();
+  try {
+    // Of two that enter at the same moment, neither has found the other yet.
+    demandFleet((await listEntries(redis)).filter(({id}) => before.has(id)));
+  } catch (error) {
+    await withdraw();
+    throw error;
+  }
   let heardAt = performance.now();
   let beating = false;
   let trouble: string | undefined;
@@ -141,7 +155,7 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
     },
     async leave() {
       clearInterval(timer);
-      if (redis.status === 'ready') await redis.multi().srem(ROSTER, own.id).del(memberKey(own.id)).exec();
+      if (redis.status === 'ready') await withdraw();
     },
   };
 }

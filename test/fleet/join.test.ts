@@ -131,6 +131,16 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     await (await enter(changes)).leave();
   });
 
+  test('has one of two newcomers at the same moment that count credits in two places', async () => {
+    const there = {agreed: {...agreed, credits: 'there'}};
+    for (let round = 0; round < 5; round++) {
+      const ended = await Promise.allSettled([enter(), enter(there)]);
+      const members = ended.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []));
+      expect([members.length, await present()]).toEqual([1, 1]);
+      for (const member of members) await member.leave();
+    }
+  });
+
   test('has two members of one process, begun in the same millisecond, and one leaves alone', async () => {
     const now = vi.spyOn(Date, 'now').mockReturnValue(1_000);
     const [first, second] = [await enter(), await enter()];
