@@ -196,6 +196,29 @@ test('a complete output whose list is gone stays as it is, with its summary', as
   expect(stage.read('out.summary.json')).toBe(summary);
 });
 
+test('the run after a publishing that failed once the output was in place puts it there again, without a call', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  let isThere = false;
+  const ended = await withFs(
+    real => ({
+      renameSync(from, to) {
+        real.renameSync(from, to);
+        if (to === stage.path('out.csv')) isThere = true;
+      },
+      fsyncSync(fd) {
+        if (isThere && readlinkSync(`/proc/self/fd/${fd}`) === stage.directory) throw new Error('EIO');
+        real.fsyncSync(fd);
+      },
+    }),
+    () => stage.run(settings),
+  );
+  expect(ended).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
+  const output = stage.read('out.csv');
+  expect(await stage.run(settings)).toMatchObject({code: 3, summary: {rows: {written: 20, rejected: 1}}});
+  expect([stage.read('out.csv'), stage.api.ledger.calls]).toEqual([output, 20]);
+});
+
 test("last night's publishing does not stand for this night's input on stdin", async () => {
   await using stage = await openStage();
   const piped = {...settings, input: '-', force: true};

@@ -1,5 +1,6 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
+import {hasDigest} from '../../disk/digest.ts';
 import {exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/retry-policy.ts';
@@ -68,8 +69,16 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   ledger.end();
   const {exitCode, summary} = judge(session, published);
   const obsolete = published.rejects === null && hasEarlierRejects(job);
-  state.destination.publish(state, {obsolete, summary});
-  ledger.close();
+  try {
+    state.destination.publish(state, {obsolete, summary});
+    ledger.close();
+  } catch (error) {
+    // If the output is in place already, the same command replaces it.
+    const {file} = state.destination;
+    if (file !== undefined && published.output !== null && (await hasDigest(file, published.output)))
+      state.replaced = summary;
+    throw error;
+  }
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = saveRunInHistory(summary, io);
