@@ -28,6 +28,8 @@ export class Lane {
   readonly slots: PQueue;
   /** Calls in a slot that wait to leave, in order. Each function ends a wait: the call leaves, or is refused. */
   readonly waiting = new Map<Call, (refusal?: CallRefusal) => void>();
+  /** Time of the last call, in milliseconds since the epoch; 0 at first. It may be older than the window. */
+  lastSent = 0;
   readonly #isPaced: boolean;
   readonly #now: () => number;
   readonly #onPermits: () => void;
@@ -126,14 +128,10 @@ export class Lane {
     return taken;
   }
 
-  /** Time of the last call, in milliseconds since the epoch; 0 without one in the last window. */
-  get lastSent(): number {
-    return this.#sent.at(-1) ?? 0;
-  }
-
   /** Notes that a call was sent. Call this after the sending: an earlier time would let later calls leave too early. */
   sent(): void {
-    this.#sent.push(this.#now());
+    this.lastSent = this.#now();
+    this.#sent.push(this.lastSent);
   }
 
   /** Lowers the rate: the service throttled a call that was sent at `sentAt`. Sending resumes at `resumes`. */

@@ -255,3 +255,25 @@ test('a closed gate ends waiting calls, and books those in flight', async () => 
   expect(await Promise.all(all)).toEqual([ok, {status: 'skipped', error: 'deadline'}]);
   expect(ledger.spending.ip).toEqual({calls: 1, spent: 1, maybeSpent: 0});
 });
+
+test('three lanes share one slot in turn, however long their calls take', async () => {
+  let time = 10_000;
+  const order: string[] = [];
+  const dispatcher = {
+    async send({operation}: {operation: string}) {
+      order.push(operation);
+      await new Promise(setImmediate);
+      time += 2_000;
+      return {...answered, boughtAt: 7};
+    },
+  };
+  const own = (['ip', 'phone', 'email'] as const).map(
+    name => ({name, operations: [name], rate: 'unlimited', concurrency: 4}) as const,
+  );
+  const {ask} = opened({dispatcher, lanes: own, concurrency: 1, now: () => time});
+  const values = [1, 2, 3].flatMap(n =>
+    own.map(({name}) => ({operation: name, key: `${name}${n}`, params: {[name]: `${n}`}})),
+  );
+  await Promise.all(ask(...values));
+  expect(order.slice(0, 6)).toEqual(['ip', 'phone', 'email', 'ip', 'phone', 'email']);
+}, 5_000);
