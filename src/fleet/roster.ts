@@ -120,12 +120,12 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
   let heardAt = performance.now();
   let beating = false;
   let trouble: string | undefined;
-  /** Of two members that disagree, the one that came later is refused. */
+  /** Of two members that disagree, the one that came later is refused. A member with another key ends no other. */
   const recheck = async () => {
     const order = ({startedAt, id}: Member) => `${startedAt} ${id}`;
     demandAgreement(
       agreed,
-      (await listEntries(redis)).filter(entry => order(entry) < order(own)),
+      (await listEntries(redis)).filter(entry => order(entry) < order(own) && opens(seal, entry.proof)),
     );
   };
   const timer = setInterval(() => {
@@ -185,12 +185,16 @@ const REFUSALS: Record<keyof Agreement, (theirs: string, own: string) => Said> =
     "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
 };
 
-/** @throws {UsageError} if one of the others has another value for a fact that concerns both. */
+/**
+ * Who may write to Redis may have planted an entry, which need not be whole.
+ *
+ * @throws {UsageError} if one of the others has another value for a fact that concerns both.
+ */
 function demandAgreement(agreed: Agreement, others: readonly Entry[]): void {
   for (const name of ['protocol', 'rate', 'credits'] as const) {
     const own = agreed[name];
     const theirs = others
-      .map(other => other.agreed[name])
+      .map(other => other.agreed?.[name])
       .find(value => value !== undefined && value !== own);
     if (own !== undefined && theirs !== undefined) throw refusedError(REFUSALS[name](theirs, own));
   }

@@ -170,6 +170,25 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     for (const member of [first, second]) await member.leave();
   });
 
+  test.each([
+    ['of another rate, which the key did not make', {agreed: {...agreed, rate: '10/s'}, proof: 'none'}],
+    ['without what members agree on', {}],
+  ])('has a planted member %s: it ends no other, which are heard', async (_, planted) => {
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
+    const refused: string[] = [];
+    const member = await enter({onRefused: ({message}) => void refused.push(message)});
+    await server.client.sadd(`${KEY_PREFIX}:members`, 'planted');
+    const entry = {id: 'planted', kind: 'run', startedAt: 0, ...planted};
+    await server.client.set(`${KEY_PREFIX}:member:planted`, JSON.stringify(entry));
+    for (let beats = 0; beats < 3; beats++) {
+      vi.advanceTimersByTime(BEAT_MS);
+      await sleep(50);
+    }
+    expect([refused, member.trouble, member.isHeard]).toEqual([[], undefined, true]);
+    await expect(enter()).rejects.toMatchObject({code: 'fleet_refused'});
+    await member.leave();
+  });
+
   test('forgets a member that falls silent within 8 s', async () => {
     const member = await enter();
     const keys = await server.client.keys(`${KEY_PREFIX}:*`);
