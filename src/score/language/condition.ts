@@ -16,8 +16,8 @@ export interface Condition<View> {
   /** The values that the condition reads, by their names; without those that the view lacks. */
   valuesIn(view: View): ReadonlyMap<string, unknown>;
   /**
-   * Calls `lacks` for each missing field of an undecided condition. If none is missing, it can't use a value, such as
-   * a text that is not a number: calls `lacks` for all fields, and returns true.
+   * Calls `lacks` for each field that leaves the condition undecided. If a part of the condition can't use a value,
+   * such as a text that is not a number, calls it for all fields of that part. Returns true if there was such a part.
    */
   missing(view: View, lacks: (reference: Reference) => void): boolean;
 }
@@ -36,14 +36,14 @@ export function compileCondition<View extends object>(
     const {path, optional} = reference;
     // The field in has(…) may be missing, but its answer may not.
     const known = knownReader(reference, readerOf(optional ? path.slice(0, 1) : path));
-    reads.push({reference, known});
+    reads.push({node: found.node, reference, known});
     const value = optional ? isThere(readerOf(path)) : known;
     return view => {
       if (known(view) === undefined) throw MISSING;
       return value(view);
     };
   };
-  const {ast, isLazy, evaluate} = engine.compile(text, readAt);
+  const {ast, isLazy, evaluate, undecidedParts} = engine.compile(text, readAt);
   const judge = (view: View): Decision => {
     if (!isLazy) for (const {known} of reads) if (known(view) === undefined) return undefined;
     try {
@@ -66,21 +66,23 @@ export function compileCondition<View extends object>(
       return new Map(values.filter(([, value]) => value !== undefined));
     },
     missing(view, lacks) {
-      if (isLazy && decide(view) !== undefined) return false;
-      let isMissing = false;
-      for (const {reference, known} of reads)
-        if (known(view) === undefined) {
-          isMissing = true;
-          lacks(reference);
-        }
-      if (isMissing || decide(view) !== undefined) return false;
-      for (const {reference} of reads) lacks(reference);
-      return true;
+      if (decide(view) !== undefined) return false;
+      const parts = isLazy
+        ? undecidedParts(view).map(nodes => reads.filter(({node}) => nodes.has(node)))
+        : [reads];
+      let isWrong = false;
+      for (const own of parts) {
+        const gone = own.filter(({known}) => known(view) === undefined);
+        for (const {reference} of gone.length > 0 ? gone : own) lacks(reference);
+        if (gone.length === 0) isWrong = true;
+      }
+      return isWrong;
     },
   };
 }
 
 interface FieldRead<View> {
+  readonly node: ReadPath['node'];
   readonly reference: Reference;
   readonly known: ReadValue<View>;
 }

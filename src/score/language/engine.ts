@@ -14,6 +14,17 @@ interface CompiledExpression<View> {
   /** True if some values may not be needed: those behind `&&`, `||`, `?:`, or in a loop. */
   readonly isLazy: boolean;
   readonly evaluate: ReadValue<View>;
+  /** The smallest parts that leave the expression undecided, each with the nodes of its paths. */
+  undecidedParts(view: View): readonly ReadonlySet<ASTNode>[];
+}
+
+/** A part that can be evaluated by itself. */
+interface Part {
+  readonly sign: ASTNode['op'];
+  /** Operands of `&&`, `||`, `!` or `?:`; none for any other part. */
+  readonly operands: readonly Part[];
+  readonly paths: ReadonlySet<ASTNode>;
+  readonly run: () => unknown;
 }
 
 /** Values that are known before the first row, by name. */
@@ -97,7 +108,22 @@ export class Engine {
       seen = view;
       return parsed();
     };
-    return {ast, isLazy: isLazy(ast), evaluate};
+    let whole: Part | undefined;
+    const undecidedParts = (view: View) => {
+      whole ??= this.#partOf(ast);
+      seen = view;
+      return undecidedIn(whole);
+    };
+    return {ast, isLazy: isLazy(ast), evaluate, undecidedParts};
+  }
+
+  #partOf(node: ASTNode): Part {
+    return {
+      sign: node.op,
+      operands: operandsOf(node).map(operand => this.#partOf(operand)),
+      paths: new Set(findPaths(node).map(path => path.node)),
+      run: this.#evaluatorOf(node),
+    };
   }
 
   /**
@@ -130,8 +156,8 @@ export class Engine {
     }
   }
 
-  /** Evaluates a part of a prepared expression over the constants: in place of a literal, since only whole texts run. */
-  #evaluatePart(part: ASTNode): void {
+  /** Makes a function that evaluates a part of a prepared expression: in place of a literal, since only whole texts run. */
+  #evaluatorOf(part: ASTNode): () => unknown {
     const run = this.#running.parse('true');
     const node = part as unknown as {evaluate: Evaluator};
     changeMember<Evaluator>(
@@ -139,7 +165,7 @@ export class Engine {
       'evaluate',
       () => (engine, _, context) => node.evaluate(engine, part, context),
     );
-    run();
+    return run;
   }
 
   /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
@@ -178,7 +204,7 @@ export class Engine {
         for (const name of this.#checkConstants(child.node)) if (!child.bound.has(name)) unknown.add(name);
     if (root !== undefined && !Object.hasOwn(this.#constants, root)) unknown.add(root);
     if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
-    if (unknown.size === 0 && !PLAIN.has(node.op)) this.#evaluatePart(node);
+    if (unknown.size === 0 && !PLAIN.has(node.op)) this.#evaluatorOf(node)();
     return unknown;
   }
 }
@@ -244,6 +270,34 @@ const LAZY: ReadonlySet<ASTNode['op']> = new Set(['&&', '||', '?:']);
 
 function isLazy(node: ASTNode): boolean {
   return LAZY.has(node.op) || listChildren(node).some(child => child.bound.size > 0 || isLazy(child.node));
+}
+
+/** The operands of an operator of which one may decide alone. A sum of `&&` or `||` has all its terms. */
+function operandsOf(node: ASTNode): readonly ASTNode[] {
+  if (node.op === '!_' || node.op === '?:') return listChildren(node).map(child => child.node);
+  const termsOf = (term: ASTNode): ASTNode[] =>
+    term.op === node.op ? listChildren(term).flatMap(child => termsOf(child.node)) : [term];
+  return node.op === '&&' || node.op === '||' ? termsOf(node) : [];
+}
+
+/** The smallest undecided parts of an undecided one. */
+function undecidedIn({sign, operands, paths}: Part): readonly ReadonlySet<ASTNode>[] {
+  const [condition, yes, no] = operands;
+  if (sign === '?:' && condition !== undefined) {
+    const chosen = resultOf(condition);
+    const next = chosen === undefined ? condition : chosen === true ? yes : no;
+    return next === undefined ? [paths] : undecidedIn(next);
+  }
+  const undecided = operands.filter(operand => resultOf(operand) === undefined);
+  return undecided.length === 0 ? [paths] : undecided.flatMap(undecidedIn);
+}
+
+function resultOf({run}: Part): unknown {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
 }
 
 function isDecimal({input, range}: ASTNode): boolean {
