@@ -109,6 +109,17 @@ test('a header alone is a success; columns that are not named are left out', asy
   expect(sandbox.read('list.enriched.csv')).not.toContain('email_status');
 });
 
+test('a column that no NDJSON row has is a warning with the name that is near', async () => {
+  sandbox.write('list.ndjson', '{"ip":"192.0.2.1","email":null}\n');
+  const args = ['run', 'list.ndjson', '--ip', 'ip', '--email', 'e_mail', ...FAST];
+  expect(await runHere(sandbox, args, {env: service.env})).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(
+      '--email: the first rows have nothing in "e_mail". Did you mean "email"?',
+    ),
+  });
+});
+
 test('verdicts: the values beside the token are sent with it, and test actions are free', async () => {
   const before = service.ledger.creditsByOperation.verify;
   sandbox.write(
