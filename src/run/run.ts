@@ -5,6 +5,7 @@ import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {resolveUntil} from '../job/settings/time-limit.ts';
+import {formatDuration} from '../report/format.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {countAsked, countFailures, hasAnswers} from './counts/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
@@ -174,10 +175,10 @@ async function readUntilStill(session: Session): Promise<void> {
     if (stopper.reason !== undefined || !isWrittenTo(session)) return;
     if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(stopForError(notStill(job)));
     if (readings === 1) {
-      io.warn(
-        'Another program has written to the list while it was read, so it is read again until it is still.',
-      );
       mustBeStillMs = Math.min(Math.max(tookMs, stillMs.least), stillMs.most);
+      io.warn(
+        `Another program has written to the list while it was read, so it is read again until it is still for ${formatDuration(mustBeStillMs)}.`,
+      );
     }
     await reopenInput(session);
   }

@@ -61,6 +61,7 @@ test('before any run there is nothing to say, and nothing is made', async () => 
     'No run of a service that charges has ended in the last 7d.\n',
   );
   expect((await checked<Runs>('runs', 'runs', '--json')).runs).toEqual([]);
+  expect(await here('runs', '--since', '99999999999d')).toMatchObject({code: 0});
   expect(await here('runs', '--since', 'soon')).toMatchObject({code: 2});
   expect(await here('spend', '--json', '--csv')).toMatchObject({code: 2});
   expect(await here('spend', '--by', 'hour')).toMatchObject({code: 2});

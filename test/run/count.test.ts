@@ -68,6 +68,26 @@ test('each night of a job has its own count, though the nights before were never
   expect(await stage.run(nightly, {...job, name: 'nightly'})).toMatchObject(spent(PART));
 });
 
+test('two outputs with one state are two runs, each with its own count and its line in the history', async () => {
+  await using stage = await openStage();
+  const shared = {...limited, state: stage.path('state')};
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, shared);
+  stage.write('list.csv', ips(ROWS, 1_000));
+  const other = await stage.run({...shared, output: 'other.csv'});
+  expect(other).toMatchObject(spent(ROWS));
+  expect(other.warnings).toContain(
+    'The unfinished run had another output, so this run counts its credits anew.',
+  );
+  expect(
+    stage
+      .history()
+      .map(({credits}) => credits.spent)
+      .sort(),
+  ).toEqual([PART, ROWS]);
+  expect(stage.api.ledger.credits).toBe(PART + ROWS);
+});
+
 test('a list of the same size that was written anew is another night; one that is late is not', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));

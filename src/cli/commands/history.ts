@@ -51,7 +51,7 @@ function recordsSince({since, json, csv}: ListingFlags): {since: string; records
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
   const ms = parseDuration(since.trim());
   if (ms === undefined) throw new UsageError('settings', '--since: expected a duration such as 30d or 12h.');
-  const start = Date.now() - ms;
+  const start = Math.max(0, Date.now() - ms);
   const records = keptRuns().map(makeRunRecord);
   return {
     since: new Date(start).toISOString(),

@@ -16,10 +16,12 @@ const LOG_BYTES = 33 * MIB;
 const OF_OWN_FILES: readonly string[] = ['output_unwritable', 'state_unwritable'];
 
 /** The run's own directory whose disk is full, by an error; undefined if it is of something else. */
-function fullDirectory(error: unknown, {directory, partials}: RunDirectory): string | undefined {
+function fullDirectory(error: unknown, state: RunDirectory): string | undefined {
   if (!(error instanceof OutputError) || !isDiskFullError(error) || !OF_OWN_FILES.includes(error.code))
     return undefined;
-  return sqliteCode(error.cause) === undefined ? partials : directory;
+  if (sqliteCode(error.cause) !== undefined) return state.directory;
+  // Without a file, the full device may be that of the stream.
+  return state.destination.file === undefined ? undefined : state.partials;
 }
 
 /**
@@ -27,14 +29,9 @@ function fullDirectory(error: unknown, {directory, partials}: RunDirectory): str
  * rows that are written. If the share is not known, or the state is temporary, names only the directory. Empty for
  * other stops.
  */
-export function spaceSentence({job, state, input, output}: Session, {error}: Stop<unknown>): string {
+export function spaceSentence({state, input, output}: Session, {error}: Stop<unknown>): string {
   const full = fullDirectory(error, state);
-  // Without a file, the full device may be that of the stream.
-  if (
-    full === undefined ||
-    (job.output.kind !== 'file' && sqliteCode((error as OutputError).cause) === undefined)
-  )
-    return '';
+  if (full === undefined) return '';
   const {bytesTotal, position, recordsRead} = input.source;
   const share = (countFinishedRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
   if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(full);

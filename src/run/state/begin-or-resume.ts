@@ -14,6 +14,8 @@ export interface RunIdentity {
   readonly startedAt: number;
   /** The inputs at the last session's start; undefined if one can be read only once. */
   readonly list: readonly FileState[] | undefined;
+  /** Path of the output; undefined if there is no file. */
+  readonly output: string | undefined;
   readonly sessions: number;
 }
 
@@ -41,8 +43,8 @@ export function ownRun(ledger: Ledger): RunIdentity | undefined {
 
 /**
  * Begins a session of the run in the ledger. Begins a new run, which counts its credits anew, if there is none, if the
- * user demands it (`--restart`), or if a job has another list than at its last session: that is another night.
- * `complete` gets the ledger's other runs.
+ * user demands it (`--restart`), if a job has another list than at its last session (that is another night), or if
+ * another output has the same state. `complete` gets the ledger's other runs.
  */
 export function beginOrResumeRun(
   ledger: Ledger,
@@ -53,16 +55,19 @@ export function beginOrResumeRun(
 ): RunIdentity {
   const last = ledger.getMeta<RunIdentity>('run');
   const list = listOf(job.inputs);
-  const isOther = job.fromFile && last?.list !== undefined && list !== undefined && !isSame(last.list, list);
-  const goesOn = last !== undefined && !isOther && !job.settings.restart;
+  const output = job.output.lasts ? job.output.name : undefined;
+  const isOtherList =
+    job.fromFile && last?.list !== undefined && list !== undefined && !isSame(last.list, list);
+  const other = isOtherList ? 'list' : last !== undefined && last.output !== output ? 'output' : undefined;
+  const goesOn = last !== undefined && other === undefined && !job.settings.restart;
   // Before a new count begins: afterwards no file has the spending of a killed session.
   complete(listOtherRuns(ledger, goesOn ? ownRun(ledger)?.runId : undefined));
-  if (isOther && ledger.isResumed)
-    warn('The unfinished run had another list, so this run counts its credits anew.');
+  if (other !== undefined && ledger.isResumed)
+    warn(`The unfinished run had another ${other}, so this run counts its credits anew.`);
   const fleetId = last?.fleetId ?? randomUUID();
   const run = goesOn
     ? {...last, list, sessions: last.sessions + 1}
-    : {runId: randomUUID(), fleetId, startedAt: now, list, sessions: 1};
+    : {runId: randomUUID(), fleetId, startedAt: now, list, output, sessions: 1};
   if (goesOn) ledger.setMeta('run', run);
   else ledger.beginCount(run);
   return {...run, runId: runIdAt(run, ledger.scope)};
