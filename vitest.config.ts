@@ -4,6 +4,8 @@ import {BaseSequencer, type TestSpecification} from 'vitest/node';
 // Whatever goes by local days where UTC days are meant is another day for most of the day.
 process.env.TZ ??= 'Pacific/Kiritimati';
 
+const isNode20 = process.version.startsWith('v20.');
+
 /** By mode, the files that take longest, longest first. */
 const longest: Readonly<Record<string, readonly string[]>> = {
   test: ['sim/seeds', 'seams/wire', 'seams/night', 'fleet/seams', 'run/store', 'run/changed-settings'],
@@ -43,8 +45,9 @@ export default defineConfig(({mode}) => ({
     pool: 'forks',
     // Much of the time is waited for: two cores carry three.
     maxWorkers: 3,
-    // Fewer collections of short-lived objects take 3% less of the processor's time.
-    execArgv: ['--max-semi-space-size=64'],
+    // Fewer collections of short-lived objects take 3% less of the processor's time; to optimize only what runs often
+    // takes 11% less. Later lines of Node have no such flag.
+    execArgv: ['--max-semi-space-size=64', ...(isNode20 ? ['--interrupt-budget=1000000'] : [])],
     // Nothing in src is global to the process, so files can share one: loading it anew for each took a sixth of the time.
     isolate: false,
     // What was transformed once is not transformed again until it changes.
