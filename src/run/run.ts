@@ -41,7 +41,8 @@ const STILL_MS = {least: 2_000, most: 60_000};
 
 /**
  * One run, from its inputs to its published output. A resume is a run like any other: it begins at the first row, with
- * an empty output. Its ledger, which the interrupted run left, knows what was asked: that makes no calls.
+ * an empty output. Values whose outcome is in the ledger, which the interrupted run left, make no calls; the others are
+ * sent again while they have resends left.
  *
  * @throws {BulkEnrichError} if the run can't start. If a started run stops early, the outcome has the reason.
  */
