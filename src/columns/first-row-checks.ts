@@ -15,7 +15,8 @@ import {
   operations,
 } from '../operations/table.ts';
 import {type Said, say, sayFlags, set} from '../sentence.ts';
-import {adviseOnCommonText, columnFlags, formatColumnChoice} from './guess-messages.ts';
+import {columnFlags, formatColumnChoice} from './guess-flags.ts';
+import {adviseOnCommonText} from './guess-messages.ts';
 import type {RowPlanner} from './plan-row.ts';
 import {detectColumns} from './recognize/detect.ts';
 import {mostFrequent, placeholderText} from './recognize/guess.ts';

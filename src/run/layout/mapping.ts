@@ -6,8 +6,8 @@ import {
   refuseSecondTable,
   refuseValuesAsHeader,
 } from '../../columns/first-row-checks.ts';
+import {columnFlags} from '../../columns/guess-flags.ts';
 import {
-  columnFlags,
   describePassedOver,
   isLookupGuess,
   type LookupGuess,

@@ -3,6 +3,7 @@ import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js'
 import type {RE2JS} from 're2js';
 import {findPaths, listChildren, literalText, pathOfNode, type ReadPath, setArgs} from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
+import {findUndecidedParts, isLazy, operandsOf, type Part} from './undecided-parts.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -16,15 +17,6 @@ interface CompiledExpression<View> {
   readonly evaluate: ReadValue<View>;
   /** The smallest parts that leave the expression undecided, each with the nodes of its paths. */
   undecidedParts(view: View): readonly ReadonlySet<ASTNode>[];
-}
-
-/** A part that can be evaluated by itself. */
-interface Part {
-  readonly sign: ASTNode['op'];
-  /** Operands of `&&`, `||`, `!` or `?:`; none for any other part. */
-  readonly operands: readonly Part[];
-  readonly paths: ReadonlySet<ASTNode>;
-  readonly run: () => unknown;
 }
 
 /** Values that are known before the first row, by name. */
@@ -112,7 +104,7 @@ export class Engine {
     const undecidedParts = (view: View) => {
       whole ??= this.#partOf(ast);
       seen = view;
-      return undecidedIn(whole);
+      return findUndecidedParts(whole);
     };
     return {ast, isLazy: isLazy(ast), evaluate, undecidedParts};
   }
@@ -264,40 +256,6 @@ function adapt(node: ASTNode, counts = false, bound?: ReadonlySet<string>): void
   const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
   for (const child of listChildren(node, bound))
     adapt(child.node, within || (counts && node.op === '-_'), child.bound);
-}
-
-const LAZY: ReadonlySet<ASTNode['op']> = new Set(['&&', '||', '?:']);
-
-function isLazy(node: ASTNode): boolean {
-  return LAZY.has(node.op) || listChildren(node).some(child => child.bound.size > 0 || isLazy(child.node));
-}
-
-/** The operands of an operator of which one may decide alone. A sum of `&&` or `||` has all its terms. */
-function operandsOf(node: ASTNode): readonly ASTNode[] {
-  if (node.op === '!_' || node.op === '?:') return listChildren(node).map(child => child.node);
-  const termsOf = (term: ASTNode): ASTNode[] =>
-    term.op === node.op ? listChildren(term).flatMap(child => termsOf(child.node)) : [term];
-  return node.op === '&&' || node.op === '||' ? termsOf(node) : [];
-}
-
-/** The smallest undecided parts of an undecided one. */
-function undecidedIn({sign, operands, paths}: Part): readonly ReadonlySet<ASTNode>[] {
-  const [condition, yes, no] = operands;
-  if (sign === '?:' && condition !== undefined) {
-    const chosen = resultOf(condition);
-    const next = chosen === undefined ? condition : chosen === true ? yes : no;
-    return next === undefined ? [paths] : undecidedIn(next);
-  }
-  const undecided = operands.filter(operand => resultOf(operand) === undefined);
-  return undecided.length === 0 ? [paths] : undecided.flatMap(undecidedIn);
-}
-
-function resultOf({run}: Part): unknown {
-  try {
-    return run();
-  } catch {
-    return undefined;
-  }
 }
 
 function isDecimal({input, range}: ASTNode): boolean {
