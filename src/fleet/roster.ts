@@ -160,19 +160,30 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
   };
 }
 
-/** The entries of all present members. */
+/** The entries of all present members. Who may write to Redis may have planted one: it need not be whole. */
 export async function listEntries<Report>(redis: Redis): Promise<Entry<Report>[]> {
   const ids = await redis.smembers(ROSTER);
   if (ids.length === 0) return [];
   const texts = await redis.mget(ids.map(memberKey));
   const gone = ids.filter((_, index) => texts[index] === null);
   if (gone.length > 0) await redis.srem(ROSTER, gone);
-  return texts.flatMap(text => (text === null ? [] : [JSON.parse(text) as Entry<Report>]));
+  return texts.flatMap(text => {
+    if (text === null) return [];
+    const entry = JSON.parse(text) as Entry<Report>;
+    return [{...entry, agreed: entry.agreed ?? {}}];
+  });
 }
 
 /** The present members of a kind. */
 export async function listMembers<T extends Member>(redis: Redis, kind: Entry['kind']): Promise<T[]> {
-  return (await listEntries<object>(redis)).filter(entry => entry.kind === kind) as unknown as T[];
+  return membersOf(await listEntries(redis), kind);
+}
+
+/** The members of a kind, without what only members compare. */
+export function membersOf<T extends Member>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
+  return entries
+    .filter(({kind}) => kind === wanted)
+    .map(({kind: _, agreed: __, proof: ___, ...member}) => member as unknown as T);
 }
 
 /** For each fact: the message for a member whose own value differs from `theirs`. */
@@ -185,16 +196,12 @@ const REFUSALS: Record<keyof Agreement, (theirs: string, own: string) => Said> =
     "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
 };
 
-/**
- * Who may write to Redis may have planted an entry, which need not be whole.
- *
- * @throws {UsageError} if one of the others has another value for a fact that concerns both.
- */
+/** @throws {UsageError} if one of the others has another value for a fact that concerns both. */
 function demandAgreement(agreed: Agreement, others: readonly Entry[]): void {
   for (const name of ['protocol', 'rate', 'credits'] as const) {
     const own = agreed[name];
     const theirs = others
-      .map(other => other.agreed?.[name])
+      .map(other => other.agreed[name])
       .find(value => value !== undefined && value !== own);
     if (own !== undefined && theirs !== undefined) throw refusedError(REFUSALS[name](theirs, own));
   }

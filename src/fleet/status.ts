@@ -2,7 +2,7 @@ import type {RunMember} from './fleet.ts';
 import {FleetLimits} from './limits.ts';
 import {KEY_PREFIX, QUEUE_NAME} from './protocol.ts';
 import {connectRedis, disconnect, loadPackages} from './redis.ts';
-import {type Entry, listEntries} from './roster.ts';
+import {listEntries, membersOf} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
 export interface FleetStatus {
@@ -42,10 +42,4 @@ export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
     await queue.close();
     await disconnect(redis);
   }
-}
-
-function membersOf<T>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
-  return entries
-    .filter(({kind}) => kind === wanted)
-    .map(({kind: _, agreed: __, proof: ___, ...member}) => member as unknown as T);
 }

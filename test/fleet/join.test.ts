@@ -17,6 +17,7 @@ import {
   type MemberOptions,
   protocolOf,
 } from '../../src/fleet/roster.ts';
+import {fleetStatus} from '../../src/fleet/status.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
@@ -187,6 +188,7 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     expect([refused, member.trouble, member.isHeard]).toEqual([[], undefined, true]);
     await expect(enter()).rejects.toMatchObject({code: 'fleet_refused'});
     await member.leave();
+    expect((await fleetStatus(server.url)).runs).toHaveLength(1);
   });
 
   test('forgets a member that falls silent within 8 s', async () => {
