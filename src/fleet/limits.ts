@@ -27,7 +27,7 @@ export interface Lease {
 }
 
 /**
- * What all workers of a fleet keep to together: the pace of each lane, and the gate. A throttled call closes the gate
+ * Limits that all workers of a fleet share: the pace of each lane, and the gate. A throttled call closes the gate
  * for some time, in which no worker sends a call. Then it opens by itself.
  */
 export class FleetLimits {

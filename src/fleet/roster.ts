@@ -160,7 +160,7 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
   };
 }
 
-/** The entries of all present members. Who may write to Redis may have planted one: it need not be whole. */
+/** The entries of all present members. Any program with access to Redis can add one, so an entry may be incomplete. */
 export async function listEntries<Report>(redis: Redis): Promise<Entry<Report>[]> {
   const ids = await redis.smembers(ROSTER);
   if (ids.length === 0) return [];

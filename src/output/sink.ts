@@ -11,7 +11,7 @@ import {say, set} from '../sentence.ts';
 
 /** Receives text. `flush`: no text follows; it writes out all of it, and a file's text is then durable. */
 export interface Sink {
-  /** Of a file as it was written, after `flush`; undefined for a stream. */
+  /** Digest of a file as it was written, after `flush`; undefined for a stream. */
   readonly digest?: FileDigest;
   write(text: string): Promise<void>;
   flush(): Promise<void>;

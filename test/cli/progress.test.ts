@@ -28,7 +28,7 @@ const status: Status = {
   windowFull: false,
 };
 
-/** Of a list from a pipe, nobody knows how much is left. */
+/** A list from a pipe: its length is unknown. */
 const PIPE = {total: undefined, leftMs: undefined};
 const DONE = '1,234 rows · 1,100 credits';
 const LEFT = `${DONE} · 20 calls/s · about 3 min 20 s left`;

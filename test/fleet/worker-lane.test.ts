@@ -71,7 +71,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     expect(busiest).toBeLessThanOrEqual(100);
   });
 
-  test('go on after a Redis that took no writes', async () => {
+  test('continue after Redis refused writes', async () => {
     await server.client.config('SET', 'min-replicas-to-write', '1');
     let sent = 0;
     const client = {

@@ -210,7 +210,7 @@ async function uninterrupted(settings: RawSettings): Promise<Written & {readonly
   return {...written, calls: stage.api.ledger.calls - before};
 }
 
-/** What each base comes to without a change. */
+/** Result of each base without a change. */
 const wholes = new Map<BaseName, Awaited<ReturnType<typeof uninterrupted>>>();
 
 /** Keeps the base's half under its name. */

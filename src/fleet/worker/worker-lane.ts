@@ -94,8 +94,8 @@ export class WorkerLane {
   }
 
   /**
-   * Takes a lease and waits until it begins: then returns 0, or undefined if it is too late for it. If there is none,
-   * returns the milliseconds for which the gate is closed.
+   * Takes a lease and waits until it begins. Then returns 0, or undefined if the lease is too late to use. While the
+   * gate is closed, takes none, and returns the milliseconds until it opens.
    *
    * A lease may be late by the part of its time that {@link RATE_SHARE} leaves unused, but at least
    * {@link TOO_LATE_MS}.
