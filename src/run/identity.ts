@@ -13,7 +13,7 @@ import {dataVersion} from '../service/data/data-version.ts';
  *   the lock, the state's directory   the output's path
  *   answers, doubts and spending      the scope: endpoint and account ({@link answerScope}), with the embedded service's
  *                                     data; as in the answer store ({@link scopeKeyOfJob})
- *   the count of credits              the state; for a job also its list (src/run/state/begin-or-resume.ts)
+ *   the count of credits              the output; for a job also its list (src/run/state/begin-or-resume.ts)
  *   "it is complete"                  settings, input and output, by the summary's digests
  *   the history                       the job's name, else its list and scope
  *   credits of a day and a month      the scope, however the account's files are named
