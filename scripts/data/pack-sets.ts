@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import {readOwnList} from '../../src/operations/own-list.ts';
+import {readOwnList} from '../../src/operations/mail/mail-providers.ts';
 import {type DataSet, files} from '../../src/service/data/packed-data.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
 import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';

@@ -1,9 +1,8 @@
 import {createInterface} from 'node:readline';
-import {createOperationPricer} from '../columns/prices.ts';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
-import {toCredits} from '../job/money.ts';
+import {createOperationPricer, toCredits} from '../job/settings/cost.ts';
 import type {Operation} from '../operations/table.ts';
 import {makePlan, type PlanIo, type PlanReport} from '../run/estimate.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';

@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import {forgetUncheckedTls, warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, toOneLine} from '../errors.ts';
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
-import {type LogLevel, logLevels} from '../job/settings/log.ts';
+import {type LogLevel, logLevels} from '../job/settings/result-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {memoize} from '../operations/memoize.ts';
 import type {Said} from '../sentence.ts';

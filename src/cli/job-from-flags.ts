@@ -1,5 +1,6 @@
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
+import {keyVariables} from '../job/api-key.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import {
@@ -9,7 +10,6 @@ import {
   readJobFile,
   salvageJobFile,
 } from '../job/parse.ts';
-import {keyVariables} from '../job/secrets/api-key.ts';
 import {spellName} from '../sentence.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 

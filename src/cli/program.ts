@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {Command, CommanderError} from 'commander';
 import {exitCodes, UsageError} from '../errors.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
-import {packageVersion} from '../job/version.ts';
+import {packageVersion} from '../operations/package-files.ts';
 import {shellWord} from '../sentence.ts';
 import {
   addCommands,

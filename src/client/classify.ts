@@ -1,4 +1,4 @@
-import {nestsTooDeep} from '../job/nesting.ts';
+import {nestsTooDeep} from '../job/yaml.ts';
 import {fieldTypes} from '../operations/field-types.ts';
 import {errorBodySchema, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';

@@ -1,8 +1,8 @@
 import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
-import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/setting-types.ts';
+import {nestsTooDeep} from '../job/yaml.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {shellWord} from '../sentence.ts';
 

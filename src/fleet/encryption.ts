@@ -1,7 +1,7 @@
 import {createCipheriv, createDecipheriv, hkdfSync, randomBytes} from 'node:crypto';
 import {UsageError} from '../errors.ts';
+import {readKey} from '../job/api-key.ts';
 import type {Endpoint, Env} from '../job/endpoint.ts';
-import {readKey} from '../job/secrets/api-key.ts';
 import {say, set} from '../sentence.ts';
 
 /** Encrypts ("seals") messages about rows between a fleet's members, so that Redis holds nothing readable. */

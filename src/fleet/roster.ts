@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {hostname} from 'node:os';
 import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
-import {packageVersion} from '../job/version.ts';
+import {packageVersion} from '../operations/package-files.ts';
 import {type Said, say, set} from '../sentence.ts';
 import type {Seal} from './encryption.ts';
 import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION} from './protocol.ts';

@@ -1,4 +1,4 @@
-import {formatByName, type NamedFormat} from '../job/name-endings.ts';
+import {formatByName, type NamedFormat} from '../job/file-names.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import type {Said} from '../sentence.ts';
 import {decompress, peek} from './bytes/decompress.ts';

@@ -1,4 +1,4 @@
-import {withoutCompression} from '../job/name-endings.ts';
+import {withoutCompression} from '../job/file-names.ts';
 import {isLookupValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError, pipeRemedy} from './input-error.ts';

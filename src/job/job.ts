@@ -2,18 +2,18 @@ import {basename, dirname, join} from 'node:path';
 import {identifyFile, isLink, isStreamPath} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {say, set} from '../sentence.ts';
-import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
-import {listOutputNames, sidePathsOfOutput} from './file-names.ts';
+import {type Endpoint, type Env, resolveEndpoint, resolveRedisUrl} from './endpoint.ts';
 import {
   adviseOtherFormat,
   type Compression,
   compressionOf,
   formatByName,
+  listOutputNames,
+  sidePathsOfOutput,
   withoutCompression,
-} from './name-endings.ts';
+} from './file-names.ts';
 import type {SettingLocator} from './parse.ts';
 import {createMatcher, earlierDays, expandPatterns, fillDate, mentionsDate, utcDate} from './paths.ts';
-import {resolveRedisUrl} from './secrets/redis-url.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */

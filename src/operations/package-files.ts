@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 
 /** `src`, or `dist`, where the build joins modules in `chunks/`: either is one directory above this module. */
@@ -8,3 +9,8 @@ export const sourceFile = (path: string): string => fileURLToPath(new URL(path, 
 
 /** A file or folder of this package, such as `samples/rules.yaml`. */
 export const packageFile = (path: string): string => sourceFile(`../${path}`);
+
+/** The version in the package's package.json. */
+export function packageVersion(): string {
+  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {version: string}).version;
+}

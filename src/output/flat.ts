@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/ndjson-reader.ts';
 import type {InputRecord} from '../input/row.ts';
-import {MAX_NESTING} from '../job/nesting.ts';
+import {MAX_NESTING} from '../job/yaml.ts';
 import {say, set} from '../sentence.ts';
 
 /** Maximum number of columns. Files with more usually have objects whose keys are data, such as identifiers. */

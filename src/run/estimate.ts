@@ -1,11 +1,10 @@
 import {listRepairs} from '../columns/plan-row.ts';
-import {createLookupPricer} from '../columns/prices.ts';
 import type {ColumnGuess} from '../columns/recognize/guess.ts';
 import type {Target} from '../columns/targets.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import {toCredits} from '../job/money.ts';
+import {createLookupPricer, toCredits} from '../job/settings/cost.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
 import type {CellResult, Lookup} from '../ledger/lookup-outcome.ts';

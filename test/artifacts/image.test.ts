@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {parse, parseAllDocuments} from 'yaml';
-import {packageVersion} from '../../src/job/version.ts';
+import {packageVersion} from '../../src/operations/package-files.ts';
 import {builder, lacks} from '../support/real-parts.ts';
 
 const root = new URL('../../', import.meta.url).pathname;

@@ -1,7 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {BulkEnrichError, type ErrorCode, type ExitCode} from '../../src/errors.ts';
-import {packageVersion} from '../../src/job/version.ts';
+import {packageVersion} from '../../src/operations/package-files.ts';
 import {KEY, type Service, startService} from '../e2e/service.ts';
 import type {ApiServerOptions} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';

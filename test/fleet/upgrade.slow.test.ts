@@ -2,7 +2,7 @@ import {cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} f
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {packageVersion} from '../../src/job/version.ts';
+import {packageVersion} from '../../src/operations/package-files.ts';
 import {listOf} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
 import {localOutput, openFleetArena} from './fleet-arena.ts';

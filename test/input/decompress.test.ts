@@ -2,7 +2,7 @@ import {PassThrough} from 'node:stream';
 import zlib, {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
 import {decompress, decompressors} from '../../src/input/bytes/decompress.ts';
-import {compressions, formatByName} from '../../src/job/name-endings.ts';
+import {compressions, formatByName} from '../../src/job/file-names.ts';
 import {failureOf, fieldsOf, readAll, readBytes, useFiles} from './reading.ts';
 
 const write = useFiles();

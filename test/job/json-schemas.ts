@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {accountFileSchema} from '../../src/job/settings/account-file.ts';
+import {accountFileSchema} from '../../src/job/settings/store-settings.ts';
 import {jobSchema} from '../../src/job/settings.ts';
 import {spellName} from '../../src/sentence.ts';
 import {outputSchemas} from './output-schemas.ts';

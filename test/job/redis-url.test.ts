@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {resolveRedisUrl} from '../../src/job/secrets/redis-url.ts';
+import {resolveRedisUrl} from '../../src/job/endpoint.ts';
 
 const resolve = (given: string | undefined, variable?: string) =>
   resolveRedisUrl(given, '--fleet', variable === undefined ? {} : {BULK_ENRICH_REDIS_URL: variable});

@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {workerMetrics} from '../../src/fleet/worker/metrics.ts';
-import {packageVersion} from '../../src/job/version.ts';
+import {packageVersion} from '../../src/operations/package-files.ts';
 import {renderEndMetrics, renderMetrics} from '../../src/report/render/run-metrics.ts';
 import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';

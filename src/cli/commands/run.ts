@@ -2,7 +2,7 @@ import {existsSync, statSync} from 'node:fs';
 import {LockedError, type UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/input-error.ts';
 import type {Job} from '../../job/job.ts';
-import {isForMachine} from '../../job/settings/log.ts';
+import {isForMachine} from '../../job/settings/result-settings.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {annotateError} from '../github.ts';
 import {type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';

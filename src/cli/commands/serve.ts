@@ -1,4 +1,4 @@
-import {readKey} from '../../job/secrets/api-key.ts';
+import {readKey} from '../../job/api-key.ts';
 import {durationBetween, rateSetting, shareSetting, wholeNumber} from '../../job/setting-types.ts';
 import type {ServiceOptions} from '../../service/start.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';

@@ -1,5 +1,5 @@
 import {readdirSync} from 'node:fs';
-import {formatByName} from '../../job/name-endings.ts';
+import {formatByName} from '../../job/file-names.ts';
 import {breakLines, shellWord, terminalWidth} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';

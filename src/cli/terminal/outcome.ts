@@ -1,8 +1,8 @@
 import {extname} from 'node:path';
 import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts';
+import {withoutCompression} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
-import {withoutCompression} from '../../job/name-endings.ts';
 import {storeSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun} from '../../run/exit.ts';

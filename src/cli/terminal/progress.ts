@@ -1,5 +1,5 @@
-import {toCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
+import {toCredits} from '../../job/settings/cost.ts';
 import {totalOfTally} from '../../ledger/run/tally.ts';
 import type {AnnouncePhase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';

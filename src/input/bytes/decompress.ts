@@ -1,6 +1,6 @@
 import {pipeline, type Transform} from 'node:stream';
 import zlib from 'node:zlib';
-import type {Compression} from '../../job/name-endings.ts';
+import type {Compression} from '../../job/file-names.ts';
 import {InputError, pipeRemedy} from '../input-error.ts';
 
 type CreateEngine = (options: {chunkSize: number}) => Transform;

@@ -1,7 +1,31 @@
 import {z} from 'zod';
-import {operationNames, perOperation} from '../../operations/table.ts';
-import {isExact} from '../money.ts';
-import {type PerOperation, parsePairs, strictShape, textOrNumber, withConversion} from '../setting-types.ts';
+import {type Operation, operationNames, operations, perOperation} from '../../operations/table.ts';
+import {
+  type PerOperation,
+  parsePairs,
+  strictShape,
+  textOrNumber,
+  valueForOperation,
+  withConversion,
+} from '../setting-types.ts';
+
+/** Credits are summed in whole thousandths. Summed as binary fractions, ten calls at 0.7 would be more than 7. */
+const PER_CREDIT = 1_000;
+
+/** Credits as settings give them, in thousandths of a credit. */
+export function toThousandths(credits: number): number {
+  return Math.round(credits * PER_CREDIT);
+}
+
+/** Thousandths of a credit as credits, the unit that people and summaries use. */
+export function toCredits(amount: number): number {
+  return amount / PER_CREDIT;
+}
+
+/** True if this amount can be counted exactly in thousandths of a credit. */
+function isExact(credits: number): boolean {
+  return Number.isSafeInteger(toThousandths(credits)) && toCredits(toThousandths(credits)) === credits;
+}
 
 /** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
@@ -43,4 +67,27 @@ export const costSetting = withConversion(
 function creditsOf(text: string): number | undefined {
   const value = Number(text);
   return /^\d+(\.\d+)?$/.test(text.trim()) && isExact(value) ? value : undefined;
+}
+
+/** Makes a function that gives a call's cost in thousandths of a credit. Verdicts for test actions are free. */
+export function createLookupPricer({settings: {cost}}: {readonly settings: {readonly cost: Cost}}) {
+  return ({
+    operation,
+    params,
+  }: {
+    readonly operation: Operation;
+    readonly params: Readonly<Record<string, string>>;
+  }): number =>
+    operations[operation].isFree(params)
+      ? 0
+      : toThousandths(valueForOperation(cost, operation, operations[operation].cost));
+}
+
+/** Makes a function that gives the cost of one call of an operation, in thousandths of a credit. */
+export function createOperationPricer(job: {
+  readonly endpoint: {readonly actionId?: string | undefined};
+  readonly settings: {readonly cost: Cost};
+}): (operation: Operation) => number {
+  const params = {action_id: job.endpoint.actionId ?? ''};
+  return operation => createLookupPricer(job)({operation, params});
 }

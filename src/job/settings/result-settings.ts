@@ -1,9 +1,33 @@
 import {z} from 'zod';
 import {isUrl} from '../paths.ts';
-import {parseShare, textOrNumber, withConversion} from '../setting-types.ts';
+import {parseShare, textList, textOrNumber, withConversion} from '../setting-types.ts';
 import {declareGroup} from './declare.ts';
-import {logSetting} from './log.ts';
 import {scoreRules} from './score-rules.ts';
+
+const formats = ['json', 'text'] as const;
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogSetting {
+  readonly format?: (typeof formats)[number] | undefined;
+  readonly level?: LogLevel | undefined;
+}
+
+/** `json`, `debug` or `json,debug`: a format, a level, or both. */
+const logSetting = withConversion(
+  textList(',').pipe(z.array(z.enum([...formats, ...logLevels]))),
+  'expected one format and one level at most, such as json,debug',
+  (words): LogSetting | undefined => {
+    const format = formats.find(name => words.includes(name));
+    const level = logLevels.find(name => words.includes(name));
+    return words.length === [format, level].filter(Boolean).length ? {format, level} : undefined;
+  },
+);
+
+/** True if this `log` setting, which may be unchecked, asks for JSON. */
+export function isForMachine(given: unknown): boolean {
+  return logSetting.safeParse(given).data?.format === 'json';
+}
 
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';
 

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {formatNames} from '../name-endings.ts';
+import {formatNames} from '../file-names.ts';
 import {wholeNumber} from '../setting-types.ts';
 import {declareGroup} from './declare.ts';
 

@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {adviseRepair, Sqlite} from '../../disk/sqlite.ts';
 import {OutputError, systemReason} from '../../errors.ts';
-import {toCredits, toThousandths} from '../../job/money.ts';
 import {utcDate} from '../../job/paths.ts';
+import {toCredits, toThousandths} from '../../job/settings/cost.ts';
 
 /** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;

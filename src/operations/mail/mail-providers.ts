@@ -1,5 +1,6 @@
+import {readFileSync} from 'node:fs';
+import {parse} from 'csv-parse/sync';
 import {memoize} from '../memoize.ts';
-import {readOwnList} from '../own-list.ts';
 import {sourceFile} from '../package-files.ts';
 
 /**
@@ -89,4 +90,9 @@ export function canonicalMailbox(address: string): string {
 function withoutTag(local: string, tag: string): string {
   const at = tag === '' ? -1 : local.indexOf(tag);
   return at > 0 ? local.slice(0, at) : local;
+}
+
+/** Reads one of this project's own lists, a CSV file. */
+export function readOwnList<Column extends string>(path: string): Record<Column, string>[] {
+  return parse(readFileSync(path), {columns: true});
 }

@@ -3,7 +3,7 @@ import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {TextRow} from '../../input/row.ts';
-import {compressionOf} from '../../job/name-endings.ts';
+import {compressionOf} from '../../job/file-names.ts';
 import type {Changes} from '../../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';

@@ -1,4 +1,4 @@
-import {packageVersion} from '../../job/version.ts';
+import {packageVersion} from '../../operations/package-files.ts';
 
 /** This module writes Prometheus text, version 0.0.4. */
 

@@ -1,7 +1,6 @@
 import {randomUUID} from 'node:crypto';
-import {createOperationPricer} from '../../columns/prices.ts';
 import type {Job} from '../../job/job.ts';
-import {toCredits} from '../../job/money.ts';
+import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import {unaskedCodes} from '../../ledger/lookup-outcome.ts';
 import {type SpendingByOperation, totalSpending, zeroSpending} from '../../ledger/run/spending.ts';
 import {emptyTally, latencyPercentile, type Tally, totalOfTally} from '../../ledger/run/tally.ts';

@@ -7,7 +7,7 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {toCredits, toThousandths} from '../../job/money.ts';
+import {toCredits, toThousandths} from '../../job/settings/cost.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
 import {type Spending, type SpendingByOperation, totalSpending} from '../../ledger/run/spending.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';

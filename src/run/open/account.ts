@@ -1,15 +1,13 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {ClientError} from '../../client/client-error.ts';
-import {createOperationPricer} from '../../columns/prices.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {toThousandths} from '../../job/money.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
-import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
-import type {Charge} from '../../job/settings/cost.ts';
+import {type Charge, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
+import {type AccountFile, accountFileSchema} from '../../job/settings/store-settings.ts';
 import {PeriodBudget, refundBlocks} from '../../ledger/account/period-budget.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {type Scope, scopeKey} from '../../ledger/answers/store-file.ts';

@@ -1,12 +1,11 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
-import {createLookupPricer} from '../../columns/prices.ts';
 import {UsageError} from '../../errors.ts';
 import type {CollectedAttempt} from '../../fleet/chunk-queue.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
-import {toCredits} from '../../job/money.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
+import {createLookupPricer, toCredits} from '../../job/settings/cost.ts';
 import {isStorable, lookupForRequest} from '../../ledger/lookup-outcome.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/ledger-entry.ts';

@@ -1,4 +1,4 @@
-import {createLookupPricer} from '../../columns/prices.ts';
+import {createLookupPricer} from '../../job/settings/cost.ts';
 import {hasOperationAnswer} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';

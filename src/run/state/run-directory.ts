@@ -8,7 +8,7 @@ import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {toThousandths} from '../../job/money.ts';
+import {toThousandths} from '../../job/settings/cost.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
 import {peekLedger} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';

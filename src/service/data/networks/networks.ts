@@ -1,4 +1,4 @@
-import {readOwnList} from '../../../operations/own-list.ts';
+import {readOwnList} from '../../../operations/mail/mail-providers.ts';
 import {sourceFile} from '../../../operations/package-files.ts';
 import type {AutonomousSystem} from '../tables/ip-tables.ts';
 

@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
 import {closeSync, existsSync, openSync, readSync} from 'node:fs';
 import {dirname, isAbsolute} from 'node:path';
-import {systemReason, toOneLine, UsageError} from '../../errors.ts';
+import {systemReason, toOneLine, UsageError} from '../errors.ts';
 
 type Environment = Readonly<NodeJS.ProcessEnv>;
 
