@@ -6,10 +6,10 @@ import {
   isStorable,
   type Lookup,
   type Outcome,
+  TokenOccurrences,
   type UnaskedCode,
 } from '../ledger/lookup-outcome.ts';
 import type {LedgerEntry} from '../ledger/run/ledger-entry.ts';
-import {TokenOccurrences} from '../ledger/run/repeated-tokens.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Call, LookupOptions, Waiter} from './call.ts';
 import type {Gate} from './gate.ts';

@@ -2,8 +2,12 @@ import {createRequire} from 'node:module';
 import type {CountryCode} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 import {memoize} from './memoize.ts';
-import {phoneLibrary} from './phone/phone-library.ts';
 import words from './words.json' with {type: 'json'};
+
+const require = createRequire(import.meta.url);
+
+/** The library of phone numbers. With its metadata, loading takes as long as Node's own start: the first number does it. */
+export const phoneLibrary = (): typeof import('libphonenumber-js/max') => require('libphonenumber-js/max');
 
 /** Country (or calling code) by which a phone number in national form is read. */
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
@@ -123,7 +127,6 @@ const countryNames = memoize((): ReadonlyMap<string, string> => {
     const key = keyOf(name);
     names.set(key, names.has(key) && names.get(key) !== code ? undefined : code);
   };
-  const require = createRequire(import.meta.url);
   const table = (file: string): unknown => require(`i18n-iso-countries/${file}`);
   const languages = table('supportedLocales.json') as readonly string[];
   for (const language of languages) {

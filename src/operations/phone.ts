@@ -11,10 +11,9 @@ import {
   validCell,
 } from './canonical.ts';
 import {type CellRules, foldText, type RepairCode, readCell} from './cell.ts';
-import {isInternational, type PhoneCountry, parsePhoneCountry} from './country.ts';
+import {isInternational, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './phone/bare-digits.ts';
-import {phoneLibrary} from './phone/phone-library.ts';
 import {isDate, isInNumberingPlan, isLikelyPhone} from './phone/phone-shape.ts';
 
 const codes = {

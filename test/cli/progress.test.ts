@@ -9,8 +9,7 @@ import {
   Speedometer,
   type Status,
 } from '../../src/cli/terminal/status-line.ts';
-import {zeroSpending} from '../../src/ledger/run/spending.ts';
-import {emptyTally} from '../../src/ledger/run/tally.ts';
+import {emptyTally, zeroSpending} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 
 const status: Status = {

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {BitSet} from '../../src/ledger/bit-set.ts';
 import {intelligenceLookup} from '../../src/ledger/lookup-outcome.ts';
+import {BitSet} from '../../src/ledger/run/distinct-keys.ts';
 import {bitOf} from '../../src/ledger/run/ledger-writer.ts';
 
 test('a set has the numbers that were added, and no others', () => {

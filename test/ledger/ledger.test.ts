@@ -12,8 +12,7 @@ import {
   noAttempts,
 } from '../../src/ledger/run/ledger-entry.ts';
 import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
-import {zeroRunCounts} from '../../src/ledger/run/spending.ts';
-import {hasOperationAnswer} from '../../src/ledger/run/tally.ts';
+import {hasOperationAnswer, zeroRunCounts} from '../../src/ledger/run/tally.ts';
 import {historyAfterAttempt} from '../../src/lookup/retry-policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 

@@ -1,8 +1,13 @@
 import {expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
-import {type SpendingByOperation, zeroSpending} from '../../src/ledger/run/spending.ts';
-import {countAttempt, emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
+import {
+  countAttempt,
+  emptyTally,
+  type SpendingByOperation,
+  type Tally,
+  zeroSpending,
+} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
 import {summarizeSession} from '../../src/run/end/build-summary.ts';
 import type {PublishedDigests} from '../../src/run/rows/row-writer.ts';

@@ -1,4 +1,4 @@
-import {totalSpending} from '../../ledger/run/spending.ts';
+import {totalSpending} from '../../ledger/run/tally.ts';
 import {operationNames, operations} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import {breakLines, pluralize} from './lines.ts';

@@ -9,8 +9,7 @@ import {
   type Reservation,
 } from './ledger-entry.ts';
 import {markCallInterrupted} from './ledger-rows.ts';
-import type {RunCounts} from './spending.ts';
-import {countBooked, countInterruptedCalls, emptyTally, type Tally} from './tally.ts';
+import {countBooked, countInterruptedCalls, emptyTally, type RunCounts, type Tally} from './tally.ts';
 
 interface BookkeepingStart {
   readonly counts: RunCounts;

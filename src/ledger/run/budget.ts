@@ -3,7 +3,7 @@ import type {Charge} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
 import type {Reservation} from './ledger-entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {type RunCounts, totalSpending, zeroSpending} from './spending.ts';
+import {type RunCounts, totalSpending, zeroSpending} from './tally.ts';
 
 export interface CreditLimits {
   /**

@@ -13,7 +13,7 @@ import {
   type Reservation,
 } from './ledger-entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
-import {type RunCounts, zeroRunCounts} from './spending.ts';
+import {type RunCounts, zeroRunCounts} from './tally.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;

@@ -1,10 +1,9 @@
-import type {SpareFile} from '../../disk/reserved-space.ts';
 import {isDiskFullError, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
-import {BitSet} from '../bit-set.ts';
 import type {Bookkeeping} from './bookkeeping.ts';
+import {BitSet} from './distinct-keys.ts';
 import type {LedgerEntry, Reservation} from './ledger-entry.ts';
-import {ledgerUnwritableError, orThrowLedgerError} from './ledger-file.ts';
+import {ledgerUnwritableError, orThrowLedgerError, type SpareFile} from './ledger-file.ts';
 import {countsText, findEntries, type LedgerStatements, leaseText, writeEntries} from './ledger-rows.ts';
 
 /**

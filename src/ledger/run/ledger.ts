@@ -1,4 +1,3 @@
-import {SpareFile} from '../../disk/reserved-space.ts';
 import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {isStorable, type LookupKey, type Outcome} from '../lookup-outcome.ts';
@@ -25,6 +24,7 @@ import {
   orThrowLedgerError,
   readMeta,
   SPARE_SUFFIX,
+  SpareFile,
   toChecksummedJson,
   unlinkLedgerFiles,
   writeMeta,
@@ -39,9 +39,14 @@ import {
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {type SpendingByOperation, totalSpending, zeroRunCounts} from './spending.ts';
-import {type Tally, zeroRefusalTallies} from './tally.ts';
-import {UsedValues} from './used-values.ts';
+import {
+  type SpendingByOperation,
+  type Tally,
+  totalSpending,
+  UsedValues,
+  zeroRefusalTallies,
+  zeroRunCounts,
+} from './tally.ts';
 
 export interface LedgerOptions extends CreditLimits {
   /** Endpoint and account of this session's values and spending, as a key. */

@@ -1,6 +1,8 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
-import {type BookedAttempt, INTERRUPTED_CODE} from './ledger-entry.ts';
+import {isStorable, type Outcome} from '../lookup-outcome.ts';
+import {BitSet} from './distinct-keys.ts';
+import {type BookedAttempt, INTERRUPTED_CODE, type LedgerEntry} from './ledger-entry.ts';
 
 /** Distinct values of an operation that the service refused in a row, without an answer in between. */
 export interface Refusals {
@@ -162,4 +164,86 @@ export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   for (const field of attempt.unknownFields) countUp(tally.unknownFields, field);
   for (const field of attempt.wrongTypes) countUp(tally.wrongTypes, field);
   return true;
+}
+
+/**
+ * Counts the values that a session uses, each once. Knows them by the numbers of their rows in the ledger: a row with a
+ * number above `last`, the last one when the session began, is the session's own. Takes a bit for each earlier row.
+ */
+export class UsedValues {
+  readonly #tally: Tally;
+  readonly #last: number;
+  readonly #earlier = new BitSet();
+
+  constructor(tally: Tally, last: number) {
+    this.#tally = tally;
+    this.#last = last;
+  }
+
+  has({id}: LedgerEntry): boolean {
+    return id > this.#last || this.#earlier.has(id);
+  }
+
+  /** Counts a value, unless it is counted already. Returns true if it was not. */
+  add(entry: LedgerEntry): boolean {
+    if (entry.isUsed) return false;
+    entry.isUsed = true;
+    const {id, operation} = entry;
+    if (id > 0 && id <= this.#last) this.#earlier.add(id);
+    this.#tally.operations[operation].distinct += 1;
+    return true;
+  }
+
+  /** Counts a value whose rows get the outcome in the ledger. */
+  addKnown(entry: LedgerEntry): void {
+    const {outcome, nth, sent, operation} = entry;
+    if (!this.add(entry) || outcome === undefined) return;
+    if (sent === 0 || (nth === null && outcome.status === 'ok')) this.countStored(operation, outcome);
+    else if (outcome.status === 'ok') this.#tally.operations[operation].answered += 1;
+  }
+
+  /** Counts an answer from the store; no other outcome. */
+  countStored(operation: LedgerEntry['operation'], outcome: Outcome): void {
+    if (!isStorable(outcome)) return;
+    const counts = this.#tally.operations[operation];
+    counts.fromStore += 1;
+    if (outcome.status === 'failed') counts.knownRejections += 1;
+  }
+}
+
+/** Calls and credits since the count began. */
+export interface Spending {
+  /** Thousandths of a credit that calls certainly cost. `maybeSpent`: cost of calls that may have been charged. */
+  spent: number;
+  maybeSpent: number;
+  /** Calls that were certainly sent. */
+  calls: number;
+}
+
+export type SpendingByOperation = Readonly<Record<Operation, Readonly<Spending>>>;
+
+export function zeroSpending(): Record<Operation, Spending> {
+  return perOperation(() => ({spent: 0, maybeSpent: 0, calls: 0}));
+}
+
+export function totalSpending(by: SpendingByOperation): Spending {
+  const total = {spent: 0, maybeSpent: 0, calls: 0};
+  for (const {spent, maybeSpent, calls} of Object.values(by)) {
+    total.spent += spent;
+    total.maybeSpent += maybeSpent;
+    total.calls += calls;
+  }
+  return total;
+}
+
+/** The counts of one endpoint and account, over all sessions since the count began. */
+export interface RunCounts {
+  readonly spending: Record<Operation, Spending>;
+  /** The part of the credits, spent or maybe spent, that renewed known answers. */
+  renewed: number;
+  readonly refusals: Record<Operation, RefusalTally>;
+}
+
+export function zeroRunCounts(): RunCounts {
+  return {spending: zeroSpending(), renewed: 0, refusals: zeroRefusalTallies()};
 }

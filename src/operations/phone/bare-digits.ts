@@ -1,6 +1,6 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import type {BareReading} from '../cell.ts';
-import {phoneLibrary} from './phone-library.ts';
+import {phoneLibrary} from '../country.ts';
 import {isInNumberingPlan} from './phone-shape.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */

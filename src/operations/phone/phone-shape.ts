@@ -1,6 +1,5 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
-import {type PhoneCountry, parsePhoneCountry} from '../country.ts';
-import {phoneLibrary} from './phone-library.ts';
+import {type PhoneCountry, parsePhoneCountry, phoneLibrary} from '../country.ts';
 
 /** Dates such as 2026-01-31, 31.01.2026 and 1/31/2026. */
 const DATE =

@@ -2,8 +2,15 @@ import {randomUUID} from 'node:crypto';
 import type {Job} from '../../job/job.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import {unaskedCodes} from '../../ledger/lookup-outcome.ts';
-import {type SpendingByOperation, totalSpending, zeroSpending} from '../../ledger/run/spending.ts';
-import {emptyTally, latencyPercentile, type Tally, totalOfTally} from '../../ledger/run/tally.ts';
+import {
+  emptyTally,
+  latencyPercentile,
+  type SpendingByOperation,
+  type Tally,
+  totalOfTally,
+  totalSpending,
+  zeroSpending,
+} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';

@@ -9,7 +9,7 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits, toThousandths} from '../../job/settings/cost.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
-import {type Spending, type SpendingByOperation, totalSpending} from '../../ledger/run/spending.ts';
+import {type Spending, type SpendingByOperation, totalSpending} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {compareRuns, driftSentence, makeRunProfile} from '../../report/drift.ts';
 import {accountOfSummary, shortenPaths, UNFINISHED} from '../../report/run-record.ts';

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import type {SpendingByOperation} from '../../ledger/run/spending.ts';
+import type {SpendingByOperation} from '../../ledger/run/tally.ts';
 import type {World} from '../io.ts';
 
 /** A run: all sessions whose spending counts together against `max_credits`. */

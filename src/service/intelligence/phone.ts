@@ -1,5 +1,5 @@
 import type {NumberType, PhoneNumber} from 'libphonenumber-js/max';
-import {phoneLibrary} from '../../operations/phone/phone-library.ts';
+import {phoneLibrary} from '../../operations/country.ts';
 import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 

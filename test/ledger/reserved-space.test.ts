@@ -1,7 +1,7 @@
 import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
-import {SpareFile} from '../../src/disk/reserved-space.ts';
+import {SpareFile} from '../../src/ledger/run/ledger-file.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const at = newDirectory();
