@@ -1,17 +1,10 @@
 import {describe, expect, test, vi} from 'vitest';
 import {listColumns} from '../../src/columns/recognize/column.ts';
 import {detectColumns} from '../../src/columns/recognize/detect.ts';
-import {lacksCountry} from '../../src/columns/recognize/guess.ts';
 import {intelligenceNames, operations} from '../../src/operations/table.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 
 const guessesOf = (...list: Parameters<typeof detectColumns>) => detectColumns(...list).guesses;
-
-test('numbers of identity cards are not phone numbers, however they are grouped', () => {
-  expect(guess('Aadhaar No.', six('9123 4567 8901'), 'IN')).toBeUndefined();
-  expect(guess('Member no', six('030 2312 5001'), 'DE')).toBeUndefined();
-  expect(guess('nr', six('030 2312 5001'), 'DE')).toBe('phone unsure');
-});
 
 /** The guess for a column of this name and content: `ip sure`, or nothing. */
 function guess(name: string, cells: readonly string[], country?: string): string | undefined {
@@ -21,33 +14,10 @@ function guess(name: string, cells: readonly string[], country?: string): string
 
 const six = <T>(cell: T): T[] => Array.from({length: 6}, () => cell);
 
-describe('header words', () => {
-  test.each([
-    ...'ip|IP| ip |IP Address|ip_address|ipAddress|IPAddress|signup_ip|Signup IP|signupIp|clientIP|last-login-ip|ip.v4|IPv4|user.ip|ip_2|IP-Adresse|adresse_ip|dirección IP|IP 1|x_forwarded_for|X-Forwarded-For|remote_addr|📍IP|IP 🌍'
-      .split('|')
-      .map(name => [name, 'ip sure']),
-    ...'phone|Phone Number|phoneNumber|mobile|Mobile No|tel|Telefon|cell|msisdn|Phone #|phone_1|contact-phone|Telefonnummer|Handy-Nr|Téléphone|Número de teléfono|telefoonnummer'
-      .split('|')
-      .map(name => [name, 'phone sure']),
-    ...'email|E-Mail|e_mail|eMail|mail|Email Address|userEmail|email2|billing.email|emails.0|E-Mail-Adresse|e-mailadres|correo electrónico|Courriel'
-      .split('|')
-      .map(name => [name, 'email sure']),
-  ])('%j is a column of its kind, whatever is in it', (name = '', expected) => {
-    expect(guess(name, six(''))).toBe(expected);
-  });
-
-  test.each('zip|trip|shipping|telling|cellar|emailed|mailbox_size|recipient|Adresse|Nummer'.split('|'))(
-    '%j is not one by its name',
-    name => {
-      expect(guess(name, six(''))).toBeUndefined();
-    },
-  );
-
-  test('a header counts without any values, is sure if half of the content confirms it, and else unsure', () => {
-    expect(guess('email', ['', ' ', 'n/a'])).toBe('email sure');
-    expect(guess('ip', ['192.0.2.1', '198.51.100.7', 'x', 'y'])).toBe('ip sure');
-    expect(guess('ip', ['yes', 'no', 'yes', '192.0.2.1'])).toBe('ip unsure');
-  });
+test('a header counts without any values, is sure if half of the content confirms it, and else unsure', () => {
+  expect(guess('email', ['', ' ', 'n/a'])).toBe('email sure');
+  expect(guess('ip', ['192.0.2.1', '198.51.100.7', 'x', 'y'])).toBe('ip sure');
+  expect(guess('ip', ['yes', 'no', 'yes', '192.0.2.1'])).toBe('ip unsure');
 });
 
 describe('content alone', () => {
@@ -72,35 +42,6 @@ describe('content alone', () => {
 });
 
 describe('countries', () => {
-  const rows = csvRows(...six(['2025550143', 'US']));
-
-  test('a country column makes national numbers phone numbers', () => {
-    expect(guessesOf(['phone', 'country'], rows)).toMatchObject([
-      {operation: 'country', column: 'country', confidence: 'sure'},
-      {operation: 'phone', column: 'phone', confidence: 'sure', share: 1},
-    ]);
-    expect(guessesOf(['phone', 'x'], rows)).toMatchObject([
-      {operation: 'phone', confidence: 'unsure', share: 0},
-    ]);
-  });
-
-  test('a phone column whose numbers lack nothing but their country says so', () => {
-    const [phone] = guessesOf(
-      ['Telefon', 'x'],
-      csvRows(...six(['030 23125 001', '']), ['+49 30 23125 002', '']),
-    );
-    expect(phone).toMatchObject({confidence: 'unsure', national: 6 / 7, share: 1 / 7});
-    expect(phone !== undefined && lacksCountry(phone)).toBe(true);
-    const [words] = guessesOf(['Telefon', 'x'], csvRows(...six(['call me', ''])));
-    expect(words !== undefined && lacksCountry(words)).toBe(false);
-  });
-
-  test('a named country column goes before a detected one', () => {
-    expect(guessesOf(['phone', 'where'], rows, {countries: ['where']})).toMatchObject([
-      {operation: 'phone', share: 1},
-    ]);
-  });
-
   test.each([
     ['Phone', 'Accountant Phone'],
     ['Accountant Phone', 'Manager Phone'],
@@ -141,39 +82,10 @@ describe('countries', () => {
     expect(guessesOf(['email', 'country'], some).map(({column}) => column)).toEqual(['email']);
   });
 
-  test('a row without a country has the default one', () => {
-    const some = csvRows(['2025550143', 'US'], ...six(['2025550143', '']));
-    expect(guessesOf(['phone', 'country'], some, {fallback: 'US'})).toMatchObject([
-      {operation: 'country', column: 'country'},
-      {operation: 'phone', confidence: 'sure', share: 1},
-    ]);
-  });
-
-  test.each(['United States', 'USA', 'Estados Unidos', 'Vereinigte Staaten', '+1', 'us'])(
-    '%s is one',
-    name => {
-      const named = csvRows(...six(['2025550143', name]));
-      expect(guessesOf(['phone', 'country'], named)).toMatchObject([
-        {operation: 'country', confidence: 'sure'},
-        {operation: 'phone', confidence: 'sure'},
-      ]);
-    },
-  );
-
   test('a column without names of countries is not a country column', () => {
     const named = csvRows(...six(['2025550143', 'Utopia']));
     expect(guessesOf(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
   });
-});
-
-test('several columns of one kind are all found, in order', () => {
-  const rows = csvRows(...six(['192.0.2.1', 'jo@example.com', '198.51.100.7']));
-  const found = guessesOf(['signup_ip', 'email', 'last_login_ip'], rows);
-  expect(found.map(({operation, column}) => [operation, column])).toEqual([
-    ['ip', 'signup_ip'],
-    ['email', 'email'],
-    ['ip', 'last_login_ip'],
-  ]);
 });
 
 test('numbers of which one is labelled as another person’s are left out, however many are not', () => {
@@ -240,15 +152,6 @@ test('without a header a few values are enough where there is nothing else', () 
   expect(guessesOf(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
     {operation: 'ip', column: 'column_1', confidence: 'sure'},
     {operation: 'email', column: 'column_2', confidence: 'unsure', aside: 'values'},
-  ]);
-});
-
-test('NDJSON: fields are found by their keys, nested ones by their paths; objects are not columns', () => {
-  const raw = '{"ip":{"address":"192.0.2.1"},"user":{"mail":"jo@example.com"},"client_ip":"192.0.2.7","n":3}';
-  expect(guessesOf(['ip', 'user', 'client_ip', 'n'], six(ndjsonRow(raw)))).toMatchObject([
-    {operation: 'ip', column: 'client_ip', confidence: 'sure'},
-    {operation: 'ip', column: 'ip.address', confidence: 'sure'},
-    {operation: 'email', column: 'user.mail', confidence: 'sure'},
   ]);
 });
 

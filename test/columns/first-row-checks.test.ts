@@ -17,13 +17,6 @@ test.each([
   expect(doubtOf(...countries)).toBeUndefined();
 });
 
-test('the first cell that is no country is named with its row, and the others are counted', () => {
-  expect(doubtOf('DE', 'Atlantis', 'n/a')).toMatch(/^"land" holds "Atlantis" \(row 2\); /);
-  expect(doubtOf('DE', 'Atlantis', 'Mordor', 'Narnia')).toMatch(
-    /^"land" holds "Atlantis" \(row 2 and 2 more\); /,
-  );
-});
-
 test('a long cell is cut: a message is no place for a person’s notes', () => {
   expect(doubtOf(`Atlantis${'x'.repeat(60)}`)).toMatch(/^"land" holds "Atlantisx{32}" \(row 1\); /);
 });

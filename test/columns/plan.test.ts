@@ -12,26 +12,6 @@ const target = (operation: 'ip' | 'phone' | 'email' | 'verify', column: string) 
 const params = (planned: PlannedCell | undefined) =>
   planned?.status === 'ask' ? planned.lookup.params : planned;
 
-test('each target is planned from its own cell', () => {
-  const targets = [...target('email', 'email'), ...target('ip', 'ip'), ...target('phone', 'phone')];
-  const plan = createRowPlanner(targets, {countryOf: () => createCellReader('country', columns)});
-  expect(plan(row).map(params)).toEqual([
-    {email: 'Jo@example.com'},
-    {ip: '192.0.2.1'},
-    {phone: '+12025550143'},
-  ]);
-});
-
-test('the country column goes before the default country, which fills its gaps', () => {
-  const cells = {countryOf: () => createCellReader('country', columns), defaultCountry: 'GB'};
-  const plan = createRowPlanner(target('phone', 'phone'), cells);
-  const [gap] = csvRows(['', '020 7946 0958', '', '  ', '', '']);
-  const [elsewhere] = csvRows(['', '2079460123', '', 'gb', '', '']);
-  expect(params(plan(row)[0])).toEqual({phone: '+12025550143'});
-  expect(elsewhere && params(plan(elsewhere)[0])).toEqual({phone: '+442079460123'});
-  expect(gap && params(plan(gap)[0])).toEqual({phone: '+442079460958'});
-});
-
 test('a number that comes again is read with the country of its own row', () => {
   const plan = createRowPlanner(target('phone', 'phone'), {
     countryOf: () => createCellReader('country', columns),
@@ -40,34 +20,6 @@ test('a number that comes again is read with the country of its own row', () => 
   const asked = csvRows(...rows).map(one => params(plan(one)[0]));
   const [us, gb] = [{phone: '+12079460123'}, {phone: '+442079460123'}];
   expect(asked).toEqual([us, us, us, gb, gb, us]);
-});
-
-test('a total below the list is not looked up, and its empty cells stay empty; a full row is a row, whatever it says', () => {
-  const people = Array.from({length: 5}, (_, n) => [`Jo ${n}`, `192.0.2.${n}`, 'jo@example.com']);
-  // So short a list is read with all that is below it.
-  const first = csvRows(...people, ['Total', '192.0.2.7', ''], ['Exported by Jo', '192.0.2.8', '']);
-  const names = ['name', 'ip', 'email'];
-  const targets = [
-    ...makeTargets('ip', [{column: 'ip'}], names),
-    ...makeTargets('email', [{column: 'email'}], names),
-  ];
-  const plan = createRowPlanner(targets, {}, first);
-  const [total, person] = csvRows(['Total', '192.0.2.7', ''], ['Total', '192.0.2.7', 'jo@example.com']);
-  expect(total && plan(total)).toEqual([{status: 'skipped', error: 'footer'}, {status: 'empty'}]);
-  expect(person && plan(person).map(({status}) => status)).toEqual(['ask', 'ask']);
-});
-
-test('a cell without a call has its reason', () => {
-  const plan = createRowPlanner(
-    [...target('ip', 'ip'), ...target('email', 'email'), ...target('phone', 'phone')],
-    {},
-  );
-  const [odd] = csvRows([' ', '2025550143', 'jo', '', '', '']);
-  expect(odd && plan(odd)).toEqual([
-    {status: 'empty'},
-    {status: 'invalid', error: 'email_malformed'},
-    {status: 'invalid', error: 'country_unknown'},
-  ]);
 });
 
 test('a row that lacks the cell is empty there', () => {

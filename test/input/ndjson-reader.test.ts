@@ -2,10 +2,10 @@ import {expect, it} from 'vitest';
 import {readBytes, rejectsOf} from './reading.ts';
 
 it('keeps each line as it came', async () => {
-  const line = '{ "n": 12345678901234567890, "b":1e400,"a" : {"x":[1, 2]} }';
+  const line = '{ "n": 12345678901234567890, "b":1e400,"a" : {"x":[1, 2]}, "10":0,"2":0,"__proto__":0 }';
   const {format, records} = await readBytes(`${line}\r\n\r\n{"c":null}`);
   const expected = {kind: 'ndjson', eol: '\r\n', bom: false, encoding: 'utf-8'};
-  expect(format).toEqual({...expected, columns: ['n', 'b', 'a', 'c']});
+  expect(format).toEqual({...expected, columns: [...'n b a 10 2 __proto__ c'.split(' ')]});
   expect(records).toMatchObject([
     {type: 'ndjson', record: 1, line: 1, raw: line, value: {a: {x: [1, 2]}}},
     {type: 'ndjson', record: 2, line: 3, raw: '{"c":null}'},

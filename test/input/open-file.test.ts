@@ -24,11 +24,6 @@ it('leaves those within the text', async () => {
   expect(await without(`a${END}`, `${END}b`, END)).toBe(`a${END}${END}b`);
 });
 
-it.each([1, 3, 65_536])('is no row: chunks of %i bytes', async chunk => {
-  const {records} = await readBytes(`a,b\r\n1,2\r\n${END}`, {}, chunk);
-  expect(records).toMatchObject([{fields: ['1', '2']}]);
-});
-
 it('rows in two encodings are told as that: each line that is UTF-8 is a row, and no encoding is advised', async () => {
   const row = (name: string, encoding: BufferEncoding) => Buffer.from(`${name},a@example.com\n`, encoding);
   const rows = [row('Müller', 'latin1'), row('Müller', 'utf8'), row('Jürgen', 'latin1')];
