@@ -6,8 +6,8 @@ import {STORE_FILE} from '../../src/ledger/answers/store-file.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {filesUnder} from '../support/command.ts';
 import {openArena} from '../support/crash.ts';
-import {held, killedHere, runHere} from '../support/main.ts';
-import {ips} from '../support/stage.ts';
+import {runHere} from '../support/main.ts';
+import {ips, openStage} from '../support/stage.ts';
 
 const KNOWN = 40;
 
@@ -41,37 +41,15 @@ test('a resumed run keeps the stored answers that it saw, though other runs rene
   expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_store: KNOWN});
 });
 
-test('a streak of refusals that kills divide is one: it is told', async () => {
-  await using arena = await openArena();
-  const {sandbox, api} = arena;
-  const [answered, sessions] = [24, [12, 8]];
-  const refused = 21;
-  // One call after the other, so that each kill finds one in flight.
-  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '200/s', '--force'];
-  sandbox.write('list.csv', ips(answered + refused + 1));
-  const refuse = ({call, value}: {call: number; value: string}) =>
-    call > answered && !value.endsWith(`.${answered + refused}`)
-      ? reply.error(200, 'insufficient_credits')
-      : undefined;
-  let heard = answered;
-  for (const some of sessions) {
-    // The one that is under way at the kill is sent again.
-    heard += some;
-    const last = heard + sessions.indexOf(some);
-    const {gate, letGo} = held();
-    api.setScript(call => (call.call > last ? gate : refuse(call)));
-    await killedHere(sandbox, command, arena, {holds: () => api.ledger.calls > last, letGo});
-  }
-  api.setScript(refuse);
-  const resumed = await runHere(sandbox, command, arena);
-  expect(resumed.code, resumed.stderr).toBe(3);
-  expect(sandbox.summary('out.summary.json')).toMatchObject({
-    resumed: {times: 2},
-    lookups: {ip: {failed: refused, refused_in_a_row: refused}},
-  });
-  expect(resumed.stderr).toContain(`To retry ${refused} failed lookups`);
-  api.setScript(undefined);
-  const {calls} = api.ledger;
-  expect((await runHere(sandbox, command, arena)).code).toBe(0);
-  expect(api.ledger.calls - calls).toBe(refused);
+test('doubtful calls of a column no longer looked up stay in the counts of their operation, and in the history', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', 'ip,email\n192.0.2.1,\n,jo@example.com\n');
+  await stage.killAt(2, {ip: 'ip', email: 'email', concurrency: 1});
+  const {code, summary} = await stage.run({ip: 'ip'});
+  const [ip, email] = [
+    {spent: 1, maybe_spent: 0},
+    {spent: 0, maybe_spent: 1},
+  ];
+  expect([code, summary?.credits]).toMatchObject([0, {spent: 1, maybe_spent: 1, by_operation: {ip, email}}]);
+  expect(stage.history()).toMatchObject([{credits: {by_operation: {ip, email}}}]);
 });
