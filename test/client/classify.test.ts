@@ -12,63 +12,33 @@ const respond = (status: number, body: unknown, more: Partial<RawResponse> = {})
   pace: {limits: {}},
   ...more,
 });
-const retryAfter = {pace: {retryAfter: '1', limits: {}}};
 const error = (message: unknown) => ({success: false, message});
 const ok = {success: true, data: {city: 'X'}};
 
 describe('a response', () => {
   // The statuses and bodies that services and gateways usually send are in test/seams/wire.test.ts.
   test.each([
-    ['300', 'ip', respond(300, ok), 'fatal', 'http_300'],
-    ['399', 'ip', respond(399, ok), 'fatal', 'http_399'],
-    ['304', 'ip', respond(304, ''), 'fatal', 'http_304'],
-    ['invalid_token at 500', 'email', respond(500, error('invalid_token')), 'fatal', 'invalid_token'],
-    [
-      'invalid_token of a verdict, 401',
-      'verify',
-      respond(401, error('invalid_token')),
-      'rejected',
-      'invalid_token',
-    ],
-    [
-      'invalid_token of a verdict, 200',
-      'verify',
-      respond(200, error('invalid_token')),
-      'rejected',
-      'invalid_token',
-    ],
-    ['401 of a verdict, no code', 'verify', respond(401, ''), 'fatal', 'http_401'],
-    ['403', 'ip', respond(403, error('forbidden')), 'rejected', 'forbidden'],
-    ['404', 'ip', respond(404, '<html>'), 'rejected', 'http_404'],
-    ['a status below 200', 'ip', respond(199, ok), 'unreadable', 'bad_response'],
-    ['null', 'ip', respond(200, 'null'), 'unreadable', 'bad_response'],
-    ['a list as data', 'ip', respond(200, {success: true, data: []}), 'unreadable', 'bad_response'],
-    ['success as text', 'ip', respond(200, {success: 'true', data: {}}), 'unreadable', 'bad_response'],
-    [
-      'no body within the limit',
-      'ip',
-      respond(200, '', {body: undefined, problem: 'large'}),
-      'unreadable',
-      'bad_response',
-    ],
-    ['success: false', 'ip', respond(200, error('unknown_ip')), 'rejected', 'unknown_ip'],
-    ['success: false without a code', 'ip', respond(200, {success: false}), 'rejected', 'service_error'],
-    [
-      'a code that is a sentence',
-      'ip',
-      respond(422, error('Your key sk-1 is wrong')),
-      'rejected',
-      'service_error',
-    ],
-    ['a code of 64', 'ip', respond(422, error('x'.repeat(64))), 'rejected', 'x'.repeat(64)],
-    ['a code that begins with a blank', 'ip', respond(422, error(' x')), 'rejected', 'service_error'],
-    ['a code that ends in a blank', 'ip', respond(422, error('x ')), 'rejected', 'service_error'],
-    ['no text as a code', 'ip', respond(422, error(1)), 'rejected', 'service_error'],
-    ['a success as 400', 'ip', respond(400, {success: true, message: 'x'}), 'rejected', 'http_400'],
-    ['a code of any length', 'ip', respond(422, error('x'.repeat(65))), 'rejected', 'service_error'],
-  ] as const)('%s', (_, operation, response, kind, code) => {
+    ['300', 'ip', respond(300, ok), 'fatal http_300'],
+    ['399', 'ip', respond(399, ok), 'fatal http_399'],
+    ['304', 'ip', respond(304, ''), 'fatal http_304'],
+    ['invalid_token at 500', 'email', respond(500, error('invalid_token')), 'fatal invalid_token'],
+    ['invalid_token of a verdict', 'verify', respond(200, error('invalid_token')), 'rejected invalid_token'],
+    ['401 of a verdict, no code', 'verify', respond(401, ''), 'fatal http_401'],
+    ['403', 'ip', respond(403, error('forbidden')), 'rejected forbidden'],
+    ['null', 'ip', respond(200, 'null'), 'unreadable bad_response'],
+    ['a list as data', 'ip', respond(200, {success: true, data: []}), 'unreadable bad_response'],
+    ['success as text', 'ip', respond(200, {success: 'true', data: {}}), 'unreadable bad_response'],
+    ['success: false without a code', 'ip', respond(200, {success: false}), 'rejected service_error'],
+    ['a sentence as a code', 'ip', respond(422, error('Your key sk-1 is wrong')), 'rejected service_error'],
+    ['a code of 64', 'ip', respond(422, error('x'.repeat(64))), `rejected ${'x'.repeat(64)}`],
+    ['a code that begins with a blank', 'ip', respond(422, error(' x')), 'rejected service_error'],
+    ['a code that ends in a blank', 'ip', respond(422, error('x ')), 'rejected service_error'],
+    ['no text as a code', 'ip', respond(422, error(1)), 'rejected service_error'],
+    ['a success as 400', 'ip', respond(400, {success: true, message: 'x'}), 'rejected http_400'],
+    ['a code of any length', 'ip', respond(422, error('x'.repeat(65))), 'rejected service_error'],
+  ] as const)('%s', (_, operation, response, expected) => {
     const attempt = classifyResponse(operation, response, {});
-    expect([attempt.kind, 'code' in attempt ? attempt.code : undefined]).toEqual([kind, code]);
+    expect(`${attempt.kind} ${'code' in attempt ? attempt.code : ''}`).toBe(expected);
   });
 
   test.each([
@@ -85,51 +55,6 @@ describe('a response', () => {
       status,
       latencyMs,
       pace,
-    });
-  });
-
-  test('an answer keeps its headers about pace', () => {
-    const {status, latencyMs, pace} = respond(200, ok, retryAfter);
-    expect(classifyResponse('ip', respond(200, ok, retryAfter), {})).toEqual({
-      kind: 'answered',
-      data: {city: 'X'},
-      unknownFields: [],
-      wrongTypes: [],
-      status,
-      latencyMs,
-      pace,
-    });
-    expect(classifyResponse('ip', respond(404, ''), {})).toEqual({
-      kind: 'rejected',
-      code: 'http_404',
-      status: 404,
-      latencyMs,
-      pace: {limits: {}},
-    });
-  });
-
-  test('reasons of fatal attempts', () => {
-    const reason = (status: number) => classifyResponse('ip', respond(status, ''), {});
-    expect([401, 402, 307].map(reason)).toMatchObject([
-      {reason: 'credentials'},
-      {reason: 'credits'},
-      {reason: 'redirect'},
-    ]);
-  });
-
-  test('fields of the wrong type are left out and named, unknown ones kept and named, nulls are nothing', () => {
-    const body = {
-      success: true,
-      verdict: {can_pass: 'yes', redeemed: true, because: 1},
-      score: null,
-      device: 'phone',
-      extra: {a: 1},
-    };
-    expect(classifyResponse('verify', respond(200, body), {})).toMatchObject({
-      kind: 'answered',
-      data: {verdict: {redeemed: true, because: 1}, extra: {a: 1}},
-      wrongTypes: ['verdict.can_pass', 'device'],
-      unknownFields: ['verdict.because', 'extra'],
     });
   });
 
@@ -153,12 +78,8 @@ describe('a response', () => {
     ['text to a whole number', '{"asn_number":"15169"}', {asn_number: 15_169}, '{"asn_number":15169}'],
     ['text to a number', '{"latitude":"-12.5"}', {latitude: -12.5}, '{"latitude":-12.5}'],
     ['text to a number as it is spelled', '{"latitude":"37.10"}', {latitude: 37.1}, '{"latitude":37.10}'],
-    [
-      'a flag that is spelled',
-      '{"is_vpn":"true","is_threat":"false"}',
-      {is_vpn: true, is_threat: false},
-      '{"is_vpn":true,"is_threat":false}',
-    ],
+    ['a flag that is spelled', '{"is_vpn":"true"}', {is_vpn: true}, '{"is_vpn":true}'],
+    ['one that is not', '{"is_vpn":"false"}', {is_vpn: false}, '{"is_vpn":false}'],
   ])(
     'a field of another type becomes one of its own, where that loses nothing: %s',
     (_, data, used, text) => {
