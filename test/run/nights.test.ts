@@ -154,14 +154,3 @@ describe('where the service can not be asked any more', () => {
     expect((await stage.run({...nightly, offline: true, store: false})).code).toBe(2);
   });
 });
-
-test('an answer expires between 80% and 100% of its maximum age, each at its own time', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(100));
-  await stage.run(nightly);
-  const callsAfter = async (days: number) => (await stage.run(nightly, inDays(days))).summary?.calls.total;
-  expect(await callsAfter(23.9)).toBe(0);
-  const early = (await callsAfter(27)) ?? 0;
-  expect([early > 20, early < 80]).toEqual([true, true]);
-  expect(await callsAfter(30.1)).toBe(100 - early);
-});

@@ -2,32 +2,9 @@ import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {takeLock} from '../../src/disk/lock.ts';
 import {Stopper} from '../../src/run/stop.ts';
-import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage} from '../support/stage.ts';
 
 const settings = {ip: 'ip', concurrency: 1};
-
-test.each([
-  [
-    'redirect',
-    (call: number) => (call > 12 ? reply.redirect('https://elsewhere.example.com/') : undefined),
-    13,
-  ],
-  ['refused', () => reply.error(404, 'not_found'), 10],
-])(
-  '%s is exit 2 with calls made before, which the summary and the next run know',
-  async (reason, script, calls) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(40));
-    stage.api.setScript(({call}) => script(call));
-    const ended = await stage.run(settings);
-    expect(ended).toMatchObject({code: 2, summary: {exit_code: 2, reason}});
-    expect(stage.api.ledger.calls).toBe(calls);
-    expect(ended.summary?.calls.total).toBe(calls);
-    const {spent, maybe_spent: maybe} = ended.summary?.credits ?? {};
-    expect((spent ?? 0) + (maybe ?? 0)).toBe(stage.api.ledger.charged);
-  },
-);
 
 test.each([
   ['another run holds this output', 11],

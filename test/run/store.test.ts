@@ -1,11 +1,10 @@
 import {mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {STORE_FILE} from '../../src/ledger/answers/store-file.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {startService} from '../e2e/service.ts';
-import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -16,74 +15,6 @@ const settings = {ip: 'ip', force: true, concurrency: 8};
 function storeOf(stage: Stage): string {
   return join(stage.env.XDG_CACHE_HOME ?? '', 'bulk-enrich');
 }
-
-describe('a list whose good values are known', () => {
-  // Rejected values are looked up every night.
-  const asked = {...settings, maxAge: 'rejected=0s'};
-  const rejecting = (bad: number) => (call: Call) =>
-    Number(call.value.split('.').at(-1)) < bad ? reply.error(422, 'odd_value') : undefined;
-
-  test('ends with its output on the second and third night, when only rejected values are left', async () => {
-    await using stage = await openStage();
-    const lines = ips(40).trimEnd().split('\n');
-    stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
-    stage.api.setScript(rejecting(15));
-    const ended = {code: 3, summary: {rows: {written: 40}, lookups: {ip: {failed: 15, answered: 25}}}};
-    for (let night = 1; night <= 3; night++) expect(await stage.run(asked)).toMatchObject(ended);
-    // Those that are rejected may come first, and the store may hold no value of the list at all.
-    stage.write('list.csv', ips(40));
-    expect(await stage.run(asked)).toMatchObject(ended);
-    stage.write('list.csv', ips(15));
-    expect(await stage.run(asked)).toMatchObject({code: 3, summary: {rows: {written: 15}}});
-    const other = await stage.run({...asked, account: 'other'});
-    expect(other).toMatchObject({code: 2, summary: {reason: 'refused'}});
-    expect(other.summary?.calls.total).toBeLessThan(15);
-  });
-
-  test('resumes without a store even if only rejected values are left', async () => {
-    await using stage = await openStage();
-    const lines = ips(40).trimEnd().split('\n');
-    stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
-    const stopper = new Stopper();
-    const reject = rejecting(20);
-    stage.api.setScript(call => {
-      if (call.call === 20) interrupt(stopper);
-      return reject(call);
-    });
-    const alone = {...settings, store: false, concurrency: 1};
-    expect((await stage.run(alone, {stopper})).code).toBe(130);
-    stage.api.setScript(reject);
-    expect(await stage.run(alone)).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 20}}}});
-  });
-
-  test('session tokens that are stale fail their rows after a resume, too', async () => {
-    await using stage = await openStage();
-    const tokens = Array.from({length: 30}, (_, i) => `token-${i}`);
-    stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-    const stopper = new Stopper();
-    stage.api.setScript(call => {
-      if (call.call === 5) interrupt(stopper);
-      return call.call > 5 ? reply.error(401, 'invalid_token') : undefined;
-    });
-    const verdicts = {
-      verdict: {token: 'token', action: 't/FFFFFFFFFFFFF/000000001'},
-      concurrency: 1,
-      score: 'none',
-    };
-    expect((await stage.run(verdicts, {stopper})).code).toBe(130);
-    expect(await stage.run(verdicts)).toMatchObject({code: 3, summary: {rows: {written: 30}}});
-  });
-
-  test('a session token that is rejected before another is answered has its answer', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', 'token\ntoken-1\ntoken-2\n');
-    stage.api.setScript(({call}) => (call === 1 ? reply.error(401, 'invalid_token') : undefined));
-    const verdicts = {verdict: {token: 'token', action: 't/FFFFFFFFFFFFF/000000001'}, concurrency: 1};
-    expect(await stage.run(verdicts)).toMatchObject({code: 0, summary: {lookups: {verify: {failed: 1}}}});
-    expect(await stage.run({...verdicts, force: true})).toMatchObject({code: 0});
-    expect(stage.api.ledger.calls).toBe(2);
-  });
-});
 
 test("one account's or host's answers are not another's", async () => {
   await using stage = await openStage();
@@ -129,23 +60,22 @@ test('a key that changes is told once, also with --quiet; the store has a mark t
   expect(marks.map(({mark}) => String(mark).length)).toEqual([2]);
 });
 
-const runs = async (stage: Stage, env: Record<string, string> = {}) => {
+test.each([
+  [
+    'damaged: told with advice',
+    'this is not a database, and long enough to be read as one'.repeat(50),
+    'remove the file',
+  ],
+  ['not made, as a file is where its directory should be', undefined, "can't be used"],
+])('a store that is %s, and lookups cost credits', async (_, text, said) => {
+  await using stage = await openStage();
   stage.write('list.csv', ips(20));
+  mkdirSync(storeOf(stage), {recursive: true});
+  if (text !== undefined) writeFileSync(join(storeOf(stage), STORE_FILE), text);
+  const env = text === undefined ? {XDG_CACHE_HOME: '/dev/null/cache'} : {};
   const ended = await stage.run(settings, {env});
   expect(ended).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 20}}, credits: {spent: 20}}});
-  expect(ended.warnings.join()).toContain('answer store');
-  expect(ended.warnings.join()).toContain("can't be used");
-  return ended;
-};
-
-test('a damaged store is a warning with advice, and lookups cost credits', async () => {
-  await using stage = await openStage();
-  mkdirSync(storeOf(stage), {recursive: true});
-  writeFileSync(
-    join(storeOf(stage), 'answers.db'),
-    'this is not a database, and long enough to be read as one'.repeat(50),
-  );
-  expect((await runs(stage)).warnings.join()).toContain('remove the file');
+  for (const part of ['answer store', "can't be used", said]) expect(ended.warnings.join()).toContain(part);
 });
 
 test('a damaged store vouches for no service: a run whose first values are all refused stops', async () => {
@@ -171,11 +101,6 @@ test('an answer that is no text any more is damage like any other, and not the e
   const ended = await stage.run(settings);
   expect(ended).toMatchObject({code: 0, summary: {rows: {written: 4}, lookups: {ip: {answered: 4}}}});
   expect(ended.warnings.join()).toContain('remove the file');
-});
-
-test('a store that can not be made, as a file is where its directory should be, is a warning', async () => {
-  await using stage = await openStage();
-  await runs(stage, {XDG_CACHE_HOME: '/dev/null/cache'});
 });
 
 test('a home directory that does not exist is a warning, and is not made', async () => {

@@ -235,7 +235,7 @@ function books(summary: Summary | undefined): string {
   return maybe === 0 ? String(spent) : `${spent}+${maybe}`;
 }
 
-/** Each row's status, and its error if it has one. */
+/** Each row's error, or else its status. A question mark: its status is `unknown`. */
 function statuses(output: string, column: string): string {
   if (!existsSync(output)) return 'no output';
   const [header = '', ...lines] = readFileSync(output, 'utf8').split('\n').slice(0, -1);
@@ -243,8 +243,9 @@ function statuses(output: string, column: string): string {
   const prefix = column === 'token' ? 'verdict' : column;
   const cellOf = (line: string, name: string) => line.split(',')[names.indexOf(`${prefix}_${name}`)] ?? '';
   const said = lines.map(line => {
+    const status = cellOf(line, 'status');
     const redeemed = cellOf(line, 'redeemed') === 'true' ? ' redeemed' : '';
-    return `${cellOf(line, 'error') || cellOf(line, 'status')}${redeemed}`;
+    return `${cellOf(line, 'error') || status}${status === 'unknown' ? '?' : ''}${redeemed}`;
   });
   if (said.length <= LONG) return said.join(' ');
   return [...new Set(said)].map(one => `${said.filter(other => other === one).length} ${one}`).join(', ');
