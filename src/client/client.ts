@@ -97,10 +97,14 @@ export function createClient(options: ClientOptions): Client {
       'no_key',
       `apiKey: expected the key as a text, such as process.env.${keyFrom}; it is empty.`,
     );
-  return openClient(options);
+  const client = openClient(options);
+  return {...client, send: async (name, params) => client.send(name, inCanonicalForm(name, params))};
 }
 
-/** {@link createClient}, also without a key, for runs that make no call. `open` creates the transport: HTTP, except in tests. */
+/**
+ * {@link createClient}, also without a key, for runs that make no call. `send` takes values in canonical form, as runs
+ * have them. `open` creates the transport: HTTP, except in tests.
+ */
 export function openClient(
   options: ClientOptions,
   open: (options: TransportOptions) => Transport = createTransport,
@@ -134,15 +138,13 @@ export function openClient(
   }
 
   async function answer(operation: Operation, params: Params): Promise<Answered> {
-    const attempt = await send(operation, params);
+    const attempt = await send(operation, inCanonicalForm(operation, params));
     if (attempt.kind === 'answered') return attempt;
     throw new ClientError(`${operation}: ${explainFailure(attempt, options.keyFrom)}`, attempt);
   }
 
-  async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
-    refuseOthers(operation, params);
-    return (await answer(operation, inCanonicalForm(operation, params))).data as AnswerData<Name>;
-  }
+  const ask = async <Name extends Operation>(operation: Name, params: Params) =>
+    (await answer(operation, params)).data as AnswerData<Name>;
 
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
@@ -170,12 +172,19 @@ function refuseOthers(operation: Operation, params: Readonly<Record<string, unkn
       );
 }
 
-/** A request's values in the spelling that runs send. A text that is not a valid value stays as it is. */
+/**
+ * A request's values in the spelling that runs send, without empty ones beside the value. A text that is not a valid
+ * value stays as it is; only a verdict's phone number is refused, since the interface asks for its E.164 form.
+ */
 function inCanonicalForm(operation: Operation, params: Params): Params {
+  refuseOthers(operation, params);
   const forms = canonicalForms(operation);
-  const all = Object.entries(params).map(([name, text]) => {
+  const all = Object.entries(params).flatMap(([name, text]) => {
     const read = forms[name]?.(text);
-    return [name, read?.state === 'value' ? read.value : text] as const;
+    if (read?.state === 'empty' && name !== operations[operation].field) return [];
+    if (read?.state === 'invalid' && name === 'phone_number')
+      throw new UsageError('not_a_value', `${name} is not in E.164 form (${read.code}); nothing was sent.`);
+    return [[name, read?.state === 'value' ? read.value : text] as const];
   });
   return Object.fromEntries(all);
 }

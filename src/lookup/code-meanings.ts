@@ -100,7 +100,7 @@ export const callCodes = {
     meaning: 'A lost call may have redeemed the token, so redeemed: true may not mean a replay.',
   },
   invalid_token: {
-    meaning: 'The session token is probably not valid; if the first ten fail like this, the API key.',
+    meaning: 'We assume a bad session token; if the first ten fail like this, a bad API key.',
   },
   service_error: {
     meaning: 'The service gave no code, or one with the value in it, which is not shown.',

@@ -35,7 +35,7 @@ export interface PhoneData {
   /** Carrier. */ readonly carrier?: string | undefined;
   /** Kind of carrier, such as mobile. */ readonly carrier_type?: string | undefined;
   /** Why the number is not valid. */ readonly validation_error?: string | undefined;
-  /** Risk score of the service; the interface does not show its range. */ readonly risk_score?: number | undefined;
+  /** Risk score of the service; range not shown. */ readonly risk_score?: number | undefined;
 }
 
 /** Answer about an e-mail address. */
@@ -43,7 +43,7 @@ export interface EmailData {
   /** True if mail can be sent to the address. */ readonly is_valid?: boolean | undefined;
   /** True if the service trusts it. */ readonly is_trusted?: boolean | undefined;
   /** True if it is another spelling of a mailbox, such as one with a tag. */ readonly has_aliasing?: boolean | undefined;
-  /** Trust score of the service; the interface does not show its range. */ readonly trust_score?: number | undefined;
+  /** Trust score of the service; range not shown. */ readonly trust_score?: number | undefined;
   /** The mailbox's main address, without tags and the like. */ readonly normalized_email?: string | undefined;
   /** The part after the @. */ readonly domain?: string | undefined;
 }
@@ -89,7 +89,7 @@ export interface VerifyData {
     /** The e-mail address that was sent. */ readonly address?: string | undefined;
     /** The mailbox's main address, without tags and the like. */ readonly normalized?: string | undefined;
     /** True if mail can be sent to the address. */ readonly valid?: boolean | undefined;
-    /** Trust score of the service. */ readonly trust_score?: number | undefined;
+    /** Trust score of the service; range not shown. */ readonly trust_score?: number | undefined;
     /** The part after the @. */ readonly domain_name?: string | undefined;
     /** Kind of domain. */ readonly domain_type?: string | undefined;
     /** Oddities, as codes. */ readonly flags?: readonly string[] | undefined;

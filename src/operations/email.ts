@@ -19,7 +19,7 @@ const data = answerSchema({
   is_valid: flag.describe('True if mail can be sent to the address.'),
   is_trusted: flag.describe('True if the service trusts it.'),
   has_aliasing: flag.describe('True if it is another spelling of a mailbox, such as one with a tag.'),
-  trust_score: z.number().describe('Trust score of the service; the interface does not show its range.'),
+  trust_score: z.number().describe('Trust score of the service; range not shown.'),
   normalized_email: text.describe("The mailbox's main address, without tags and the like."),
   domain: text.describe('The part after the @.'),
 });

@@ -48,7 +48,7 @@ const data = answerSchema({
   carrier: text.describe('Carrier.'),
   carrier_type: text.describe('Kind of carrier, such as mobile.'),
   validation_error: text.describe('Why the number is not valid.'),
-  risk_score: z.number().describe('Risk score of the service; the interface does not show its range.'),
+  risk_score: z.number().describe('Risk score of the service; range not shown.'),
 });
 
 export const phone = defineIntelligence('phone', {

@@ -21,14 +21,14 @@ export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
 const codes = {
   ...anyCellCodes,
-  token_malformed: 'It has a blank inside, so it is not a session token.',
+  token_malformed: 'It has a blank inside, which we assume no session token has.',
 } as const;
 
 const request = z.object({
   api_key: apiKey,
   action_id: z.string().min(1).describe("The client's action identifier."),
   token: z.string().min(1).describe('The user session token from the protected endpoint.'),
-  id: z.string().optional().describe('User identifier for multi-accounting detection.'),
+  id: z.string().optional().describe('User identifier for multi-accounting detection. Highly recommended.'),
   email: z.string().optional().describe('User e-mail address.'),
   phone_number: z.string().optional().describe('User phone number in E.164 format.'),
 });
@@ -67,7 +67,7 @@ const data = answerSchema({
     address: text.describe('The e-mail address that was sent.'),
     normalized: text.describe("The mailbox's main address, without tags and the like."),
     valid: flag.describe('True if mail can be sent to the address.'),
-    trust_score: z.number().describe('Trust score of the service.'),
+    trust_score: z.number().describe('Trust score of the service; range not shown.'),
     domain_name: text.describe('The part after the @.'),
     domain_type: text.describe('Kind of domain.'),
     flags: z.array(text).describe('Oddities, as codes.'),

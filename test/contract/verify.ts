@@ -94,6 +94,16 @@ function sessionCases(target: () => Target): void {
     }
   });
 
+  for (const action_id of [ALWAYS_PASS, NEVER_PASS])
+    withToken(
+      `verified with ${action_id}: redeemed as by any call, since no condition is named`,
+      async fresh => {
+        const token = fresh();
+        expect((await verify(token, {action_id})).json.verdict.redeemed).toBe(false);
+        expect((await verify(token)).json.verdict.redeemed).toBe(true);
+      },
+    );
+
   withToken('verified by several at once: one answer alone has verdict.redeemed = false', async fresh => {
     const token = fresh();
     const replies = await Promise.all(Array.from({length: 5}, () => verify(token)));

@@ -1,4 +1,4 @@
-import {type CallOptions, type Client, createClient} from '../../client/client.ts';
+import {type CallOptions, type Client, openClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {sealingSecret} from '../../fleet/encryption.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -87,7 +87,7 @@ function clientsOf(
   return timeoutMs => {
     if (endpoint.kind === 'embedded') return connection.client;
     const {baseUrl, apiKey} = endpoint;
-    const client = clients.get(timeoutMs) ?? createClient({...shared, baseUrl, apiKey, timeoutMs});
+    const client = clients.get(timeoutMs) ?? openClient({...shared, baseUrl, apiKey, timeoutMs});
     clients.set(timeoutMs, client);
     return client;
   };
