@@ -60,10 +60,11 @@ export class Lane {
     this.#windowMs = rate === 'unlimited' ? 1_000 : rateWindowMs(rate);
   }
 
-  /** Resolves when the queue may take another call; undefined if it may now. */
+  /** Resolves when the queue may take more calls; undefined if it may now. It takes many at once: a wait costs CPU. */
   room(): Promise<void> | undefined {
-    const most = this.slots.concurrency * QUEUED_PER_SLOT;
-    return this.slots.size < most ? undefined : this.slots.onSizeLessThan(most);
+    const {size, concurrency} = this.slots;
+    const most = concurrency * QUEUED_PER_SLOT;
+    return size < most ? undefined : this.slots.onSizeLessThan(most - Math.floor(concurrency / 2));
   }
 
   /** Waits until the call may leave. Resolves with a refusal if it may not. `wake` is called once it waits. */
