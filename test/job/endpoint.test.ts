@@ -101,7 +101,6 @@ describe('the key file', () => {
   });
   test.each([
     ['an empty one', () => keyFile('empty', ' \n')],
-    ['one that is not there', () => join(folder, 'none')],
     ['a directory', () => folder],
     ['one without an end', () => '/dev/zero'],
   ])('%s is an error', (_, path) => {
@@ -142,9 +141,6 @@ describe('the key file', () => {
       expect(attempt).toThrow(expect.not.stringContaining('canary'));
     },
   );
-  test('beside a key in the environment it is an error', () => {
-    expect(resolved({...live, BULK_ENRICH_API_KEY_FILE: keyFile('other', 'key-2')})).toBe('two_keys');
-  });
 });
 
 describe('the key command', () => {

@@ -18,22 +18,12 @@ describe('where the fleet is', () => {
   });
 
   test.each([
-    [
-      'a password in an argument',
-      'redis://:pw@a',
-      undefined,
-      /^--fleet holds a password.*BULK_ENRICH_REDIS_URL/,
-    ],
-    ['another scheme', 'http://a', undefined, /^--fleet is not the URL of a Redis/],
-    ['no host', 'redis:/1', undefined, /^--fleet is not the URL of a Redis/],
-    [
-      'no URL in the variable',
-      undefined,
-      'localhost:6379',
-      /^BULK_ENRICH_REDIS_URL is not the URL of a Redis/,
-    ],
-    ['an empty variable', undefined, ' ', /^BULK_ENRICH_REDIS_URL is set but empty/],
-  ])('refused: %s', (_, given, variable, message) => {
+    ['redis://:pw@a', undefined, /^--fleet holds a password.*BULK_ENRICH_REDIS_URL/],
+    ['http://a', undefined, /^--fleet is not the URL of a Redis/],
+    ['redis:/1', undefined, /^--fleet is not the URL of a Redis/],
+    [undefined, 'localhost:6379', /^BULK_ENRICH_REDIS_URL is not the URL of a Redis/],
+    [undefined, ' ', /^BULK_ENRICH_REDIS_URL is set but empty/],
+  ])('refused: --fleet %s, with the variable %j', (given, variable, message) => {
     expect(() => resolve(given, variable)).toThrow(message);
   });
 });

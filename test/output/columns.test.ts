@@ -63,14 +63,6 @@ describe('--fields', () => {
         ]);
   });
 
-  test('takes nested fields by their path or by their column', () => {
-    const verify = makeTargets('verify', [{column: 't'}], ['t']);
-    const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
-    expect(addedNames(planColumns(verify, wanted), {risk: [], repairs: false}).slice(2)).toEqual(
-      ['can_pass', 'device_os', 'location_city'].map(name => `verdict_${name}`),
-    );
-  });
-
   test.each([
     ['email.trust_scor', 'Did you mean "email.trust_score"?'],
     ['isvpn', 'Did you mean "is_vpn"?'],

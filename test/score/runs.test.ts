@@ -131,16 +131,6 @@ describe('risk', () => {
     });
   });
 
-  test('has no columns of points and missing signals if --fields does not name them', async () => {
-    const head = async (fields: readonly string[]) => {
-      expect((await run({input: 'in.csv', ip: 'ip', fields: [...fields]})).code).toBe(0);
-      return box.read('in.enriched.csv').split('\n')[0];
-    };
-    const always = 'ip_status,ip_error,ip_country,risk_score,risk_level,risk_reasons';
-    expect(await head(['ip.country'])).toMatch(new RegExp(`${always}$`));
-    expect(await head(['ip.country', 'risk.points'])).toMatch(new RegExp(`${always},risk_points$`));
-  });
-
   test('is left out with --score none, and none of it is in the summary', async () => {
     await run({input: 'in.csv', ip: 'ip', score: 'none'});
     expect(box.read('in.enriched.csv')).not.toContain('risk_');
