@@ -26,11 +26,18 @@ beforeAll(async () => {
   return () => arena[Symbol.asyncDispose]();
 });
 
+const rule = (when: string, reason: string, add = 40) => `{when: '${when}', add: ${add}, reason: ${reason}}`;
 const always = (...points: readonly number[]) =>
-  points.map((add, nth) => `{when: 'row.id != "x"', add: ${add}, reason: r${nth}}`).join('\n  - ');
+  points.map((add, nth) => rule('row.id != "x"', `r${nth}`, add)).join('\n  - ');
+const withTor = (points: number, add?: number) =>
+  `${always(points)}\n  - ${rule('ip.is_tor_node', 'tor', add)}`;
 
 /** Rows without an answer. */
 const unknown = Array(4).fill('unknown ip');
+const others = Array(3).fill('unknown');
+/** All rows have this score, and lack what {@link withTor} reads. */
+const lacking = (score: string) => [`${score} ip.is_tor_node`, ...Array(4).fill(`${score} ip`)];
+const NOTHING = 'status.ip == "empty" || status.ip == "invalid"';
 
 /** Rules, and each row's score, level, reasons and what its rules lacked. */
 const table: readonly (readonly [name: string, rules: string, rows: readonly string[]])[] = [
@@ -43,62 +50,30 @@ const table: readonly (readonly [name: string, rules: string, rows: readonly str
   ['medium', always(30), Array(5).fill('30 medium r0')],
   ['just below high', always(59), Array(5).fill('59 medium r0')],
   ['high', always(60), Array(5).fill('60 high r0')],
-  [
-    'an answer that is missing never lowers the risk',
-    "{when: '!ip.is_vpn', add: -50, reason: clean}",
-    ['0 low', ...unknown],
-  ],
-  ['a field of the answer', '{when: ip.is_vpn, add: 40, reason: vpn}', ['40 medium vpn', ...unknown]],
-  [
-    'a field that the answer lacks',
-    '{when: ip.is_tor_node, add: 40, reason: tor}',
-    ['0 low ip.is_tor_node', ...unknown],
-  ],
-  [
-    'a field that may be missing',
-    "{when: 'has(ip.is_tor_node)', add: 40, reason: tor}",
-    ['0 low', ...unknown],
-  ],
-  [
-    'a status',
-    '{when: \'status.ip == "failed"\', add: 40, reason: failed}',
-    ['0 low', '40 medium failed', 'unknown', 'unknown', 'unknown'],
-  ],
-  [
-    'a code',
-    '{when: \'error.ip.startsWith("not_known")\', add: 40, reason: refused}',
-    ['0 low', '40 medium refused', 'unknown', 'unknown', 'unknown'],
-  ],
+  ['a missing answer never lowers the risk', rule('!ip.is_vpn', 'clean', -50), ['0 low', ...unknown]],
+  ['a field of the answer', rule('ip.is_vpn', 'vpn'), ['40 medium vpn', ...unknown]],
+  ['a field that the answer lacks', rule('ip.is_tor_node', 'tor'), ['0 low ip.is_tor_node', ...unknown]],
+  ['a field that may be missing', rule('has(ip.is_tor_node)', 'tor'), ['0 low', ...unknown]],
+  ['a status', rule('status.ip == "failed"', 'failed'), ['0 low', '40 medium failed', ...others]],
+  ['a code', rule('error.ip.startsWith("not_known")', 'no'), ['0 low', '40 medium no', ...others]],
   [
     'a doubt',
-    '{when: \'status.ip == "unknown"\', add: 40, reason: doubt}',
-    ['0 low', 'unknown', '40 medium doubt', 'unknown', 'unknown'],
+    rule('status.ip == "unknown"', 'doubt'),
+    ['0 low', 'unknown', '40 medium doubt', ...others.slice(1)],
   ],
   [
-    'nothing was looked up',
-    '{when: \'status.ip == "empty" || status.ip == "invalid"\', add: 40, reason: none}',
-    ['0 low', 'unknown', 'unknown', '40 medium none', '40 medium none'],
+    'nothing to look up',
+    rule(NOTHING, 'no'),
+    ['0 low', 'unknown', 'unknown', '40 medium no', '40 medium no'],
   ],
-  [
-    'a missing answer beside points',
-    `${always(45)}\n  - {when: ip.is_tor_node, add: 40, reason: tor}`,
-    ['45 medium r0 ip.is_tor_node', ...Array(4).fill('45 medium r0 ip')],
-  ],
-  [
-    'a missing answer beside high points',
-    `${always(70)}\n  - {when: ip.is_tor_node, add: 40, reason: tor}`,
-    ['70 high r0 ip.is_tor_node', ...Array(4).fill('70 high r0 ip')],
-  ],
-  [
-    'a missing answer that could only lower',
-    `${always(45)}\n  - {when: ip.is_tor_node, add: -40, reason: tor}`,
-    ['45 medium r0 ip.is_tor_node', ...Array(4).fill('45 medium r0 ip')],
-  ],
-  ['a number', '{when: ip.latitude > 49.5, add: 10, reason: north}', ['10 low north', ...unknown]],
+  ['a missing answer beside points', withTor(45), lacking('45 medium r0')],
+  ['a missing answer beside high points', withTor(70), lacking('70 high r0')],
+  ['a missing answer that could only lower', withTor(45, -40), lacking('45 medium r0')],
+  ['a number', rule('ip.latitude > 49.5', 'north', 10), ['10 low north', ...unknown]],
   [
     'one side decides',
-    '{when: \'row.id == "failed" || ip.is_vpn\', add: 40, reason: either}',
-    ['40 medium either', '40 medium either', 'unknown ip', 'unknown ip', 'unknown ip'],
+    rule('row.id == "failed" || ip.is_vpn', 'either'),
+    ['40 medium either', '40 medium either', ...unknown.slice(1)],
   ],
 ];
 
