@@ -29,43 +29,28 @@ function next(
 }
 
 const budget = {maxCredits: 5_000};
+const rejects = (count: number) => ({maxRejects: {count}});
+const errors = (share: number) => ({maxErrors: {share}});
 const counted = (count: number, total: number) => ({counted: {count, total}});
+const onDay = next('budget', 7, budget, {}, undefined, {date: '2026-01-02'});
+const ofStream = next('signal', 130, {}, {}, undefined, {output: {lasts: false}});
+const SAME = '5000 --max-errors 1%';
 
 test.each<[string, ReturnType<typeof next>, string | undefined]>([
-  ['a signal: the same', next('signal', 130), '5000 --max-errors 1%'],
+  ['a signal: the same', next('signal', 130), SAME],
   ['a credit limit, the need not known: twice as high', next('budget', 7, budget), '10000 --max-errors 1%'],
   ['a credit limit: what is needed', next('budget', 7, budget, {}, 5_123.4), '5124 --max-errors 1%'],
   ['nothing more seems needed: one more', next('budget', 7, budget, {}, 4_999), '5001 --max-errors 1%'],
-  ["a day's limit: the same, tomorrow", next('budget', 7, budget, {comeBackMs: 1}), '5000 --max-errors 1%'],
-  ['a share: a larger one', next('max_errors', 4, {maxErrors: {share: 0.01}}), '5000 --max-errors 2%'],
-  [
-    'a number of rejects: a larger one',
-    next('max_rejects', 8, {maxRejects: {count: 7}}),
-    '5000 --max-errors 1% --max-rejects 14',
-  ],
-  [
-    'far more rejects than the limit: above what was counted',
-    next('max_rejects', 8, {maxRejects: {count: 3}}, counted(12, 60)),
-    '5000 --max-errors 1% --max-rejects 24',
-  ],
-  [
-    'a far larger share of errors: above what was counted',
-    next('max_errors', 4, {maxErrors: {share: 0.01}}, counted(30, 100)),
-    '5000 --max-errors 60%',
-  ],
-  [
-    'a share of errors near all: all of them',
-    next('max_errors', 4, {maxErrors: {share: 0.8}}, counted(90, 100)),
-    '5000 --max-errors 100%',
-  ],
-  [
-    'a credit limit on a day of its own: the same day',
-    next('budget', 7, budget, {}, undefined, {date: '2026-01-02'}),
-    '10000 --max-errors 1% --date 2026-01-02',
-  ],
+  ["a day's limit: the same, tomorrow", next('budget', 7, budget, {comeBackMs: 1}), SAME],
+  ['a share: a larger one', next('max_errors', 4, errors(0.01)), '5000 --max-errors 2%'],
+  ['a number of rejects: a larger one', next('max_rejects', 8, rejects(7)), `${SAME} --max-rejects 14`],
+  ['far more rejects', next('max_rejects', 8, rejects(3), counted(12, 60)), `${SAME} --max-rejects 24`],
+  ['a far larger share', next('max_errors', 4, errors(0.01), counted(30, 100)), '5000 --max-errors 60%'],
+  ['a share near all: all', next('max_errors', 4, errors(0.8), counted(90, 100)), '5000 --max-errors 100%'],
+  ['a limit on a day of its own: the same day', onDay, '10000 --max-errors 1% --date 2026-01-02'],
   ['a list that is damaged: nothing', next('input_corrupt', 8), undefined],
   ['a state of another command: nothing', next('state_corrupt', 10), undefined],
-  ['a stream: nothing', next('signal', 130, {}, {}, undefined, {output: {lasts: false}}), undefined],
+  ['a stream: nothing', ofStream, undefined],
   ['wrong settings: nothing', next('refused', 2), undefined],
 ])('the suggested command never stops for the same reason at once: %s', (_, found, flags) => {
   expect(found?.command).toBe(flags && `bulk-enrich run 'my list.csv' --max-credits ${flags}`);
@@ -96,14 +81,8 @@ test('a plan leads to its run, but not where the list came by a pipe', () => {
 });
 
 test('a list that was fixed is run with the settings of the first run, but not with its files', () => {
-  const own = {
-    output: 'o.csv',
-    summary: 's.json',
-    state: 'dir',
-    report: 'r.md',
-    metrics: 'm.prom',
-    limit: '9',
-  };
+  const beside = {report: 'r.md', metrics: 'm.prom', limit: '9'};
+  const own = {output: 'o.csv', summary: 's.json', state: 'dir', ...beside};
   const format = {encoding: 'gbk', padShortRows: true, force: true, restart: true, skipLines: '2'};
   const line = lineOf(['my list.csv'], {ip: ['ip'], ...own, ...format, maxRejects: '5%'});
   expect(commandToRunAgain(line, {fromFile: false}, 'again.csv')).toBe(
@@ -114,29 +93,17 @@ test('a list that was fixed is run with the settings of the first run, but not w
   ).toBe('bulk-enrich run again.csv --job job.yaml -o again.enriched.csv');
 });
 
+const TWO = ['--country', 'y', '--country', 'z'];
+const PIPE = {pipe: {command: 'sed 1d', input: 'a.csv'}, flags: ['-o', 'b.csv']};
+
 test.each<[string, CommandLine['flags'], Parameters<typeof applyRemedy>[1], string | undefined]>([
   ['nothing is known', {}, {}, undefined],
   ['a setting', {ip: ['a b']}, {flags: ['--encoding', 'gbk']}, "a.csv --ip 'a b' --encoding gbk"],
   ['one that is turned off', {store: false}, {flags: ['--no-header']}, 'a.csv --no-store --no-header'],
   ['another value', {output: 'o.zst'}, {flags: ['-o', 'o.gz']}, 'a.csv -o o.gz'],
-  [
-    'one more value',
-    {country: ['x']},
-    {flags: ['--country', 'y', '--country', 'z']},
-    'a.csv --country x --country y --country z',
-  ],
-  [
-    'a pipe',
-    {ip: ['ip']},
-    {pipe: {command: 'sed 1d', input: 'a.csv'}, flags: ['-o', 'b.csv']},
-    '- --ip ip -o b.csv',
-  ],
-  [
-    'a pipe to an output',
-    {output: 'c.csv'},
-    {pipe: {command: 'sed 1d', input: 'a.csv'}, flags: ['-o', 'b.csv']},
-    '- -o c.csv',
-  ],
+  ['more values', {country: ['x']}, {flags: TWO}, 'a.csv --country x --country y --country z'],
+  ['a pipe', {ip: ['ip']}, PIPE, '- --ip ip -o b.csv'],
+  ['a pipe to an output', {output: 'c.csv'}, PIPE, '- -o c.csv'],
 ])('the command with its remedy: %s', (_, flags, remedy, words) => {
   const before = remedy.pipe === undefined ? '' : 'sed 1d a.csv | ';
   expect(applyRemedy(lineOf(['a.csv'], flags), remedy)).toBe(words && `${before}bulk-enrich run ${words}`);

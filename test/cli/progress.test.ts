@@ -29,6 +29,7 @@ const status: Status = {
 
 /** A list from a pipe: its length is unknown. */
 const PIPE = {total: undefined, leftMs: undefined};
+const ALL_ASKED = {calls: {made: 4, total: 4}, leftMs: undefined};
 const DONE = '1,234 rows · 1,100 credits';
 const LEFT = `${DONE} · 20 calls/s · about 3 min 20 s left`;
 const pause = (reason: 'throttled' | 'outage' | 'quota', detail: string, untilMs: number) => ({
@@ -36,55 +37,27 @@ const pause = (reason: 'throttled' | 'outage' | 'quota', detail: string, untilMs
   pause: {reason, detail, untilMs},
 });
 
-test.each<[string, Partial<Status>, string]>([
-  ['in the middle', {}, `██░░░░░░░░░░░░░░░░░░ 12% of rows · ${LEFT}`],
-  [
-    'at the end',
-    {rows: 10_000, leftMs: 0},
-    '████████████████████ 100% of rows · 10,000 rows · 1,100 credits · 20 calls/s',
-  ],
-  [
-    'in its last moment',
-    {total: 1_300, leftMs: 202},
-    `██████████████████░░ 94% of rows · ${DONE} · 20 calls/s · about 1 s left`,
-  ],
+test.each<[Partial<Status>, string]>([
+  [{}, `██░░░░░░░░░░░░░░░░░░ 12% of rows · ${LEFT}`],
+  [{rows: 10_000, leftMs: 0}, '████████████████████ 100% of rows · 10,000 rows · 1,100 credits · 20 calls/s'],
+  [{total: 1_300, leftMs: 202}, `██████████████████░░ 94% of rows · ${DONE} · 20 calls/s · about 1 s left`],
   // Rows that are known cost no time.
-  ['with its calls counted', {calls: {made: 3, total: 4}}, `███████████████░░░░░ 75% of calls · ${LEFT}`],
+  [{calls: {made: 3, total: 4}}, `███████████████░░░░░ 75% of calls · ${LEFT}`],
+  // Its last calls are asked again.
+  [ALL_ASKED, `███████████████████░ 99% of calls · ${DONE} · 20 calls/s`],
+  [PIPE, `${DONE} · 20 calls/s`],
+  [{rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
+  [{...PIPE, maxCredits: 5_000}, '1,234 rows · 1,100 of 5,000 credits · 20 calls/s'],
+  [{...PIPE, slowedTo: 7.64}, `${DONE} · 20 calls/s · slowed down to 7.6/s`],
+  [{...PIPE, windowFull: true}, `${DONE} · 20 calls/s · all rows read wait for one value`],
+  [{...PIPE, idle: true, windowFull: true}, `${DONE} · waiting to retry values that got no answer`],
+  [pause('throttled', 'http_429', 12_000), `${DONE} · waiting: throttled (http_429), next try in 12 s`],
+  [pause('outage', 'econnrefused', -5), `${DONE} · waiting: service down (econnrefused), next try in 0 ms`],
   [
-    'with its last calls asked again',
-    {calls: {made: 4, total: 4}, leftMs: undefined},
-    `███████████████████░ 99% of calls · ${DONE} · 20 calls/s`,
+    pause('quota', 'none left', 90_000),
+    `${DONE} · waiting: quota used up (none left), next try in 1 min 30 s`,
   ],
-  ['from a pipe', PIPE, `${DONE} · 20 calls/s`],
-  ['of no rows', {rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
-  ['with a limit', {...PIPE, maxCredits: 5_000}, '1,234 rows · 1,100 of 5,000 credits · 20 calls/s'],
-  ['slowed down', {...PIPE, slowedTo: 7.64}, `${DONE} · 20 calls/s · slowed down to 7.6/s`],
-  [
-    'with a full window',
-    {...PIPE, windowFull: true},
-    `${DONE} · 20 calls/s · all rows read wait for one value`,
-  ],
-  [
-    'idle, as what is left failed before',
-    {total: undefined, idle: true, windowFull: true},
-    `${DONE} · waiting to retry values that got no answer`,
-  ],
-  [
-    'throttled',
-    pause('throttled', 'http_429', 12_000),
-    `${DONE} · waiting: throttled (http_429), next try in 12 s`,
-  ],
-  [
-    'in an outage whose next try is due',
-    pause('outage', 'econnrefused', -5),
-    `${DONE} · waiting: service down (econnrefused), next try in 0 ms`,
-  ],
-  [
-    'with its quota used up',
-    pause('quota', 'no calls left', 90_000),
-    `${DONE} · waiting: quota used up (no calls left), next try in 1 min 30 s`,
-  ],
-])('the status line %s', (_, change, line) => expect(formatStatus({...status, ...change})).toBe(line));
+])('the status line with %j', (change, line) => expect(formatStatus({...status, ...change})).toBe(line));
 
 const waiting = {reason: 'throttled', detail: 'http_429', untilMs: 12_000} as const;
 
