@@ -24,8 +24,11 @@ export interface Place {
   halfWay(): Promise<void>;
 }
 
-/** A stable code, the exit code that comes with it, and one way to it. */
-export type Case = readonly [ErrorCode, ExitCode, (place: Place) => Promise<End>];
+/** One way to an end. */
+export type Way = (place: Place) => Promise<End>;
+
+/** By a stable code and the exit code that comes with it, one way to it. */
+export type Cases = Readonly<Partial<Record<`${ErrorCode} ${ExitCode}`, Way>>>;
 
 const LIST = 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n';
 
