@@ -25,7 +25,7 @@ const rooms = [
 
 /** The files by which other rooms enter a room, where that is not all of it. */
 const doors: Readonly<Record<string, readonly string[]>> = {
-  service: ['service/start.ts', 'service/data/data-version.ts'],
+  service: ['service/start.ts', 'service/data/packed-data.ts'],
   fleet: [
     'fleet/chunk-queue.ts',
     'fleet/fleet.ts',

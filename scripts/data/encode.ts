@@ -1,4 +1,4 @@
-import {align, type PackedEntry} from '../../src/service/data/container.ts';
+import {align, type PackedEntry} from '../../src/service/data/packed-data.ts';
 
 export type PackedColumn = Uint8Array | Uint32Array | Float64Array;
 

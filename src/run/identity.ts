@@ -5,7 +5,7 @@ import type {Job} from '../job/job.ts';
 import {namesWithoutEffectOnResult, type Settings} from '../job/settings.ts';
 import {type Scope, scopeKey} from '../ledger/answers/store-file.ts';
 import {fingerprintRuleSet, loadRules} from '../score/rules.ts';
-import {dataVersion} from '../service/data/data-version.ts';
+import {dataVersion} from '../service/data/packed-data.ts';
 
 /*
  * Left: what a session or run takes over from an earlier one. Right: what must be equal in both for that.

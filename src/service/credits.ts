@@ -1,5 +1,5 @@
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
-import {ServiceError} from './http/error-body.ts';
+import {ServiceError} from './http/reply.ts';
 
 /**
  * Price of one call of each operation, in credits. The user sets the prices (1 by default), since the interface of

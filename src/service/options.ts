@@ -1,8 +1,17 @@
+import {hash} from 'node:crypto';
+import {z} from 'zod';
+import {fileText} from '../disk/path.ts';
+import {UsageError} from '../errors.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
-import type {Operation} from '../operations/table.ts';
+import {parseYaml} from '../job/yaml.ts';
+import {
+  type AnswerData,
+  type Intelligence,
+  type Operation,
+  operations,
+  perIntelligence,
+} from '../operations/table.ts';
 import type {PracticeOptions} from './http/practice.ts';
-import type {GivenAnswers} from './intelligence/given-answers.ts';
-import {ServiceSetupError} from './setup-error.ts';
 
 /** Options of the embedded service. */
 export interface ServiceOptions extends PracticeOptions {
@@ -70,4 +79,83 @@ export function checkOptions(options: ServiceOptions): void {
     throw new ServiceSetupError(`the service's ${name} is ${value}; expected ${least} to ${most}`);
   }
   if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");
+}
+
+/**
+ * The service can't start. The message names the wrong file, line or setting. A second start without a change fails
+ * the same way.
+ */
+export class ServiceSetupError extends UsageError {
+  constructor(message: string) {
+    super('service_setup', message);
+  }
+}
+
+/** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
+export function readServiceYaml(kind: 'answers' | 'rules', path: string): unknown {
+  try {
+    return parseYaml(fileText(path, true));
+  } catch (error) {
+    throw new ServiceSetupError(`The ${kind} file ${path} can't be read: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * The value as the schema gives it, with defaults.
+ *
+ * @throws ServiceSetupError with the first fault: its `place`, and its field (`whole` if the value itself is wrong)
+ */
+export function checkWithSchema<T>(schema: z.ZodType<T>, value: unknown, place: string, whole: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new ServiceSetupError(`${place}: ${issue?.path.join('.') || whole}: ${issue?.message}`);
+}
+
+/** Answer fields that the user sets, by operation and value. All other fields of an answer come from open data. */
+export type GivenAnswers = {
+  readonly [Name in Intelligence]?: Readonly<Record<string, AnswerData<Name>>>;
+};
+
+const answersSchema = z.strictObject(
+  perIntelligence(name => z.record(z.string(), operations[name].data).optional()),
+);
+
+/** @throws {ServiceSetupError} if the file can't be read. Its content is checked when the service starts. */
+export function readGivenAnswers(path: string): GivenAnswers {
+  return readServiceYaml('answers', path) as GivenAnswers;
+}
+
+/**
+ * Returns a function that finds the fields that the user set for a value, whatever the value's spelling.
+ *
+ * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type.
+ */
+export function createGivenAnswers(
+  given: GivenAnswers,
+): (name: Intelligence, value: string) => object | undefined {
+  checkWithSchema(answersSchema, given, 'answers', 'the whole');
+  const byValue = perIntelligence(
+    name => new Map(Object.entries(given[name] ?? {}).map(([text, data]) => [canonicalOf(name, text), data])),
+  );
+  return (name, value) => {
+    const canonical = operations[name].canonical(value);
+    return byValue[name].get(canonical.state === 'value' ? canonical.value : value);
+  };
+}
+
+function canonicalOf(name: Intelligence, text: string): string {
+  const canonical = operations[name].canonical(text);
+  if (canonical.state === 'value') return canonical.value;
+  throw new ServiceSetupError(
+    `answers: "${text}" is not a valid ${operations[name].singular}${name === 'phone' ? ', such as +442079460018' : ''}`,
+  );
+}
+
+/**
+ * The path of the service's URL. Each set of given answers has its own path: clients store answers by URL,
+ * and must not take one set's answers for another's.
+ */
+export function answersPath(given: GivenAnswers | undefined): string {
+  return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

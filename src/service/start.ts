@@ -12,15 +12,13 @@ import {Credits, type ServiceLedger} from './credits.ts';
 import {type OpenData, openData} from './data/open-data.ts';
 import {describeSources} from './data-sources.ts';
 import {type AppParts, createApp} from './http/app.ts';
-import {Practice} from './http/practice.ts';
+import {Practice, Throttle} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
-import {Throttle} from './http/throttle.ts';
 import {emailIntelligence, parseMailbox} from './intelligence/email.ts';
-import {answersPath, createGivenAnswers} from './intelligence/given-answers.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
-import {checkOptions, type ServiceOptions} from './options.ts';
+import {answersPath, checkOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
 import {
@@ -34,9 +32,8 @@ import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
 export {describeLeftOut} from './data-sources.ts';
-export {readGivenAnswers} from './intelligence/given-answers.ts';
 export type {ServiceOptions} from './options.ts';
-export {ServiceSetupError} from './setup-error.ts';
+export {readGivenAnswers, ServiceSetupError} from './options.ts';
 
 /** A running service. */
 export interface Service {

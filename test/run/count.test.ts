@@ -5,7 +5,7 @@ import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
 import {scopeKeyOfJob} from '../../src/run/identity.ts';
 import {Stopper} from '../../src/run/stop.ts';
-import {dataVersion} from '../../src/service/data/data-version.ts';
+import {dataVersion} from '../../src/service/data/packed-data.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';

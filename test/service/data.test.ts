@@ -3,8 +3,6 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {encode} from '../../scripts/data/encode.ts';
 import {licenceTexts} from '../../scripts/data/licence-texts.ts';
-import {lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
-import {dataVersion, versionWith} from '../../src/service/data/data-version.ts';
 import {
   hostingNetworks,
   networkFlags,
@@ -12,7 +10,16 @@ import {
   vpnNetworks,
 } from '../../src/service/data/networks/networks.ts';
 import {OpenData, openData} from '../../src/service/data/open-data.ts';
-import {dataDirectory, files, installedVersion, readManifest} from '../../src/service/data/packed-data.ts';
+import {
+  dataDirectory,
+  dataVersion,
+  files,
+  installedVersion,
+  lastNotAbove,
+  PackedFile,
+  readManifest,
+  versionWith,
+} from '../../src/service/data/packed-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
 import {citySets, dataWithCities} from '../support/city-data.ts';
 import {dataInUse} from '../support/main.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
-import {describeDevice} from '../../src/service/verdict/device.ts';
+import {describeDevice} from '../../src/service/verdict/user-facts.ts';
 import type {UserSession} from '../../src/service/verdict/user-session.ts';
 
 const chrome =

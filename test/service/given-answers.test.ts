@@ -3,8 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, expect, test} from 'vitest';
 import {createClient, enrich, startService} from '../../src/index.ts';
-import {type GivenAnswers, readGivenAnswers} from '../../src/service/intelligence/given-answers.ts';
-import {ServiceSetupError} from '../../src/service/setup-error.ts';
+import {type GivenAnswers, readGivenAnswers, ServiceSetupError} from '../../src/service/options.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-answers-'));
 afterAll(() => rmSync(home, {recursive: true, force: true}));

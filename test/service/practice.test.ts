@@ -1,8 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {ServiceError} from '../../src/service/http/error-body.ts';
-import {Practice, type PracticeFault} from '../../src/service/http/practice.ts';
+import {Practice, type PracticeFault, Throttle} from '../../src/service/http/practice.ts';
+import {ServiceError} from '../../src/service/http/reply.ts';
 import {makeServer} from '../../src/service/http/server.ts';
-import {Throttle} from '../../src/service/http/throttle.ts';
 import {askService, fetchIp, running} from './running.ts';
 
 const nameOf = (fault: PracticeFault | undefined): string =>

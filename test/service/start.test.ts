@@ -122,7 +122,7 @@ describe('our own codes', () => {
   );
 
   it('are all in the docs, with their status, and no others are', async () => {
-    const {errorStatus} = await import('../../src/service/http/error-body.ts');
+    const {errorStatus} = await import('../../src/service/http/reply.ts');
     const docs = readFileSync('docs/service.md', 'utf8');
     const list = docs.slice(docs.indexOf('## Handle its errors'), docs.indexOf('## Know the source'));
     const documented = [...list.matchAll(/\b(\d{3}) `(\w+)`/g)].map(([, status, code]) => [

@@ -6,12 +6,18 @@ import {type Context, Hono} from 'hono';
 import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
-import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {buildOpenApi, describeFiles} from './openapi.ts';
-import type {LosingFault, Practice} from './practice.ts';
-import {errorResponse, failureReply, loseReply, type Reply, sendReply, successReply} from './reply.ts';
+import {type LosingFault, loseReply, type Practice, type Throttle} from './practice.ts';
+import {
+  errorResponse,
+  failureReply,
+  type Reply,
+  ServiceError,
+  type ServiceErrorCode,
+  sendReply,
+  successReply,
+} from './reply.ts';
 import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
-import type {Throttle} from './throttle.ts';
 
 /** Maximum size of a body. The paid service's interface states none; this one is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;

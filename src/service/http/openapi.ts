@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {errorBodySchema} from '../../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
-import {accessRulesSchema} from '../verdict/access-rule.ts';
+import {accessRulesSchema} from '../verdict/access-rules.ts';
 import {userSessionSchema} from '../verdict/user-session.ts';
 
 const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);

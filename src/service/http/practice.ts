@@ -1,5 +1,6 @@
+import type {ServerResponse} from 'node:http';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {ServiceError} from './error-body.ts';
+import {type Reply, ServiceError} from './reply.ts';
 
 /** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */
 export interface PracticeOptions {
@@ -30,7 +31,7 @@ const faults: readonly [PracticeFault, number][] = [
 ];
 
 /** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */
-export const STALL_MS = 120_000;
+const STALL_MS = 120_000;
 
 /** An answer takes 0.5 to 1.5 times the latency. This is the maximum. */
 const MOST_OF_LATENCY = 1.5;
@@ -78,4 +79,71 @@ function createRandom(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/**
+ * Limits the calls per second with a token bucket: it holds the calls of one second, and
+ * fills again at the same rate. The headers are those of the IETF's draft on rate limit
+ * header fields (draft-ietf-httpapi-ratelimit-headers-07).
+ */
+export class Throttle {
+  readonly #perSecond: number;
+  readonly #size: number;
+  readonly #now: () => number;
+  #level: number;
+  #filledAt: number;
+
+  /**
+   * @param perSecond calls per second; below 1, the bucket holds one call
+   *
+   * @param now a clock in milliseconds
+   */
+  constructor(perSecond: number, now: () => number = () => performance.now()) {
+    this.#perSecond = perSecond;
+    this.#size = Math.max(1, Math.floor(perSecond));
+    this.#now = now;
+    this.#level = this.#size;
+    this.#filledAt = now();
+  }
+
+  /**
+   * Takes one call from the bucket.
+   * @throws ServiceError `throttled`, with `Retry-After`
+   */
+  take(): void {
+    const now = this.#now();
+    this.#level = Math.min(this.#size, this.#level + ((now - this.#filledAt) / 1000) * this.#perSecond);
+    this.#filledAt = now;
+    if (this.#level < 1) {
+      const wait = Math.ceil((1 - this.#level) / this.#perSecond);
+      throw new ServiceError('throttled', {...this.headers(), 'Retry-After': String(wait)});
+    }
+    this.#level--;
+  }
+
+  /** Response headers: the limit, the calls left, and the seconds until the bucket is full again. */
+  headers(): Record<string, string> {
+    const window = this.#size / this.#perSecond;
+    return {
+      'RateLimit-Limit': String(this.#size),
+      'RateLimit-Remaining': String(Math.floor(this.#level)),
+      'RateLimit-Reset': String(Math.ceil((this.#size - this.#level) / this.#perSecond)),
+      'RateLimit-Policy': `${this.#size};w=${Math.ceil(window)}`,
+    };
+  }
+}
+
+/** Loses an answer: closes the connection at once, in the middle of the body, or after a silence. */
+export function loseReply(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
+  if (fault === 'reset') outgoing.destroy();
+  else if (fault === 'stall') destroyLater(outgoing);
+  else {
+    outgoing.writeHead(200, {'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body)});
+    outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy());
+  }
+}
+
+function destroyLater(outgoing: ServerResponse): void {
+  const timer = setTimeout(() => outgoing.destroy(), STALL_MS).unref();
+  outgoing.once('close', () => clearTimeout(timer));
 }

@@ -1,6 +1,70 @@
 import type {ServerResponse} from 'node:http';
-import {errorStatus, makeErrorBody, type ServiceError, type ServiceErrorCode} from './error-body.ts';
-import {type LosingFault, STALL_MS} from './practice.ts';
+
+/**
+ * Every code that the service answers with, and its status. The paid service's interface names only
+ * `invalid_token`; all other codes are our own. A test checks that `docs/service.md` lists every code.
+ */
+export const errorStatus = {
+  /**
+   * The API key is wrong. All four operations may answer with this code; the service's interface documents it
+   * only for `/intelligence/ip`.
+   */
+  invalid_token: 401,
+  /** The body is not a JSON object. */
+  malformed_body: 400,
+  /** A field that the operation needs is missing or empty. */
+  missing_field: 400,
+  /** A field has a wrong type. */
+  invalid_field: 400,
+  /** `ip` is not a dotted-quad IPv4 address. */
+  invalid_ip: 400,
+  /** `token` belongs to no known session. */
+  unknown_session: 400,
+  /** The request is not valid HTTP. */
+  malformed_request: 400,
+  /** The balance is below the call's cost. */
+  out_of_credits: 402,
+  not_found: 404,
+  /** The path exists for another method: see `Allow`. */
+  method_not_allowed: 405,
+  /** The request did not arrive in time. */
+  request_timeout: 408,
+  body_too_large: 413,
+  /** The body is not declared as `application/json`. */
+  unsupported_media_type: 415,
+  /** A page was requested with a `Host` that is not the service's name: see `isOwnName`. */
+  wrong_host: 421,
+  /** More calls than `rateLimit` allows: see `Retry-After`. */
+  throttled: 429,
+  headers_too_large: 431,
+  /** A fault of the service itself. */
+  internal_error: 500,
+  /** Faults that the option `errorRate` causes. The option also causes lost answers, which have no code. */
+  practice_error: 500,
+  practice_bad_gateway: 502,
+  practice_unavailable: 503,
+} as const;
+
+export type ServiceErrorCode = keyof typeof errorStatus;
+
+/** A failure that ends a call: the client gets the code's status and an error body. The call is free. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ServiceErrorCode;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ServiceErrorCode, headers: Record<string, string> = {}) {
+    super(code);
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** The error body that the paid service's interface defines. */
+export const makeErrorBody = (code: ServiceErrorCode): {success: false; message: ServiceErrorCode} => ({
+  success: false,
+  message: code,
+});
 
 /** A web response with the error body, for failures outside of the four operations, such as an unknown path. */
 export function errorResponse(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
@@ -41,19 +105,4 @@ const gatewayPage: Reply = {
 export function sendReply(outgoing: ServerResponse, {status, body, headers}: Reply): void {
   outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
   outgoing.end(body);
-}
-
-/** Loses an answer: closes the connection at once, in the middle of the body, or after a silence. */
-export function loseReply(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
-  if (fault === 'reset') outgoing.destroy();
-  else if (fault === 'stall') destroyLater(outgoing);
-  else {
-    outgoing.writeHead(200, {'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body)});
-    outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy());
-  }
-}
-
-function destroyLater(outgoing: ServerResponse): void {
-  const timer = setTimeout(() => outgoing.destroy(), STALL_MS).unref();
-  outgoing.once('close', () => clearTimeout(timer));
 }

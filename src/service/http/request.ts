@@ -2,7 +2,7 @@ import {isUtf8} from 'node:buffer';
 import {hash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
-import {ServiceError, type ServiceErrorCode} from './error-body.ts';
+import {ServiceError, type ServiceErrorCode} from './reply.ts';
 
 /** A request's body: the fields of a JSON object. A field that is null or an empty text counts as not sent. */
 export type Body = Record<string, unknown>;

@@ -6,9 +6,8 @@ import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
 import {systemReason, UsageError} from '../../errors.ts';
 import type {ServiceOptions} from '../options.ts';
-import {errorStatus, makeErrorBody, type ServiceErrorCode} from './error-body.ts';
 import {longestAnswerMs} from './practice.ts';
-import {errorResponse} from './reply.ts';
+import {errorResponse, errorStatus, makeErrorBody, type ServiceErrorCode} from './reply.ts';
 
 /** Milliseconds within which a whole request must arrive. A real request is one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -2,8 +2,7 @@ import {domainToASCII} from 'node:url';
 import {parse} from 'tldts';
 import {type NormalizedMailbox, normalizeMailbox} from '../../operations/mail/mail-providers.ts';
 import type {EmailData} from '../../operations/table.ts';
-import type {OpenData} from '../data/open-data.ts';
-import type {MailDomainKind} from '../data/tables/mail-domains.ts';
+import type {MailDomainKind, OpenData} from '../data/open-data.ts';
 
 /** The kind of a domain, which decides its trust: the list it is on, or `reserved` (for documentation). */
 export type DomainType = MailDomainKind | 'reserved';

@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {fileText} from '../../disk/path.ts';
 import {packageFile} from '../../operations/package-files.ts';
 import {type Body, checkBody} from '../http/request.ts';
-import {checkWithSchema, ServiceSetupError} from '../setup-error.ts';
+import {checkWithSchema, ServiceSetupError} from '../options.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
 

@@ -3,15 +3,14 @@ import type {z} from 'zod';
 import {type IpData, operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
 import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
-import {ServiceError} from '../http/error-body.ts';
+import {ServiceError} from '../http/reply.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
 import {assessMail, type MailAssessment, parseMailbox} from '../intelligence/email.ts';
 import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts} from './accounts.ts';
-import {describeDevice} from './device.ts';
-import {makeUserFacts, type UserFacts} from './user-facts.ts';
+import {describeDevice, makeUserFacts, type UserFacts} from './user-facts.ts';
 import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;

@@ -1,5 +1,4 @@
-import {lastNotAbove, PackedFile} from '../container.ts';
-import {files, readPacked} from '../packed-data.ts';
+import {files, lastNotAbove, PackedFile, readPacked} from '../packed-data.ts';
 
 /** An autonomous system: its number and holder. */
 export interface AutonomousSystem {
