@@ -5,7 +5,7 @@ import type {Job} from '../job/job.ts';
 import {createOperationPricer, toCredits} from '../job/settings/cost.ts';
 import type {Operation} from '../operations/table.ts';
 import {makePlan, type PlanIo, type PlanReport} from '../run/estimate.ts';
-import type {RunOutcome} from '../run/run-outcome.ts';
+import type {RunOutcome} from '../run/exit.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';

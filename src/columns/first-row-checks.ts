@@ -15,11 +15,10 @@ import {
   operations,
 } from '../operations/table.ts';
 import {type Said, say, sayFlags, set} from '../sentence.ts';
-import {columnFlags, formatColumnChoice} from './guess-flags.ts';
 import {adviseOnCommonText} from './guess-messages.ts';
 import type {RowPlanner} from './plan-row.ts';
 import {detectColumns} from './recognize/detect.ts';
-import {mostFrequent, placeholderText} from './recognize/guess.ts';
+import {columnFlags, formatColumnChoice, mostFrequent, placeholderText} from './recognize/guess.ts';
 import {readHeaderKinds} from './recognize/header.ts';
 import type {CellReader, Target} from './targets.ts';
 import {refuseTransposedList} from './transposed-lists.ts';

@@ -4,9 +4,11 @@ import type {InputFormat, Row} from '../input/row.ts';
 import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
-import {columnFlags, countryFlags, formatColumnChoice} from './guess-flags.ts';
 import {
   type ColumnGuess,
+  columnFlags,
+  countryFlags,
+  formatColumnChoice,
   holdsSeveral,
   isWorthSuggesting,
   lacksChoice,

@@ -1,6 +1,6 @@
 import type {RepairCode} from '../operations/cell.ts';
 import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
-import type {Risk} from '../score/risk.ts';
+import type {Risk} from '../score/scorer.ts';
 import type {RunSettings} from './job-input.ts';
 
 /** A key of the rows, which may be of several types; any text if their keys are unknown. */

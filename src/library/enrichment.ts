@@ -3,7 +3,7 @@ import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {pickFields, type TargetColumns} from '../output/columns.ts';
 import type {EnrichedObject} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
-import type {Risk} from '../score/risk.ts';
+import type {Risk} from '../score/scorer.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';

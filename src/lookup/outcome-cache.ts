@@ -1,3 +1,7 @@
+import {dropMistypedFields} from '../client/answer-fields.ts';
+import type {CellResult} from '../ledger/lookup-outcome.ts';
+import {type Operation, perOperation} from '../operations/table.ts';
+
 /**
  * Remembers results for texts that were set at least twice lately. It does not keep a text that came once: the
  * garbage collector would have to move it, and would free it late.
@@ -85,3 +89,27 @@ const SAMPLE = 64;
 
 /** Approximate bytes that V8 needs for an entry, without its text and its value. */
 const ENTRY_BYTES = 100;
+
+/** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */
+export function parseAnswer(result: CellResult | undefined, operation: Operation): unknown {
+  return result !== undefined && 'data' in result && result.data !== undefined
+    ? dropMistypedFields(operation, JSON.parse(result.data))
+    : undefined;
+}
+
+/** Maximum bytes of the answers that a parser remembers, for each operation. */
+const RECENT_BYTES = 8_388_608;
+/** Memory of an answer as text and as parsed data, in multiples of its text. */
+const WITH_DATA = 3;
+
+/** Returns a parser that parses equal answers once. Rows share the parsed answer, so nothing may change it. */
+export function createSharedAnswerParser(): typeof parseAnswer {
+  const recent = perOperation(() => new OutcomeCache<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
+  return (result, operation) => {
+    const known = result?.status === 'ok' ? recent[operation].get(result.data) : undefined;
+    if (known !== undefined) return known;
+    const answer = parseAnswer(result, operation);
+    if (result?.status === 'ok') recent[operation].set(result.data, answer);
+    return answer;
+  };
+}

@@ -6,7 +6,7 @@ import {closestName} from '../job/did-you-mean.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import type {Risk} from '../score/risk.ts';
+import type {Risk} from '../score/scorer.ts';
 import {say, sayFlags, set} from '../sentence.ts';
 
 /** One column of a lookup's results. The writers of all formats use such columns. */

@@ -6,7 +6,7 @@ import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
-import type {Risk, RuleOutcomes} from '../score/risk.ts';
+import type {Risk, RuleOutcomes} from '../score/scorer.ts';
 import {
   addedNames,
   listResultColumns,

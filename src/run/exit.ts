@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes, isSuccess} from '../errors.ts';
+import {type ErrorCode, type ExitCode, exitCodes, isSuccess} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import type {Refusals, Tally} from '../ledger/run/tally.ts';
 import {policyNumbers} from '../lookup/retry-policy.ts';
@@ -20,6 +20,34 @@ export interface End {
   readonly exitCode: ExitCode;
   /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
+}
+
+/** Why a run ends before its input does. */
+export interface Stop<Message = string> extends End {
+  readonly status: 'interrupted' | 'failed';
+  /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
+  readonly reason: ErrorCode;
+  /** One sentence for the user. */
+  readonly message: Message;
+  /** True if failures are not the values' fault: the next session looks these values up again. */
+  readonly forgetsFailures?: true;
+  /** The counts that exceeded a limit, so that a higher limit can be suggested. */
+  readonly counted?: Counted | undefined;
+  /** The error that caused the stop, if any. */
+  readonly error?: unknown;
+}
+
+export interface RunOutcome<Message = string> {
+  readonly exitCode: ExitCode;
+  readonly summary: Summary;
+  /** Set if the run ended before its input did. */
+  readonly stop: Stop<Message> | undefined;
+  /** Set if an earlier run had written all rows, and this run sent nothing. */
+  readonly found?: 'complete';
+  /** One sentence for the user. */
+  readonly message: Message;
+  /** True if answers that were paid for could not be written, so that the next run may pay for them again. */
+  readonly lostAnswers?: boolean;
 }
 
 /** The end of a run that wrote all its rows. */

@@ -1,8 +1,8 @@
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
 import {totalOfTally} from '../ledger/run/tally.ts';
 import {say, set} from '../sentence.ts';
+import type {RunOutcome} from './exit.ts';
 import type {ReadyRecord} from './rows/reorder-buffer.ts';
-import type {RunOutcome} from './run-outcome.ts';
 import type {Session} from './session.ts';
 
 /** A run's log. It names rows by their numbers, and never contains a value or the API key. */

@@ -6,7 +6,6 @@ import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
 import type {Lookups} from '../lookup/lookups.ts';
-import {createSteadyClock} from '../lookup/pace/steady-clock.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
 import {completeHistory} from './end/history.ts';
@@ -222,4 +221,13 @@ export async function flushAnswersToStore({asking: {ledger, store}}: Session): P
   await store.flush();
   const {stored} = store;
   if (stored !== undefined && stored > (ledger.getMeta<number>(STORED) ?? 0)) ledger.setMeta(STORED, stored);
+}
+
+/**
+ * Returns a clock in milliseconds since the epoch that starts at `startMs` and never jumps. If the
+ * computer's clock is set during a run, the run must neither send too many calls nor stand still.
+ */
+function createSteadyClock(startMs: number, elapsed: () => number = () => performance.now()): () => number {
+  const origin = startMs - elapsed();
+  return () => origin + elapsed();
 }

@@ -20,25 +20,10 @@ import {formatDuration, pluralize} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/sentences.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type Counters, countFailures, hasAnswers} from './counts/counters.ts';
-import type {Counted, End} from './exit.ts';
+import type {Counted, Stop} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
 import type {RunIdentity} from './state/begin-or-resume.ts';
-
-/** Why a run ends before its input does. */
-export interface Stop<Message = string> extends End {
-  readonly status: 'interrupted' | 'failed';
-  /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
-  readonly reason: ErrorCode;
-  /** One sentence for the user. */
-  readonly message: Message;
-  /** True if failures are not the values' fault: the next session looks these values up again. */
-  readonly forgetsFailures?: true;
-  /** The counts that exceeded a limit, so that a higher limit can be suggested. */
-  readonly counted?: Counted | undefined;
-  /** The error that caused the stop, if any. */
-  readonly error?: unknown;
-}
 
 /** Stops a run once: the first reason counts, and later ones are ignored. */
 export class Stopper {

@@ -7,11 +7,11 @@ import type {ReadValue} from './language/engine.ts';
 import {createConditionChecker, type Reference} from './language/expression.ts';
 import {
   createAnswerVocabulary,
+  type RiskLevel,
   type RuleVocabulary,
   type SharedCounts,
   subjectOfPath,
 } from './language/rule-vocabulary.ts';
-import type {RiskLevel} from './risk.ts';
 import type {RunFacts} from './rule-inputs.ts';
 
 /**

@@ -9,7 +9,7 @@ import {
 } from '../../src/cli/terminal/command-line.ts';
 import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
-import type {Stop} from '../../src/run/stop.ts';
+import type {Stop} from '../../src/run/exit.ts';
 
 const lineOf = (inputs: readonly string[], flags: CommandLine['flags']) => ({command: 'run', inputs, flags});
 const GIVEN = lineOf(['my list.csv'], {maxCredits: '5000', maxErrors: '1%', restart: true, where: undefined});

@@ -4,7 +4,7 @@ import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
 import {OutputError} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import type {RunOutcome} from '../../src/run/run-outcome.ts';
+import type {RunOutcome} from '../../src/run/exit.ts';
 import {stopForError} from '../../src/run/stop.ts';
 import {fullSummary} from '../report/summaries.ts';
 

@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {createPainter, escapeControls} from '../../src/cli/terminal/printable.ts';
 import {UsageError} from '../../src/errors.ts';
-import {safeJson} from '../../src/report/safe-text.ts';
+import {safeJson} from '../../src/report/format.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {formatTroubles} from '../../src/cli/terminal/trouble.ts';
+import {formatTroubles} from '../../src/cli/terminal/outcome.ts';
 import type {Settings} from '../../src/job/settings.ts';
 import {codeMeaning} from '../../src/lookup/code-meanings.ts';
 

@@ -4,7 +4,7 @@ import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
 import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
-import type {Risk} from '../../src/score/risk.ts';
+import type {Risk} from '../../src/score/scorer.ts';
 
 export function csvInput(columns: readonly string[], more: object = {}): InputFormat {
   return {

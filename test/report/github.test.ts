@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {annotation, fitStepSummary} from '../../src/report/render/step-summary.ts';
+import {annotation, fitStepSummary} from '../../src/cli/github.ts';
 
 const MIB = 1_048_576;
 const sections = (count: number, size: number) =>

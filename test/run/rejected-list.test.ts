@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {rejectedList} from '../../src/run/end/rejected-list.ts';
+import {rejectedList} from '../../src/cli/commands/outputs.ts';
 import {openStage} from '../support/stage.ts';
 
 const LATIN = Buffer.from('192.0.2.4,J\xfcrgen\n', 'latin1');

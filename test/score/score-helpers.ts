@@ -6,9 +6,8 @@ import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compileCondition, fieldReader} from '../../src/score/language/condition.ts';
 import {createConditionChecker} from '../../src/score/language/expression.ts';
 import {createAnswerVocabulary} from '../../src/score/language/rule-vocabulary.ts';
-import type {Risk} from '../../src/score/risk.ts';
 import {makeRunFacts} from '../../src/score/rule-inputs.ts';
-import {createScorer, type Scorer} from '../../src/score/scorer.ts';
+import {createScorer, type Risk, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
 import {whole} from '../support/whole.ts';
 

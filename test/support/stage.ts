@@ -10,9 +10,9 @@ import {checkSettings, createSettingLocator, type RawSettings} from '../../src/j
 import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {earlierRuns} from '../../src/run/end/history.ts';
+import type {RunOutcome} from '../../src/run/exit.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
-import type {RunOutcome} from '../../src/run/run-outcome.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import type {ApiServerOptions} from './api-server.ts';

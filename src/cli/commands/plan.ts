@@ -10,10 +10,10 @@ import {type JobFlags, makeJobFromFlags, readUncheckedSettings, replaceApiKey} f
 import {commandToRun} from '../terminal/command-line.ts';
 import {countCalls, formatForecast} from '../terminal/cost.ts';
 import {breakLines, formatCount, formatMoment, pluralize, terminalWidth} from '../terminal/lines.ts';
+import {formatTroubles} from '../terminal/outcome.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {showPhases} from '../terminal/progress.ts';
 import {formatTable} from '../terminal/table.ts';
-import {formatTroubles} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: shows what `run` would do with the same arguments. */
 export async function planCommand(

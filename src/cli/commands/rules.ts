@@ -1,8 +1,7 @@
 import {exitCodes, UsageError} from '../../errors.ts';
-import {annotation} from '../../report/render/step-summary.ts';
 import {type TestedRule, testRules} from '../../score/rule-tests.ts';
 import {readRulesFile} from '../../score/rules.ts';
-import {inGitHubActions} from '../github.ts';
+import {annotation, inGitHubActions} from '../github.ts';
 import {pluralize} from '../terminal/lines.ts';
 import {print, printCommand} from '../terminal/printable.ts';
 

@@ -1,8 +1,7 @@
 import {type ExitCode, exitCodes, type Remedy} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
 import type {RawSettings} from '../../job/parse.ts';
-import type {Counted} from '../../run/exit.ts';
-import type {Stop} from '../../run/stop.ts';
+import type {Counted, Stop} from '../../run/exit.ts';
 import {type Said, set, settingsOfFlags} from '../../sentence.ts';
 import {shellWord} from './lines.ts';
 

@@ -3,20 +3,20 @@ import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts
 import {withoutCompression} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
+import type {Settings} from '../../job/settings.ts';
+import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
 import {storeSentence} from '../../report/sentences.ts';
 import type {Summary} from '../../report/summary.ts';
-import {isCompleteRun} from '../../run/exit.ts';
+import type {Stop} from '../../run/exit.ts';
+import {isCompleteRun, type RunOutcome} from '../../run/exit.ts';
 import {undercountSentence} from '../../run/open/account.ts';
-import type {RunOutcome} from '../../run/run-outcome.ts';
-import type {Stop} from '../../run/stop.ts';
 import type {Said} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {type CommandLine, commandToContinue, commandToRetry, commandToRunAgain} from './command-line.ts';
 import {formatCost} from './cost.ts';
-import {breakLines, formatCount, formatRisk, pluralize, shellWord} from './lines.ts';
+import {breakLines, formatCount, formatRisk, pluralize, shellWord, wrapText} from './lines.ts';
 import {print} from './printable.ts';
 import {formatTable} from './table.ts';
-import {formatTroubles} from './trouble.ts';
 
 /** A run that ended, and the command that began it. */
 export interface EndedRun {
@@ -194,4 +194,48 @@ function safeLine({output, paths, settings}: Job, {stop, lostAnswers}: RunOutcom
   const safe = !output.lasts && settings.store === false ? 'nothing' : paidFor;
   if (stop?.reason === 'publish_lost') return `Missing: ${paths.state}, which has ${safe}.`;
   return `Safe: ${safe}${output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : ''}.`;
+}
+
+const NAMED_ROWS = 5;
+
+interface TroubleList {
+  readonly heading: string;
+  /** The number of codes that are shown. */
+  readonly most: number;
+  /** The file or the command that has all codes. */
+  readonly allIn: string;
+  /** The run's settings. The advice never suggests a setting that is already set. */
+  readonly settings: Partial<Settings>;
+}
+
+/** Explains the problems of a list's rows and values, by code, with the first rows. Empty without problems. */
+export function formatTroubles(
+  {heading, most, allIn, settings}: TroubleList,
+  errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
+  width = Number.POSITIVE_INFINITY,
+): string[] {
+  if (errors.length === 0) return [];
+  // If only one code is left over, it is shown too: the line "1 more codes are in …" would take as much room.
+  const shown = errors.length === most + 1 ? errors.length : most;
+  const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
+    const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
+    const line = `${formatCount(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings)}`;
+    return wrapText(line, width - 4).map((part, index) => `${index === 0 ? '  ' : '    '}${part}`);
+  });
+  const left = errors.length - shown;
+  return [heading, ...lines, ...(left > 0 ? [`  ${formatCount(left)} more codes are in ${allIn}.`] : [])];
+}
+
+/** The code's meaning and advice; empty for a code that only the service defines. */
+function inWords(code: string, settings: Partial<Settings>): string {
+  const [meaning, advice] = [codeMeaning(code), codeAdvice(code, settings)];
+  const words = [
+    ...(meaning === '' ? [] : [meaning]),
+    ...(advice === undefined ? [] : [`${capital(advice)}.`]),
+  ];
+  return words.length === 0 ? '' : `: ${words.join(' ')}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,7 @@
 import {Writable} from 'node:stream';
 import {stripVTControlCharacters, styleText} from 'node:util';
 import type {Env} from '../../job/endpoint.ts';
-import {safeJson, withoutControls} from '../../report/safe-text.ts';
+import {safeJson, withoutControls} from '../../report/format.ts';
 
 /*
  * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote

@@ -5,11 +5,11 @@ import type {TextRow} from '../../input/row.ts';
 import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {Reference} from '../../score/language/expression.ts';
+import type {RiskLevel} from '../../score/language/rule-vocabulary.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
 import {makeRunFacts, type RunFacts} from '../../score/rule-inputs.ts';
 import type {RuleSet} from '../../score/rules.ts';
-import {createScorer, type Scorer} from '../../score/scorer.ts';
+import {createScorer, type Risk, type RuleOutcomes, type Scorer} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {
   addedNames,

@@ -1,19 +1,21 @@
 import {readFileSync} from 'node:fs';
 import {sourceFile} from '../../operations/package-files.ts';
-import {formatCount, formatDuration} from '../format.ts';
+import {formatCount, formatDuration, withoutControls} from '../format.ts';
 import {cellText, type Report, type ReportTable, type Section, type TableCell, type Tone} from '../model.ts';
-import {withoutControls} from '../safe-text.ts';
 import {
+  addBreaks,
   drawBar,
   drawHistogram,
   drawLines,
   drawStack,
+  html,
   type LinesChart,
+  type Markup,
+  raw,
   roundUp,
   sumCounts,
   tableFigures,
 } from './charts.ts';
-import {addBreaks, html, type Markup, raw} from './markup.ts';
 
 /** The report as one self-contained HTML page: no network, no scripts, and a policy that forbids both. */
 export function renderHtml(report: Report): string {

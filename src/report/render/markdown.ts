@@ -1,5 +1,5 @@
+import {withoutControls} from '../format.ts';
 import {cellText, type Report, type ReportTable, type Section} from '../model.ts';
-import {withoutControls} from '../safe-text.ts';
 
 /** The report as Markdown (GitHub's): the same words and figures, charts as tables. */
 export function renderMarkdown({title, status, lead, facts, sections}: Report): string {

@@ -19,8 +19,7 @@ import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderEndMetrics, renderMetrics} from '../../report/render/run-metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
-import {mayWrite, type OwnFileKind, refuseOthersFile} from '../destination/own-files.ts';
-import {stateToken} from '../destination/publish.ts';
+import {mayWrite, type OwnFileKind, refuseOthersFile, stateToken} from '../destination/publish.ts';
 import type {World} from '../io.ts';
 import {stopForError} from '../stop.ts';
 

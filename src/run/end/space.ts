@@ -4,9 +4,9 @@ import {isDiskFullError, sqliteCode} from '../../disk/sqlite.ts';
 import {OutputError} from '../../errors.ts';
 import {formatCount} from '../../report/format.ts';
 import {say} from '../../sentence.ts';
+import type {Stop} from '../exit.ts';
 import {countFinishedRows, type Session} from '../session.ts';
 import type {RunDirectory} from '../state/run-directory.ts';
-import type {Stop} from '../stop.ts';
 
 const MIB = 2 ** 20;
 /** Maximum size of the ledger's log. */

@@ -6,7 +6,6 @@ import {
   refuseSecondTable,
   refuseValuesAsHeader,
 } from '../../columns/first-row-checks.ts';
-import {columnFlags} from '../../columns/guess-flags.ts';
 import {
   describePassedOver,
   isLookupGuess,
@@ -19,7 +18,7 @@ import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/
 import {listColumns, readHeaderLayout} from '../../columns/recognize/column.ts';
 import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
-import type {ColumnGuess} from '../../columns/recognize/guess.ts';
+import {type ColumnGuess, columnFlags} from '../../columns/recognize/guess.ts';
 import {
   createCellReader,
   makeTargets,

@@ -3,10 +3,10 @@ import type {InputRecord, Row} from '../../input/row.ts';
 import {brokenLookup, type CellResult, type Lookup} from '../../ledger/lookup-outcome.ts';
 import type {Waiter} from '../../lookup/call.ts';
 import type {Lookups} from '../../lookup/lookups.ts';
+import {parseAnswer} from '../../lookup/outcome-cache.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopForError} from '../stop.ts';
-import {parseAnswer} from './parsed-answer.ts';
 import type {PendingRecord, ReorderBuffer} from './reorder-buffer.ts';
 
 interface Stages {

@@ -3,18 +3,18 @@ import type {FileDigest} from '../../disk/digest.ts';
 import {CodedError, describeUnforeseenError} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {brokenLookup} from '../../ledger/lookup-outcome.ts';
+import {createSharedAnswerParser, parseAnswer} from '../../lookup/outcome-cache.ts';
 import {packageVersion} from '../../operations/package-files.ts';
 import {rejectLine} from '../../output/csv-line.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
-import type {Risk} from '../../score/risk.ts';
+import type {Risk} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
 import {partialPath} from '../destination/publish.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunDirectory} from '../state/run-directory.ts';
-import {createSharedAnswerParser, parseAnswer} from './parsed-answer.ts';
 import type {ReadyRecord} from './reorder-buffer.ts';
 
 /** Digests of a run's files; null for those that don't exist. */

@@ -10,8 +10,14 @@ import {SPARE_SUFFIX} from '../../ledger/run/ledger-file.ts';
 import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
-import {type OwnFileKind, refuseOthersFile} from '../destination/own-files.ts';
-import {partialFiles, type RealPaths, stateToken, writablePath} from '../destination/publish.ts';
+import {
+  type OwnFileKind,
+  partialFiles,
+  type RealPaths,
+  refuseOthersFile,
+  stateToken,
+  writablePath,
+} from '../destination/publish.ts';
 import {accountFiles} from '../open/account.ts';
 
 export const LEDGER_FILE = 'ledger.db';

@@ -1,9 +1,19 @@
 import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
-import {findPaths, listChildren, literalText, pathOfNode, type ReadPath, setArgs} from './ast.ts';
+import {
+  findPaths,
+  findUndecidedParts,
+  isLazy,
+  listChildren,
+  literalText,
+  operandsOf,
+  type Part,
+  pathOfNode,
+  type ReadPath,
+  setArgs,
+} from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
-import {findUndecidedParts, isLazy, operandsOf, type Part} from './undecided-parts.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -4,7 +4,6 @@ import {closestName} from '../../job/did-you-mean.ts';
 import type {CellResult} from '../../ledger/lookup-outcome.ts';
 import {callCodes, skipCodes} from '../../lookup/code-meanings.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
-import type {RiskLevel} from '../risk.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
 export type ExpressionType =
@@ -43,6 +42,9 @@ export function typeOfSchema(schema: z.ZodType): ExpressionType {
     fields: Object.fromEntries(fields.map(([name, type]) => [name, typeOfSchema(type)])),
   };
 }
+
+/** Level of risk that the rules give a row. */
+export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 

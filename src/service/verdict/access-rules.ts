@@ -22,10 +22,8 @@ const ruleSchema = z.strictObject({
 /** A rules file (YAML or JSON): a list of rules. A verdict lists the rules that matched in this order. */
 export const accessRulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
 
-export type AccessRule = z.infer<typeof ruleSchema>;
-
 /** A rule ready to be evaluated. */
-export interface ReadyAccessRule extends AccessRule {
+export interface ReadyAccessRule extends z.infer<typeof ruleSchema> {
   matches(facts: UserFacts): boolean;
 }
 

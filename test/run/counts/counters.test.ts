@@ -13,8 +13,8 @@ import {
   listErrors,
 } from '../../../src/run/counts/counters.ts';
 import {riskSummary} from '../../../src/run/counts/risk-summary.ts';
-import type {Risk} from '../../../src/score/risk.ts';
 import type {RuleSet} from '../../../src/score/rules.ts';
+import type {Risk} from '../../../src/score/scorer.ts';
 
 type Columns = Parameters<typeof countRow>[2];
 const answerFields = [{name: 'asn', path: ['asn']}];

@@ -3,7 +3,7 @@ import {BulkEnrichError} from '../../../src/errors.ts';
 import {enrich} from '../../../src/library/enrich.ts';
 import {type RunJobOptions, runJob} from '../../../src/library/run-job.ts';
 import type {Summary} from '../../../src/report/summary.ts';
-import type {RunOutcome} from '../../../src/run/run-outcome.ts';
+import type {RunOutcome} from '../../../src/run/exit.ts';
 import type {Process} from '../world/process.ts';
 import type {World} from '../world/world.ts';
 import {environmentOf, GRACE_MS, HEADER, settingsOf, summaryPath} from './places.ts';
