@@ -24,7 +24,11 @@ const clauses: readonly (readonly [clause: string, page: string, says: RegExp])[
   ],
   ['token lifetime: not shown', 'docs/guide.md', /shows neither that nor how long a token lasts/],
   ['format of a token: not shown', 'docs/errors.md', /`token_malformed`: .*we assume/],
-  ['401 is documented on /intelligence/ip alone', 'docs/service.md', /names only .* at 401 for IP addresses/],
+  [
+    '401 is documented on /intelligence/ip alone',
+    'docs/service.md',
+    /names only .* with 401 for IP addresses/,
+  ],
   ['allowed values of strings: not shown', 'docs/fields.md', /does not show values of texts/],
   ['numeric ranges: not shown', 'docs/fields.md', /does not show .*ranges of trust and risk scores/],
   ['units of latitude and longitude: not shown', 'docs/fields.md', /does not show .*units of coordinates/],

@@ -6,6 +6,7 @@ import {expect, test} from 'vitest';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
 import {canonicalPhone} from '../../src/operations/phone.ts';
+import {canonicalForms, operationNames} from '../../src/operations/table.ts';
 import {samples} from '../support/samples.ts';
 
 const seeded = {seed: 20_261_121, numRuns: samples(1_000)};
@@ -68,6 +69,26 @@ test('e-mail: the case of the domain does not matter, the local part stays', () 
       const domain = `${name}.${tld}`;
       const written = `${blank}${local}@${domain.toUpperCase()}${dot ? '.' : ''}${blank}`;
       expect(canonicalEmail(written)).toMatchObject({state: 'value', value: `${local}@${domain}`});
+    }),
+    seeded,
+  );
+});
+
+/** Wrappings and separators, among which a value of each operation may stand. */
+const pieces = fc.constantFrom(
+  ...`" ' “ ” < > ( ) [ ] , ; : = + 00 /32 tel: mailto: n/a "" jo tok * １ ß 442079460958`.split(' '),
+  ...[' ', '8.8.8.8', 'jo@example.com', '::ffff:8.8.8.8', '+442079460958', '020 7946 0958'],
+);
+
+test.each(
+  operationNames.flatMap(name =>
+    Object.entries(canonicalForms(name)).map(([param, form]) => [name, param, form] as const),
+  ),
+)('%s: the canonical form of %s is its own, as a run and the client both take it', (_, __, form) => {
+  fc.assert(
+    fc.property(fc.array(pieces, {maxLength: 5}), fc.constantFrom(undefined, 'GB', '+'), (parts, country) => {
+      const {state, ...rest} = form(parts.join(''), country);
+      if (state === 'value' && 'value' in rest) expect(form(rest.value)).toEqual({state, value: rest.value});
     }),
     seeded,
   );
