@@ -7,14 +7,7 @@ import {rolldown} from 'rolldown';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** What a run loads one after the other, and what tells of an error before it; what else is told apart is the library, and its client alone. */
-const stages = [
-  'cli/bin',
-  'cli/start-command',
-  'cli/flags',
-  'cli/commands/run',
-  'cli/tell-failure',
-  'cli/run-job',
-];
+const stages = ['cli/bin', 'cli/program', 'cli/flags', 'cli/commands/run', 'cli/tell-failure', 'cli/run-job'];
 const doors = ['index', 'client'];
 
 /**

@@ -6,5 +6,5 @@ import {keepCompiledCode} from './code-cache.ts';
 // A program that uses the library keeps its own flags.
 if (process.argv[2] === 'run') setFlagsFromString('--heap-growing-percent=75');
 keepCompiledCode(process.env);
-const {startCommand} = await import('./start-command.ts');
+const {startCommand} = await import('./program.ts');
 await startCommand();

@@ -4,9 +4,8 @@ import {join} from 'node:path';
 import Database from 'libsql';
 import {LockedError, systemCode} from '../errors.ts';
 import type {Said} from '../sentence.ts';
-import {makePrivateDirectory} from './directory.ts';
+import {makePrivateDirectory, removeDirectory} from './directory.ts';
 import {fileText} from './path.ts';
-import {removeDirectory} from './remove.ts';
 import {isBusyError} from './sqlite.ts';
 
 export interface Lock {

@@ -2,7 +2,7 @@ import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {isDiskError, OutputError, systemReason} from '../errors.ts';
-import {removeDirectory} from './remove.ts';
+import {removeDirectory} from './directory.ts';
 import {Sqlite} from './sqlite.ts';
 
 export interface TemporaryDirectory {

@@ -1,6 +1,5 @@
 import type {RunMember} from './fleet.ts';
-import {FleetLimits} from './limits.ts';
-import {KEY_PREFIX, QUEUE_NAME} from './protocol.ts';
+import {FleetLimits, KEY_PREFIX, QUEUE_NAME} from './protocol.ts';
 import {connectRedis, disconnect, loadPackages} from './redis.ts';
 import {listEntries, membersOf} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';

@@ -1,13 +1,20 @@
 import {basename} from 'node:path';
 import {driftSection} from './drift.ts';
-import {formatCount, formatDuration, formatMoment, formatMoney, formatPercent, pluralize} from './format.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatMoney,
+  formatPercent,
+  pluralize,
+  streaksSentence,
+} from './format.ts';
 import type {KeyFigure, Report, Section, Tone} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
 import {moneySection} from './sections/money-section.ts';
 import {RISK_TITLE, riskSection} from './sections/risk-section.ts';
 import {errorsSection, fieldsSection, originsSection, rowsSection} from './sections/rows-section.ts';
 import {paceSection, runSection} from './sections/run-section.ts';
-import {streaksSentence} from './sentences.ts';
 import type {Summary} from './summary.ts';
 
 /** Makes the report of a run from its summary alone: it reads no other file, and no clock. */

@@ -24,7 +24,7 @@ import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import type {Mapping} from './layout/mapping.ts';
 import {type Account, findAccount, openBudgets} from './open/account.ts';
 import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
-import {planLanes} from './open/lane-rates.ts';
+import {planLanes} from './open/connection.ts';
 import {readWholeList} from './rows/first-pass.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */

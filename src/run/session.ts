@@ -14,8 +14,13 @@ import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import {createRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
-import {createUnaskedWarning, type LookupNeeds, openConnection} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY, planLanes} from './open/lane-rates.ts';
+import {
+  createUnaskedWarning,
+  DEFAULT_CONCURRENCY,
+  type LookupNeeds,
+  openConnection,
+  planLanes,
+} from './open/connection.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {readWholeList} from './rows/first-pass.ts';
 import {ReorderBuffer} from './rows/reorder-buffer.ts';

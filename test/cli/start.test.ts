@@ -19,7 +19,7 @@ function loadedWith(file: string, found = new Set<string>()): Set<string> {
 }
 
 test('every command starts without settings, operations and most packages: those load slowly', () => {
-  const loaded = [...loadedWith('cli/bin.ts'), ...loadedWith('cli/start-command.ts')];
+  const loaded = [...loadedWith('cli/bin.ts'), ...loadedWith('cli/program.ts')];
   const packages = loaded.filter(name => !/\.(?:ts|json)$|^node:/.test(name));
   expect(new Set(packages)).toEqual(new Set(['commander', 'leven']));
   expect(

@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {workerMetrics} from '../../src/fleet/worker/metrics.ts';
 import {packageVersion} from '../../src/operations/package-files.ts';
-import {renderEndMetrics, renderMetrics} from '../../src/report/render/run-metrics.ts';
+import {renderEndMetrics, renderMetrics} from '../../src/report/render/metrics.ts';
 import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 

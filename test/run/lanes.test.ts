@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
 import type {Rate} from '../../src/job/setting-types.ts';
-import {planLanes} from '../../src/run/open/lane-rates.ts';
+import {planLanes} from '../../src/run/open/connection.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
 

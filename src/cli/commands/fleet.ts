@@ -9,8 +9,12 @@ import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoin
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {durationBetween} from '../../job/setting-types.ts';
 import {endpointName} from '../../run/identity.ts';
-import {type Connection, createUnaskedWarning, openConnection} from '../../run/open/connection.ts';
-import {DEFAULT_CONCURRENCY} from '../../run/open/lane-rates.ts';
+import {
+  type Connection,
+  createUnaskedWarning,
+  DEFAULT_CONCURRENCY,
+  openConnection,
+} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {onEndSignals} from '../signals.ts';

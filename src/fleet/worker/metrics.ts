@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../../errors.ts';
-import {buildInfo, formatPrometheusText, samplesBy} from '../../report/render/prometheus.ts';
+import {buildInfo, formatPrometheusText, samplesBy} from '../../report/render/metrics.ts';
 import type {FleetView, FleetWorker} from './worker.ts';
 
 interface Address {

@@ -3,8 +3,14 @@ import PQueue from 'p-queue';
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {requestedWaitMs} from '../../lookup/retry-policy.ts';
-import type {FleetLimits} from '../limits.ts';
-import {type Chunk, type ChunkAsk, type ChunkPace, type ChunkReply, RATE_SHARE} from '../protocol.ts';
+import {
+  type Chunk,
+  type ChunkAsk,
+  type ChunkPace,
+  type ChunkReply,
+  type FleetLimits,
+  RATE_SHARE,
+} from '../protocol.ts';
 
 /** Milliseconds for which the gate stays closed if a throttled answer does not say how long. */
 const HOLD_MS = 500;

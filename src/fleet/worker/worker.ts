@@ -5,10 +5,10 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import {createSeal, type Seal} from '../encryption.ts';
-import {FleetLimits} from '../limits.ts';
 import {
   CHUNK_VALUES,
   type Chunk,
+  FleetLimits,
   KEY_EXPIRY_MS,
   KEY_PREFIX,
   QUEUE_NAME,

@@ -16,7 +16,7 @@ import {fillDate, isUrl, utcDate} from '../../job/paths.ts';
 import {buildReport} from '../../report/build-report.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
-import {renderEndMetrics, renderMetrics} from '../../report/render/run-metrics.ts';
+import {renderEndMetrics, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {mayWrite, type OwnFileKind, refuseOthersFile, stateToken} from '../destination/publish.ts';

@@ -4,8 +4,14 @@ import {hasDigest} from '../../disk/digest.ts';
 import {exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/retry-policy.ts';
-import {formatCount, pluralize, summaryText} from '../../report/format.ts';
-import {storeSentence, streaksSentence, wrongTypesSentence} from '../../report/sentences.ts';
+import {
+  formatCount,
+  pluralize,
+  storeSentence,
+  streaksSentence,
+  summaryText,
+  wrongTypesSentence,
+} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {stateToken} from '../destination/publish.ts';

@@ -16,8 +16,7 @@ import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunContext} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
-import type {LookupNeeds} from './connection.ts';
-import {sharedRate} from './lane-rates.ts';
+import {type LookupNeeds, sharedRate} from './connection.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(

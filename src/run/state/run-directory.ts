@@ -1,8 +1,8 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
+import {removeFile} from '../../disk/directory.ts';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
-import {removeFile} from '../../disk/remove.ts';
 import {syncDirectory} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
