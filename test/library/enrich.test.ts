@@ -201,12 +201,19 @@ it.each([
   expect(out.map(({ip}) => ip)).toEqual(['192.0.2.1', '192.0.2.2']);
 });
 
-it('an outage in which no value may be sent again ends the rows', async () => {
+it.each([
+  ['in which no value may be sent again', {resends: 1, maxOutage: '10m'}],
+  ['that lasts for too long', {maxOutage: '10s'}],
+] as const)('an outage %s ends the rows, and none comes without its answer', async (_, more) => {
   await using program = await startProgram({script: () => reply.drop('reset', {charge: true})});
-  const asked = {...settings, resends: 1, maxOutage: '10m'} as const;
-  const reading = accelerated(200, () => all(enrich(rows(6), asked, program.options)));
-  await expect(reading).rejects.toMatchObject({code: 'outage', exitCode: 5});
-  expect(program.api.ledger.calls).toBe(12);
+  const warnings: string[] = [];
+  const options = {...program.options, onWarning: (sentence: string) => void warnings.push(sentence)};
+  const reading = () => allUntilError(enrich(rows(6), {...settings, ...more}, options));
+  const {rows: out, error} = await accelerated(200, reading);
+  expect([out, error]).toEqual([[], expect.objectContaining({code: 'outage', exitCode: 5})]);
+  expect(warnings.filter(text => text.includes('tries again by itself'))).toEqual([
+    expect.stringMatching(/until \S+Z at most \(maxOutage\)/),
+  ]);
 });
 
 it('a signal that many runs share has one listener, and none once they have ended', async () => {
@@ -403,13 +410,6 @@ it('limit holds for rows that come in groups', async () => {
   const enriched = await all(enrich(given, {...settings, limit: 300}, program.options));
   expect(enriched.map(({id}) => id)).toEqual(given.slice(0, 300).map(({id}) => id));
   expect(program.api.ledger.calls).toBe(1);
-});
-
-it('maxErrors ends the calls, as it ends those of a run', async () => {
-  await using program = await startProgram({script: () => reply.error(400, 'invalid_request')});
-  const asked = {...settings, maxErrors: 2, concurrency: 1} as const;
-  await expect(all(enrich(rows(40), asked, program.options))).rejects.toMatchObject({code: 'max_errors'});
-  expect(program.api.ledger.calls).toBeLessThan(20);
 });
 
 it('each column has its own repairs, and only the fields that are chosen', async () => {

@@ -26,13 +26,6 @@ async function replays(enriched: AsyncIterable<{enrichment: object}>) {
 
 const rows = (...sessions: string[]) => sessions.map(session => ({session}));
 
-it('later rows of a token ask after the first: the service says that it is redeemed', async () => {
-  await using program = await startProgram();
-  const list = rows('s-1', 's-2', 's-1', 's-1');
-  expect(await replays(enrich(list, settings, program.options))).toEqual([FIRST, FIRST, REPLAY, REPLAY]);
-  expect(program.api.ledger.calls).toBe(4);
-});
-
 it('a test action id redeems like any other: its rows say what the service says', async () => {
   await using program = await startProgram();
   const tests = {...settings, verdict: {...settings.verdict, action: TEST_ACTION_ALWAYS_PASS}};
@@ -53,15 +46,6 @@ it('a later row is sure of a replay also where the first can not know', async ()
     ['unknown', 'verdict_replay_uncertain'],
     ['ok', null],
   ]);
-});
-
-it('ten distinct tokens that are refused are a wrong key', async () => {
-  await using program = await startProgram();
-  program.api.setKey('another-key');
-  const list = rows(...Array.from({length: 12}, (_, n) => `s-${n}`));
-  const reading = replays(enrich(list, {...settings, concurrency: 1}, program.options));
-  await expect(reading).rejects.toMatchObject({code: 'credentials', exitCode: 6});
-  expect(program.api.ledger.calls).toBe(10);
 });
 
 it('tokens that are refused where other calls are answered are not a wrong key', async () => {

@@ -31,47 +31,24 @@ test.each(['jo..x@docomo.ne.jp', 'jo.@DOCOMO.ne.jp', '.jo@ezweb.ne.jp'])(
 );
 
 test.each([
-  '',
-  '  ',
-  '-',
-  '---',
-  'null',
-  '(NULL)',
-  '\\N',
-  'n/a',
-  'NA',
-  '#N/A',
-  'NaN',
-  'none',
-  'nil',
-  'undefined',
-  '?',
-  '…',
-  '\u00A0',
-  '\u200B',
-  "'",
-  '=""',
-  '"n/a"',
-  'unknown',
-  'xxx',
-  'ohne',
-  'N/C',
-  'none given',
-  'TBD',
-  '#N/A',
-  '#REF!',
-  'k.A.',
-  'Keine Angabe',
-  'Non renseigné',
-  'desconocido',
-  'não informado',
-  'n.d.',
-  'n.v.t.',
-  'brak',
-  'saknas',
-  'yok',
-  'нет данных',
-  '不明',
+  ...['', '  ', '-', '---', 'null', '(NULL)', '\\N', 'n/a', 'NA', '#N/A', 'NaN', 'none', 'nil', 'undefined'],
+  ...[
+    '?',
+    '…',
+    '\u00A0',
+    '\u200B',
+    "'",
+    '=""',
+    '"n/a"',
+    'unknown',
+    'xxx',
+    'ohne',
+    'N/C',
+    'none given',
+    'TBD',
+  ],
+  ...['#REF!', 'k.A.', 'Keine Angabe', 'Non renseigné', 'desconocido', 'não informado', 'n.d.', 'n.v.t.'],
+  ...['brak', 'saknas', 'yok', 'нет данных', '不明'],
 ])('what exports write for nothing is empty: %j', text => {
   for (const canonical of [
     canonicalIp,
@@ -394,7 +371,11 @@ describe('a mobile number of each country', () => {
   test.each(getCountries())('%s: its national and international forms are one value', country => {
     const number = getExampleNumber(country, examples);
     if (number === undefined) return;
-    const forms = [number.formatInternational(), number.format('RFC3966'), number.number];
+    const international = number.formatInternational();
+    const separated = [' - ', '.', '-'].map(
+      separator => `\t${international.replaceAll(' ', separator)}\u00A0`,
+    );
+    const forms = [international, number.format('RFC3966'), number.number, ...separated];
     for (const form of forms)
       expect(canonicalPhone(form, undefined)).toMatchObject({state: 'value', value: number.number});
     expect(shown(canonicalPhone(number.formatNational(), country))).toBe(number.number);

@@ -1,20 +1,12 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
-import examples from 'libphonenumber-js/mobile/examples';
 import {expect, test} from 'vitest';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
-import {canonicalPhone} from '../../src/operations/phone.ts';
 import {canonicalForms, operationNames} from '../../src/operations/table.ts';
 import {samples} from '../support/samples.ts';
 
 const seeded = {seed: 20_261_121, numRuns: samples(1_000)};
-
-const numbers = fc
-  .constantFrom(...getCountries())
-  .map(country => getExampleNumber(country, examples))
-  .filter(number => number !== undefined);
 
 const blanks = fc.constantFrom('', ' ', '\t', '\u00A0', '  ');
 
@@ -37,24 +29,6 @@ test('IP: the spellings of an address are one value', () => {
       );
       for (const spelling of [ip, `::ffff:${ip}`, mapped, mapped.toUpperCase(), `${ip}/32`])
         expect(canonicalIp(before + spelling + after)).toMatchObject(plain);
-    }),
-    seeded,
-  );
-});
-
-test('phone: the spellings of a number are one value', () => {
-  fc.assert(
-    fc.property(numbers, blanks, fc.constantFrom(' ', '-', '.', ' - '), (number, blank, separator) => {
-      const international = number.formatInternational().replaceAll(' ', separator);
-      expect(canonicalPhone(blank + international + blank, undefined)).toMatchObject({
-        state: 'value',
-        value: number.number,
-      });
-      const country = number.country?.toLowerCase();
-      expect(canonicalPhone(number.formatNational(), country)).toEqual({
-        state: 'value',
-        value: number.number,
-      });
     }),
     seeded,
   );

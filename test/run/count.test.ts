@@ -4,10 +4,9 @@ import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
 import {scopeKeyOfJob} from '../../src/run/identity.ts';
-import {Stopper} from '../../src/run/stop.ts';
 import {dataVersion} from '../../src/service/data/packed-data.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
 
 const ROWS = 60;
@@ -23,17 +22,7 @@ async function halfWay(
   raw: Record<string, unknown> = settings,
   options: StageOptions = {},
 ): Promise<void> {
-  const stopper = new Stopper();
-  const {calls} = stage.api.ledger;
-  stage.api.setScript(call => {
-    if (call.call - calls === PART) interrupt(stopper);
-    return undefined;
-  });
-  expect(await stage.run(raw, {...options, stopper})).toMatchObject({
-    code: 130,
-    summary: {credits: {spent: PART}},
-  });
-  stage.api.setScript(undefined);
+  expect(await stage.stopAt(PART, raw, options)).toMatchObject(spent(PART, 130));
 }
 
 const spent = (credits: number, code = 0) => ({code, summary: {credits: {spent: credits}}});

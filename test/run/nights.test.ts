@@ -1,8 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
-import {interrupt, ips, openStage} from '../support/stage.ts';
+import {ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
 const nightly = {ip: 'ip', force: true, concurrency: 4, maxAge: '30d'};
@@ -122,14 +121,8 @@ describe('where the service can not be asked any more', () => {
       await stage.run(nightly);
       if (account !== undefined) stage.account('a.yaml', `endpoint: URL\n${account}\n`);
       stage.write('list.csv', ips(13));
-      const {calls} = stage.api.ledger;
-      const stopper = new Stopper();
-      stage.api.setScript(call => {
-        if (call.call === calls + 2) interrupt(stopper);
-        return undefined;
-      });
       const night = {...beyond, ...limit, concurrency: 1};
-      expect(await stage.run(night, {...inDays(31), stopper})).toMatchObject({code: 130});
+      expect(await stage.stopAt(2, night, inDays(31))).toMatchObject({code: 130});
       expect(await stage.run(night, inDays(31))).toMatchObject(half);
     });
   });

@@ -11,8 +11,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import {expect, test} from 'vitest';
-import {Stopper} from '../../src/run/stop.ts';
-import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
 const isRoot = process.geteuid?.() === 0;
@@ -20,14 +19,7 @@ const RULES = 'rules:\n  - {when: ip.is_vpn, add: 70, reason: vpn}\n';
 
 /** Stops the run at its fifth call. */
 async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void> {
-  const stopper = new Stopper();
-  const {calls} = stage.api.ledger;
-  stage.api.setScript(call => {
-    if (call.call - calls === 5) interrupt(stopper);
-    return undefined;
-  });
-  expect((await stage.run({...settings, concurrency: 2, ...raw}, {stopper})).code).toBe(130);
-  stage.api.setScript(undefined);
+  expect((await stage.stopAt(5, {...settings, concurrency: 2, ...raw})).code).toBe(130);
 }
 
 test('outputs that differ by their extension keep summaries and rejects apart', async () => {

@@ -1,9 +1,8 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {interrupt, ips, openStage} from '../support/stage.ts';
+import {ips, openStage} from '../support/stage.ts';
 
 const nightly = {ip: 'ip', force: true, concurrency: 4};
 
@@ -53,15 +52,9 @@ describe('a service that answers nothing', () => {
     expect(published).toMatchObject({code: 5, summary: {status: 'partial'}});
     const {output} = published.summary ?? {};
     for (let retry = 1; retry <= 2; retry++) {
-      const stopper = new Stopper();
-      stage.api.setScript(() => {
-        interrupt(stopper);
-        return undefined;
-      });
-      expect((await stage.run(failing, {stopper})).code).toBe(130);
+      expect((await stage.stopAt(1, failing)).code).toBe(130);
       expect(JSON.parse(stage.read('out.summary.json'))).toMatchObject({status: 'interrupted', output});
     }
-    stage.api.setScript(undefined);
     expect(await stage.run(failing)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 6}}}});
     expect(await stage.run(failing)).toMatchObject({code: 0, found: 'complete'});
   });

@@ -11,10 +11,9 @@ import {
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
-import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 
 const ROWS = 40;
 const settings = {ip: 'ip', concurrency: 4};
@@ -24,16 +23,9 @@ async function halfWay(
   stage: Stage,
   {raw = settings, ...options}: StageOptions & {raw?: Record<string, unknown>} = {},
 ): Promise<void> {
-  const stopper = new Stopper();
-  const calls = stage.api.ledger.calls;
-  stage.api.setScript(call => {
-    if (call.call - calls === ROWS / 2) interrupt(stopper);
-    return undefined;
-  });
-  const ended = await stage.run(raw, {...options, stopper});
+  const ended = await stage.stopAt(ROWS / 2, raw, options);
   expect(ended).toMatchObject({code: 130, summary: {status: 'interrupted', reason: 'signal'}});
   expect(existsSync(stage.path('out.csv'))).toBe(false);
-  stage.api.setScript(undefined);
 }
 
 /** The output of an uninterrupted run of the list. */

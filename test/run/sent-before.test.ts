@@ -1,8 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {takeLock} from '../../src/disk/lock.ts';
-import {Stopper} from '../../src/run/stop.ts';
-import {interrupt, ips, openStage} from '../support/stage.ts';
+import {ips, openStage} from '../support/stage.ts';
 
 const settings = {ip: 'ip', concurrency: 1};
 
@@ -16,12 +15,7 @@ test.each([
   );
   stage.write('list.csv', ips(20));
   const daily = {...settings, output: 'out-{date}.csv'};
-  const stopper = new Stopper();
-  stage.api.setScript(({call}) => {
-    if (call === 5) interrupt(stopper);
-    return undefined;
-  });
-  expect((await stage.run({...daily, date: yesterday}, {stopper})).code).toBe(130);
+  expect((await stage.stopAt(5, {...daily, date: yesterday})).code).toBe(130);
   if (code === 2) stage.write(`out-${today}.csv`, 'mine');
   const lock =
     code === 11 ? takeLock(stage.path(`out-${today}.csv.run`), {ours: true, busy: who => who}) : undefined;

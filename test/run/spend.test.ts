@@ -3,9 +3,8 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {RunRecord} from '../../src/report/run-record.ts';
 import type {Session} from '../../src/run/session.ts';
-import {Stopper} from '../../src/run/stop.ts';
 import {startApiServer} from '../support/api-server.ts';
-import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const one = {ip: 'ip', concurrency: 1, store: false};
 
@@ -36,17 +35,6 @@ async function withoutHistory<T>(stage: Stage, work: () => Promise<T>): Promise<
     rmSync(path);
     if (existsSync(`${path}.away`)) renameSync(`${path}.away`, path);
   }
-}
-
-async function interruptedAt(stage: Stage, call: number) {
-  const stopper = new Stopper();
-  stage.api.setScript(({call: nth}) => {
-    if (nth === call) interrupt(stopper);
-    return undefined;
-  });
-  const ended = await stage.run(one, {stopper});
-  stage.api.setScript(undefined);
-  return ended;
 }
 
 test('a killed run has its file from the start; the run that resumes it completes the same one', async () => {
@@ -194,7 +182,7 @@ test.each([
 test('a run that was interrupted without a history is added by the one that resumes it', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
-  expect((await withoutHistory(stage, () => interruptedAt(stage, 7))).code).toBe(130);
+  expect((await withoutHistory(stage, () => stage.stopAt(6, one))).code).toBe(130);
   expect(await stage.run(one)).toMatchObject({code: 0, warnings: []});
   expect(stage.history().map(told)).toEqual([
     {label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 0},

@@ -50,14 +50,3 @@ test('so does a value that is looked up by hand', async () => {
   expect([code, JSON.parse(stdout)]).toEqual([0, KEPT]);
   expect(stderr).toContain('Fields of the wrong type, as they came: is_vpn.');
 });
-
-test('the share of a flag is of the answers that have it', async () => {
-  const flags: readonly (object | undefined)[] = [{is_vpn: true}, {is_vpn: false}, {}, {is_vpn: null}];
-  let asked = 0;
-  await using stage = await openStage({
-    script: () => reply.json({success: true, data: {city: 'Testville', ...flags[asked++]}}),
-  });
-  stage.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n');
-  const {summary} = await stage.run({input: 'list.csv', output: 'out.csv', ip: 'ip'});
-  expect(summary?.fields.ip).toMatchObject({is_vpn: {present: 0.5, true: 0.5}, city: {present: 1}});
-});

@@ -28,7 +28,9 @@ export interface Stage
   /** Writes an account's file, in which `URL` stands for the service; returns its path. */
   account(name: string, text: string): string;
   run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
-  /** Runs until the service has its n-th call from now on; then all files are as a kill at that moment leaves them. */
+  /** Runs until the service has its n-th call from now on, and stops then as at a signal. */
+  stopAt(call: number, settings: RawSettings, options?: StageOptions): Promise<Ended>;
+  /** Runs until then, too; afterwards all files are as a kill at that moment leaves them. */
   killAt(call: number, settings: RawSettings, options?: StageOptions): Promise<void>;
   /** The runs in the history, in the order of their ends. */
   history(): RunRecord[];
@@ -69,24 +71,28 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: join(home, 'config'),
   };
+  const stopAt = async (call: number, settings: RawSettings, given?: StageOptions, then = () => {}) => {
+    const stopper = new Stopper();
+    const nth = api.ledger.calls + call;
+    api.setScript(one => {
+      if (one.call !== nth) return undefined;
+      then();
+      interrupt(stopper);
+      return undefined;
+    });
+    const ended = await runOn(directory, env, settings, {...given, stopper});
+    api.setScript(undefined);
+    return ended;
+  };
   return {
     ...arena,
-    ...{api, directory, env, path, write, read},
+    ...{api, directory, env, path, write, read, stopAt},
     account: (name, text) =>
       write(`../home/config/bulk-enrich/accounts/${name}`, text.replace('URL', api.url)),
     run: (settings, given) => runOn(directory, env, settings, given),
     async killAt(call, settings, given) {
-      const stopper = new Stopper();
       const copy = `${root}.killed`;
-      const nth = api.ledger.calls + call;
-      api.setScript(one => {
-        if (one.call !== nth) return undefined;
-        cpSync(root, copy, {recursive: true});
-        interrupt(stopper);
-        return undefined;
-      });
-      await runOn(directory, env, settings, {...given, stopper});
-      api.setScript(undefined);
+      await stopAt(call, settings, given, () => cpSync(root, copy, {recursive: true}));
       rmSync(root, {recursive: true});
       renameSync(copy, root);
     },
