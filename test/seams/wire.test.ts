@@ -25,6 +25,7 @@ afterAll(async () => {
 
 const FOUR_MIB = 2 ** 22;
 const TWO_DAYS = 172_800;
+const quota = (left: number): Extra => ({headers: {RateLimit: `"day";r=${left};t=${TWO_DAYS}`}});
 /** Two days from now, as a date and in seconds since 1970. */
 const inTwoDays = new Date(Date.now() + TWO_DAYS * 1_000);
 const nonsense = {
@@ -53,6 +54,8 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     'status 429': bare(429),
     'status 429 with Retry-After': bare(429, after(0)),
     'status 503 with Retry-After': bare(503, after(0)),
+    'two days until a window in which calls are left begins anew': reply.throttle(undefined, quota(2)),
+    'two days until a window begins anew, and Retry-After': reply.throttle(0, quota(0)),
   },
   '2 ok 2+1 0': {
     ...Object.fromEntries([408, 500, 503, 599].map(status => [`status ${status}`, bare(status)])),
@@ -73,6 +76,10 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     'status 400 with a code': reply.error(400, 'code'),
     'status 422 with a code and Retry-After': reply.error(422, 'code', after(3)),
   },
+  // Only a status of its own, and no code beside it, may be a gateway's.
+  '1 failed http_404_page 1+1 0': {'a code that begins as one': reply.error(404, 'http_404_page')},
+  '1 failed no_http_404 1+1 0': {'a code that ends as one': reply.error(404, 'no_http_404')},
+  '1 failed service_error 1+1 3': {'status 404 that names no code': reply.json({success: false}, 404)},
   '1 failed CODE 2 0': {'status 200 with a code': reply.error(200, 'code')},
   '1 failed bad_response 1+1 3': {
     'bytes that are not HTTP': reply.raw('nonsense\r\n\r\n', {ending: 'close'}),
@@ -97,12 +104,15 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     invalid_token: reply.unauthorized(),
     'invalid_token with status 400': reply.error(400, 'invalid_token', {charge: false}),
   },
-  '1 none 0+1 6': {'invalid_token with status 200': reply.error(200, 'invalid_token')},
+  '1 none 0+1 6': {
+    'invalid_token with status 200': reply.error(200, 'invalid_token'),
+    'invalid_token with status 500': reply.error(500, 'invalid_token'),
+  },
   '1 none 0 5': {
     'two days, in seconds': reply.throttle(TWO_DAYS),
     'two days, as a date': reply.throttle(inTwoDays),
     'two days, with status 503': reply.unavailable(TWO_DAYS),
-    'two days, in RateLimit': reply.throttle(undefined, {headers: {RateLimit: `"day";r=0;t=${TWO_DAYS}`}}),
+    'two days, in RateLimit': reply.throttle(undefined, quota(0)),
     'two days, in X-RateLimit-Reset': reply.throttle(undefined, {
       headers: {
         'X-RateLimit-Remaining': '0',
@@ -168,8 +178,9 @@ test.each([
 test('a certificate that is not trusted: exit 2, and nothing was sent', async () => {
   await using program = await openProgram({tls: true});
   program.write('list.csv', 'ip\n8.8.8.8\n');
-  const {code, reason} = await program.run({ip: 'ip'});
+  const {code, reason, summary} = await program.run({ip: 'ip'});
   expect([code, reason, program.api.ledger.requests]).toEqual([2, 'certificate', 0]);
+  expect(summary?.credits).toMatchObject({spent: 0, maybe_spent: 0});
 });
 
 function rowOf(read: (name: string) => string): string {
