@@ -1,22 +1,15 @@
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import {FAST, type Service, startService} from '../e2e/service.ts';
+import {FAST, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
-let service: Service;
-let sandbox: Sandbox;
-beforeEach(async () => {
-  service = await startService();
-  sandbox = createSandbox();
-});
-afterEach(async () => {
-  expect(service.ledger.violations).toEqual([]);
-  sandbox[Symbol.dispose]();
-  await service.close();
-});
+const service = opened(startService);
+const sandbox = opened(createSandbox);
+afterEach(() => expect(service.ledger.violations).toEqual([]));
 
 const here = (...args: string[]) =>
   runHere(sandbox, args.length === 1 ? (args[0] ?? '') : args, {env: service.env});

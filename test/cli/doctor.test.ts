@@ -7,14 +7,17 @@ import type {Check} from '../../src/cli/commands/doctor-checks.ts';
 import {answerChecks} from '../../src/cli/commands/doctor-checks.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'canary-key-5c91d07e33';
 
-async function doctor(sandbox: Sandbox, flags: string, env: Record<string, string> = {}) {
+const sandbox = opened(createSandbox);
+
+async function doctor(flags: string, env: Record<string, string> = {}) {
   const args = `doctor --json ${flags}`.trim();
   // Node reads which certificates to trust as it starts.
   const starts = env.NODE_EXTRA_CA_CERTS !== undefined;
@@ -29,8 +32,7 @@ const live = (url: string, key = KEY) => ({BULK_ENRICH_BASE_URL: url, BULK_ENRIC
 
 test('a service that answers: nothing is charged, the key is not shown, nothing is left behind', async () => {
   await using server = await startApiServer({key: KEY});
-  using sandbox = createSandbox();
-  const found = await doctor(sandbox, '', live(server.url));
+  const found = await doctor('', live(server.url));
   expect(found.code).toBe(0);
   expect(found.of('configuration')?.detail).toContain(`a key of ${KEY.length} characters (******)`);
   for (const name of ['connection', 'clock', 'proxy', 'output', 'state', 'store'])
@@ -58,32 +60,30 @@ test('a proxy that refuses the credentials is named as the cause, with the exit 
 });
 
 test('a key file that others can read is a warning, with advice', async () => {
-  using sandbox = createSandbox();
   const file = sandbox.write('../key', KEY);
   const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY_FILE: file};
   for (const mode of [0o644, 0o640]) {
     chmodSync(file, mode);
-    const {of} = await doctor(sandbox, '', env);
+    const {of} = await doctor('', env);
     expect(of('key file')).toMatchObject({
       state: 'warning',
       detail: expect.stringContaining(`chmod 600 ${file}`),
     });
   }
   chmodSync(file, 0o600);
-  expect((await doctor(sandbox, '', env)).of('key file')).toBeUndefined();
+  expect((await doctor('', env)).of('key file')).toBeUndefined();
   if (process.getuid?.() !== 0) return;
   // A Secret in a container: root's, for the group of the process.
   chownSync(file, 1_234, 1_234);
   chmodSync(file, 0o440);
-  expect((await doctor(sandbox, '', env)).of('key file')).toBeUndefined();
+  expect((await doctor('', env)).of('key file')).toBeUndefined();
   chmodSync(file, 0o444);
-  expect((await doctor(sandbox, '', env)).of('key file')).toMatchObject({state: 'warning'});
+  expect((await doctor('', env)).of('key file')).toMatchObject({state: 'warning'});
 });
 
 test('--call says its price first, and makes one lookup', async () => {
   await using server = await startApiServer({key: KEY});
-  using sandbox = createSandbox();
-  const found = await doctor(sandbox, '--call --cost ip=3', live(server.url));
+  const found = await doctor('--call --cost ip=3', live(server.url));
   expect([found.code, found.of('call')?.state, server.ledger.calls]).toEqual([0, 'ok', 1]);
   expect(found.stderr).toContain('which costs 3 credits');
 });
@@ -95,51 +95,39 @@ test.each([
   ['HTML', reply.html(), 3],
 ])('--call that meets %s ends like a run', async (_, answer, code) => {
   await using server = await startApiServer({key: KEY, script: () => answer});
-  using sandbox = createSandbox();
-  const found = await doctor(sandbox, '--call', live(server.url));
+  const found = await doctor('--call', live(server.url));
   expect([found.code, found.of('call')?.state]).toEqual([code, 'failed']);
 });
 
-test.each([
-  ['nothing configured', {}, 'configuration', 2],
-  ['a key without a URL', {BULK_ENRICH_API_KEY: KEY}, 'configuration', 2],
-  ['an insecure URL', live('http://api.example.com'), 'connection', 2],
-  ['a host that does not exist', live('https://api.invalid'), 'dns', 5],
-  ['a port where nobody listens', live('http://127.0.0.1:9'), 'connection', 5],
-])('%s', async (_, env, name, code) => {
-  using sandbox = createSandbox();
-  const found = await doctor(sandbox, '', env as Record<string, string>);
-  expect([found.code, found.of(name)?.state]).toEqual([code, 'failed']);
-});
+const NAMES = 'configuration dns connection tls clock call output store'.split(' ');
+const NO_URL = 'failed - skipped - - skipped ok ok';
 
-test('checks that depend on a failed one are skipped, and so are unwanted ones', async () => {
-  using sandbox = createSandbox();
-  const states = async (flags: string, env: Record<string, string> = {}) => {
-    const {of} = await doctor(sandbox, flags, env);
-    const names = ['configuration', 'dns', 'connection', 'tls', 'clock', 'call', 'output', 'store'];
-    return names.map(name => `${name} ${of(name)?.state ?? '-'}`).join(', ');
-  };
-  expect(await states('')).toBe(
-    'configuration failed, dns -, connection skipped, tls -, clock -, call skipped, output ok, store ok',
-  );
-  expect(await states('--call', live('https://api.invalid'))).toBe(
-    'configuration ok, dns failed, connection skipped, tls -, clock -, call skipped, output ok, store ok',
-  );
-  expect(await states('--no-store -o -', live('http://127.0.0.1:9'))).toBe(
-    'configuration ok, dns skipped, connection failed, tls skipped, clock skipped, call skipped, output skipped, store skipped',
-  );
-  expect(await states('--endpoint embedded --no-store')).toBe(
-    'configuration ok, dns -, connection -, tls -, clock -, call -, output ok, store skipped',
-  );
-});
+test.each<[flags: string, Record<string, string>, states: string, code: number]>([
+  ['', {}, NO_URL, 2],
+  ['', {BULK_ENRICH_API_KEY: KEY}, NO_URL, 2],
+  ['', live('http://api.example.com'), 'ok - failed - - skipped ok ok', 2],
+  ['--call', live('https://api.invalid'), 'ok failed skipped - - skipped ok ok', 5],
+  [
+    '--no-store -o -',
+    live('http://127.0.0.1:9'),
+    'ok skipped failed skipped skipped skipped skipped skipped',
+    5,
+  ],
+  ['--endpoint embedded --no-store', {}, 'ok - - - - - ok skipped', 0],
+])(
+  'checks after a failed one are skipped, and so are unwanted ones: %s, %j',
+  async (flags, env, states, code) => {
+    const {of, code: ended} = await doctor(flags, env);
+    expect([NAMES.map(name => of(name)?.state ?? '-').join(' '), ended]).toEqual([states, code]);
+  },
+);
 
 test('certificates: an untrusted one is a usage error, a trusted one is described', async () => {
   await using server = await startApiServer({key: KEY, tls: true});
-  using sandbox = createSandbox();
-  const distrusted = await doctor(sandbox, '', live(server.url));
+  const distrusted = await doctor('', live(server.url));
   expect([distrusted.code, distrusted.of('tls')?.state]).toEqual([2, 'failed']);
   const ca = sandbox.write('ca.pem', server.ca ?? '');
-  const trusted = await doctor(sandbox, '', {...live(server.url), NODE_EXTRA_CA_CERTS: ca});
+  const trusted = await doctor('', {...live(server.url), NODE_EXTRA_CA_CERTS: ca});
   expect([trusted.code, trusted.of('tls')?.detail]).toEqual([
     0,
     expect.stringMatching(/^TLSv1\.3, certificate valid to /),
@@ -161,28 +149,25 @@ test.each([
 
 test('a proxy is named, without its password', async () => {
   await using server = await startApiServer({key: KEY, tls: true});
-  using sandbox = createSandbox();
   const env = {...live(server.url), HTTPS_PROXY: 'http://user:canary-key-2@127.0.0.1:9'};
-  const found = await doctor(sandbox, '', env);
+  const found = await doctor('', env);
   expect(found.of('proxy')?.detail).toBe('127.0.0.1:9 (HTTPS_PROXY)');
   expect([found.code, found.of('connection')?.state]).toEqual([5, 'failed']);
 });
 
 test('places that can’t be written', async () => {
-  using sandbox = createSandbox();
   mkdirSync(sandbox.path('closed'));
   chmodSync(sandbox.path('closed'), 0o500);
   const below = sandbox.write('file', '');
   // Root may write everywhere, so it meets the second one: a file is not a folder.
   const output = process.getuid?.() === 0 ? `${below}/out.csv` : sandbox.path('closed/out.csv');
-  const found = await doctor(sandbox, `--endpoint embedded -o ${output} --store ${output}`);
+  const found = await doctor(`--endpoint embedded -o ${output} --store ${output}`);
   expect([found.code, found.of('output')?.state, found.of('store')?.state]).toEqual([9, 'failed', 'warning']);
 });
 
 test('no home directory is a warning that names what to set', async () => {
-  using sandbox = createSandbox();
   const env = {HOME: '/nonexistent', XDG_CACHE_HOME: ''};
-  const found = await doctor(sandbox, '--endpoint embedded', env);
+  const found = await doctor('--endpoint embedded', env);
   expect([found.code, found.of('store')?.state]).toEqual([0, 'warning']);
   expect(found.of('store')?.detail).toMatch(
     /^the home directory \/nonexistent does not exist; .*XDG_CACHE_HOME/,
@@ -197,34 +182,30 @@ test.each([
     response.setHeader('Date', new Date(Date.now() + offMs).toUTCString()).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  using sandbox = createSandbox();
-  const found = await doctor(sandbox, '', live(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  const found = await doctor('', live(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
   server.close();
   expect([found.code, found.of('clock')?.state]).toEqual([0, 'warning']);
   expect(found.of('clock')?.detail).toContain(said);
 });
 
 test('the embedded service needs no key, and says what data it lacks', async () => {
-  using sandbox = createSandbox();
-  const found = await doctor(sandbox, '--endpoint embedded --call');
+  const found = await doctor('--endpoint embedded --call');
   expect([found.code, found.of('call')?.state, found.of('data')?.state]).toEqual([0, 'ok', 'warning']);
   expect(found.stderr).toContain('the embedded service is free');
 });
 
 test('the state is checked where a run would keep it: with --state there, else beside the output', async () => {
-  using sandbox = createSandbox();
   const env = live('http://127.0.0.1:9');
-  expect((await doctor(sandbox, '', env)).of('state')?.detail).toContain('./out.csv.run can be written');
-  const {of} = await doctor(sandbox, '--state elsewhere', env);
+  expect((await doctor('', env)).of('state')?.detail).toContain('./out.csv.run can be written');
+  const {of} = await doctor('--state elsewhere', env);
   expect(of('state')?.detail).toMatch(/^elsewhere can be written/);
 });
 
 test("a job's file gives the settings, and its account's limits are told", async () => {
-  using sandbox = createSandbox();
   const job =
     'input: list.csv\noutput: night/out.csv\nendpoint: embedded\nip: ip\naccount: nightly\nverdict: {token: t, action: signup}\n';
   sandbox.write('job.yaml', job);
-  const found = await doctor(sandbox, '--job job.yaml');
+  const found = await doctor('--job job.yaml');
   expect([found.code, found.of('configuration')?.detail]).toEqual([0, 'the embedded service; an action id']);
   expect(found.of('output')?.detail).toMatch(/^night\/out\.csv can be written/);
   expect(found.of('account')?.detail).toBe('"nightly" has no account file, so no limits of its own');
@@ -234,7 +215,7 @@ test("a job's file gives the settings, and its account's limits are told", async
     '../home/config/bulk-enrich/accounts/n.yaml',
     `endpoint: embedded\naccount: nightly\n${limits}`,
   );
-  const limited = await doctor(sandbox, '--job job.yaml');
+  const limited = await doctor('--job job.yaml');
   expect(limited.of('account')).toMatchObject({
     state: 'ok',
     detail: expect.stringContaining(
@@ -242,22 +223,20 @@ test("a job's file gives the settings, and its account's limits are told", async
     ),
   });
   // A flag overrides the job file, as it does for a run.
-  expect((await doctor(sandbox, '--job job.yaml --account a')).of('account')).toMatchObject({
+  expect((await doctor('--job job.yaml --account a')).of('account')).toMatchObject({
     state: 'failed',
     detail: expect.stringContaining('"a" at embedded has no account file'),
   });
 });
 
 test('a used-up account is a failure with the exit code of a run', async () => {
-  using sandbox = createSandbox();
   const account = 'endpoint: embedded\naccount: a\nmax_credits_per_day: 0\n';
   sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
-  const found = await doctor(sandbox, '--endpoint embedded --account a');
+  const found = await doctor('--endpoint embedded --account a');
   expect([found.code, found.of('account')?.state]).toEqual([7, 'failed']);
 });
 
 test('doctor and plan tell what a limit leaves that was lowered after the spending', async () => {
-  using sandbox = createSandbox();
   const path = '../home/config/bulk-enrich/accounts/a.yaml';
   const limit = (credits: number) =>
     sandbox.write(path, `endpoint: embedded\nmax_credits_per_day: ${credits}\n`);
@@ -266,7 +245,7 @@ test('doctor and plan tell what a limit leaves that was lowered after the spendi
   sandbox.write('next.csv', ips(4, 20));
   expect((await runHere(sandbox, 'run list.csv --ip ip --endpoint embedded')).code).toBe(0);
   limit(5);
-  const {detail} = (await doctor(sandbox, '--endpoint embedded')).of('account') ?? {};
+  const {detail} = (await doctor('--endpoint embedded')).of('account') ?? {};
   expect(detail).toContain(': 0 (4 over) of 5 credits left today');
   const plan = async (more = '') =>
     (await runHere(sandbox, `plan next.csv --ip ip --endpoint embedded ${more}`)).stdout;
@@ -278,7 +257,7 @@ test('doctor and plan tell what a limit leaves that was lowered after the spendi
 
 test('a run that holds the lock, even one whose process is stopped, is named: a run would end with exit 11', async () => {
   await using server = await startApiServer({key: KEY});
-  using sandbox = createSandbox({'list.csv': 'ip\n203.0.113.7\n'});
+  sandbox.write('list.csv', 'ip\n203.0.113.7\n');
   const env = live(server.url);
   server.setScript(() => reply.ok({delayMs: 60_000}));
   const running = sandbox.start(['run', 'list.csv', '--ip', 'ip', '-o', 'out.csv', '--yes', '--quiet'], {
@@ -286,10 +265,10 @@ test('a run that holds the lock, even one whose process is stopped, is named: a 
   });
   await until(() => server.ledger.calls === 1 || server.ledger.keySeen > 0);
   process.kill(running.pid, 'SIGSTOP');
-  const locked = await doctor(sandbox, '-o out.csv', env);
+  const locked = await doctor('-o out.csv', env);
   expect([locked.code, locked.of('state')?.state]).toEqual([11, 'failed']);
   expect(locked.of('state')?.detail).toContain(`process ${running.pid} on `);
   process.kill(running.pid, 'SIGKILL');
   await running.outcome;
-  expect(await doctor(sandbox, '-o out.csv', env)).toMatchObject({code: 0});
+  expect(await doctor('-o out.csv', env)).toMatchObject({code: 0});
 });

@@ -1,20 +1,17 @@
-import {afterAll, beforeEach, expect, test, vi} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {explanationSchema} from '../../src/report/changes.ts';
 import {ListFacts} from '../../src/score/list-facts.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
-let box: Sandbox;
-beforeEach(() => {
-  box?.[Symbol.dispose]();
-  box = createSandbox({
-    // The second record can't be read: the rows behind it keep their numbers.
-    'in.csv': 'ip,amount\n192.0.2.1,5\n192.0.2.2,5,6\n8.8.8.8,a lot\n192.0.2.3,700\n',
-    'rules.yaml':
-      'rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon}\n  - {when: double(row.amount) > 100, add: 70, reason: much}\n  - {when: ip.is_threat, add: 5, reason: threat}\n',
-  });
-});
-afterAll(() => box[Symbol.dispose]());
+const FILES = {
+  // The second record can't be read: the rows behind it keep their numbers.
+  'in.csv': 'ip,amount\n192.0.2.1,5\n192.0.2.2,5,6\n8.8.8.8,a lot\n192.0.2.3,700\n',
+  'rules.yaml':
+    'rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon}\n  - {when: double(row.amount) > 100, add: 70, reason: much}\n  - {when: ip.is_threat, add: 5, reason: threat}\n',
+};
+const box = opened(() => createSandbox(FILES));
 
 const explain = async (...args: string[]) => {
   const {code, stdout, stderr} = await runHere(box, ['explain', ...args]);

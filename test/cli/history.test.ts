@@ -1,33 +1,25 @@
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
 import {type RunRecord, UNFINISHED} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend-report.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {saveRunInHistory} from '../../src/run/end/history.ts';
 import type {PlanReport as Plan} from '../../src/run/estimate.ts';
-import {type Service, startService} from '../e2e/service.ts';
+import {startService} from '../e2e/service.ts';
 import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
 interface Runs {
   readonly runs: readonly RunRecord[];
 }
 
-let service: Service;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  service = await startService();
-  sandbox = createSandbox();
-});
-afterAll(async () => {
-  await service.close();
-  sandbox[Symbol.dispose]();
-});
+const service = opened(startService, beforeAll);
+const sandbox = opened(createSandbox, beforeAll);
 
 const here = (...args: string[]) => runHere(sandbox, args, {env: service.env});
 

@@ -3,16 +3,18 @@ import {dirname, join} from 'node:path';
 import {expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {startService} from '../e2e/service.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
+const sandbox = opened(createSandbox);
 const LIST =
   'email,mobile,signup_ip\na@example.com,+12025550100,192.0.2.1\nb@example.org,(202) 555-0101,192.0.2.2\n';
 const rows = (count: number, row: (n: number) => string) =>
   Array.from({length: count}, (_, n) => `${row(n)}\n`).join('');
 
 it('init writes a job file that plan and run take', async () => {
-  using sandbox = createSandbox({'my list.csv': LIST});
+  sandbox.write('my list.csv', LIST);
   const init = await runHere(sandbox, ['init', 'my list.csv']);
   expect(init).toMatchObject({
     code: 0,
@@ -39,7 +41,7 @@ it.each([
   ['embedded', {}],
   ['live', {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'init-key'}],
 ])('after a run, init proposes the limit that it proposed before: %s', async (_, env) => {
-  using sandbox = createSandbox({'list.csv': LIST});
+  sandbox.write('list.csv', LIST);
   const limit = async () => {
     expect((await runHere(sandbox, 'init list.csv --force', {env})).code).toBe(0);
     return /^max_credits: (\d+) /m.exec(sandbox.read('list.yaml'))?.[1];
@@ -52,7 +54,6 @@ it.each([
 });
 
 it('the name of a column can not add a line to the job file', async () => {
-  using sandbox = createSandbox();
   const rows = [1, 2, 3, 4, 5, 6].map(n => `jo${n}@example.com,030 23125 001,DE\n`).join('');
   sandbox.write('list.csv', `email,"tel\nfail_if: a","land\nmax_rejects: 100%"\n${rows}`);
   expect((await runHere(sandbox, ['init', 'list.csv'])).code).toBe(0);
@@ -66,7 +67,7 @@ it('the name of a column can not add a line to the job file', async () => {
 it('init reads a list as it is told to, and the job does too', async () => {
   const today = new Date().toISOString().slice(0, 10);
   const list = Buffer.from('Straße;9;Herr Müller;192.0.2.1\n'.repeat(9), 'latin1');
-  using sandbox = createSandbox({[`lists/kunden-${today}.csv`]: list});
+  sandbox.write(`lists/kunden-${today}.csv`, list);
   const init = 'init lists/kunden-{date}.csv --encoding windows-1252 --no-header';
   expect(await runHere(sandbox, init)).toMatchObject({code: 0});
   expect(sandbox.read('kunden.yaml')).toMatch(/^output: lists\/kunden-\{date\}\.enriched\.csv /m);
@@ -119,38 +120,37 @@ it.each<[what: string, list: string | Buffer, code: number, says: RegExp, job?: 
     /^max_credits: 1900 +# maximum for one run; this list costs 1234$/m,
   ],
 ])('init sees %s', async (_, list, code, says, job, plan) => {
-  using sandbox = createSandbox({'list.csv': list});
+  sandbox.write('list.csv', list);
   expect(await runHere(sandbox, 'init list.csv')).toMatchObject({code, log: expect.stringMatching(says)});
   if (job !== undefined) expect(sandbox.read('list.yaml')).toMatch(job);
   if (plan !== undefined) expect((await runHere(sandbox, 'plan --job list.yaml')).stdout).toMatch(plan);
 });
 
 it('init leaves an existing file alone, and says what to do', async () => {
-  using sandbox = createSandbox({'list.csv': LIST, 'list.yaml': 'mine'});
+  sandbox.write('list.csv', LIST);
+  sandbox.write('list.yaml', 'mine');
   const refused = await runHere(sandbox, 'init list.csv');
   expect(refused).toMatchObject({code: 2, stderr: expect.stringContaining('--force')});
   expect(sandbox.read('list.yaml')).toBe('mine');
 });
 
 /** The job that init writes where a live service is configured. */
-async function initLive(sandbox: Sandbox, env: Readonly<Record<string, string>>): Promise<string> {
+async function initLive(env: Readonly<Record<string, string>>): Promise<string> {
   sandbox.write('list.csv', LIST);
   expect((await runHere(sandbox, 'init list.csv', {env})).code).toBe(0);
   return sandbox.read('list.yaml');
 }
 
 it('init writes a job for the live service where one is configured', async () => {
-  using sandbox = createSandbox();
   const env = {BULK_ENRICH_BASE_URL: 'https://jo:secret@api.example.com', BULK_ENRICH_API_KEY: 'init-key'};
-  const job = await initLive(sandbox, env);
+  const job = await initLive(env);
   expect(job).toMatch(/^endpoint: live /m);
   expect(job).not.toMatch(/init-key|secret/);
 });
 
 it('init says how to limit all runs of a day, in a file that holds as it is written there', async () => {
   await using service = await startService();
-  using sandbox = createSandbox();
-  const job = await initLive(sandbox, service.env);
+  const job = await initLive(service.env);
   const [, path = '', lines = ''] =
     /^# To limit all runs.* write these two lines to (.*)\n((?:# {3}.*\n){2})/m.exec(job) ?? [];
   expect(path).toBe(join(sandbox.home, 'config/bulk-enrich/accounts/main.yaml'));
@@ -165,10 +165,8 @@ it('init says how to limit all runs of a day, in a file that holds as it is writ
 
 it('init writes as comments what may be a column to look up, takes the first of several addresses, and names columns whole', async () => {
   const list = rows(6, n => `"192.0.2.${n}, 198.51.100.7",${n},020 7946 000${n}`);
-  using sandbox = createSandbox({
-    'list.csv': `x_forwarded_for,email=,tel\n${list}`,
-    'last.csv': `id,ip=last\n${'1,192.0.2.1\n'.repeat(6)}`,
-  });
+  sandbox.write('list.csv', `x_forwarded_for,email=,tel\n${list}`);
+  sandbox.write('last.csv', `id,ip=last\n${'1,192.0.2.1\n'.repeat(6)}`);
   expect((await runHere(sandbox, 'init list.csv')).code).toBe(0);
   const job = sandbox.read('list.yaml');
   expect(parse(job)).toMatchObject({ip: 'x_forwarded_for', ip_from_list: 'first'});

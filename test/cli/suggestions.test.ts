@@ -1,19 +1,14 @@
 import {execFileSync} from 'node:child_process';
 import iconv from 'iconv-lite';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {beforeAll, expect, test} from 'vitest';
 import {type CodeText, callCodes} from '../../src/lookup/code-meanings.ts';
-import {type Service, startService} from '../e2e/service.ts';
-import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
+import {startService} from '../e2e/service.ts';
+import {bin, type CommandOutcome, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
-let service: Service;
-let sandbox: Sandbox;
-beforeAll(async () => {
-  service = await startService();
-  sandbox = createSandbox();
-  return () => sandbox[Symbol.dispose]();
-});
-afterAll(() => service.close());
+const service = opened(startService, beforeAll);
+const sandbox = opened(createSandbox, beforeAll);
 
 const LIST = 'ip,note\n192.0.2.1,a\n192.0.2.2,b\n192.0.2.3,c\n';
 const TRY = /^Try: (.*)$/m;

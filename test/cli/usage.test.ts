@@ -1,28 +1,21 @@
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import type {ErrorCode} from '../../src/errors.ts';
-import {KEY, type Service, startService} from '../e2e/service.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {KEY, startService} from '../e2e/service.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
-let service: Service;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  service = await startService();
-  sandbox = createSandbox({
-    'list.csv': 'ip,note\n192.0.2.1,a\n',
-    'headless.csv': '0171 3920000\n0171 3920001\n',
-    'unsure.csv': `ip\n${'maybe\n'.repeat(9)}192.0.2.1\n`,
-    'lists/signups.csv': 'ip\n192.0.2.1\n',
-    'signup.csv': 'ip\n192.0.2.1\n',
-    'nights-2026-10.csv': 'ip\n192.0.2.1\n',
-    'job.yaml': 'input: list.csv\nendpoint: live\nip: ip\nrat: 5/s\n',
-  });
-  return async () => {
-    sandbox[Symbol.dispose]();
-    await service.close();
-  };
-});
+const service = opened(startService, beforeAll);
+const FILES = {
+  'list.csv': 'ip,note\n192.0.2.1,a\n',
+  'headless.csv': '0171 3920000\n0171 3920001\n',
+  'unsure.csv': `ip\n${'maybe\n'.repeat(9)}192.0.2.1\n`,
+  'lists/signups.csv': 'ip\n192.0.2.1\n',
+  'signup.csv': 'ip\n192.0.2.1\n',
+  'nights-2026-10.csv': 'ip\n192.0.2.1\n',
+  'job.yaml': 'input: list.csv\nendpoint: live\nip: ip\nrat: 5/s\n',
+};
+const sandbox = opened(() => createSandbox(FILES), beforeAll);
 afterAll(() => expect(service.ledger.requests).toBe(0));
 
 /**

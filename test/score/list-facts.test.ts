@@ -1,16 +1,13 @@
 import {parse} from 'csv-parse/sync';
-import {beforeEach, expect, test, vi} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {enrich, enrichStream} from '../../src/library/enrich.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';
 import {ListFacts} from '../../src/score/list-facts.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
-let box: Sandbox;
-beforeEach(() => {
-  box = createSandbox();
-  return () => box[Symbol.dispose]();
-});
+const box = opened(createSandbox);
 
 const run = (...args: string[]) =>
   runHere(box, ['run', ...args, '--endpoint', 'embedded', '--no-store', '--force']);

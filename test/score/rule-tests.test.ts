@@ -1,12 +1,9 @@
-import {beforeEach, expect, test} from 'vitest';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {expect, test} from 'vitest';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 
-let box: Sandbox;
-beforeEach(() => {
-  box = createSandbox();
-  return () => box[Symbol.dispose]();
-});
+const box = opened(createSandbox);
 
 const RULES = `rules:
   - {when: ip.is_tor_node, add: 40, reason: tor, owner: fraud team, description: Anonymous exits}

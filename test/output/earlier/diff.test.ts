@@ -1,17 +1,13 @@
 import {symlinkSync} from 'node:fs';
-import {afterAll, beforeEach, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {diffOutputs} from '../../../src/output/earlier/diff.ts';
 import {RowMatcher} from '../../../src/output/earlier/pairs.ts';
 import {changesSchema} from '../../../src/report/changes.ts';
-import {createSandbox, type Sandbox} from '../../support/command.ts';
+import {createSandbox} from '../../support/command.ts';
 import {runHere} from '../../support/main.ts';
+import {opened} from '../../support/opened.ts';
 
-let box: Sandbox;
-beforeEach(() => {
-  box?.[Symbol.dispose]();
-  box = createSandbox();
-});
-afterAll(() => box[Symbol.dispose]());
+const box = opened(createSandbox);
 
 const HEAD = 'id,ip,ip_status,ip_error,ip_is_vpn,ip_country,risk_score,risk_level,risk_reasons\n';
 const row = (

@@ -1,19 +1,13 @@
-import {afterAll, beforeEach, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {TEST_ACTION_NEVER_PASS} from '../../../src/operations/verify.ts';
-import {createSandbox, type Sandbox} from '../../support/command.ts';
+import {createSandbox} from '../../support/command.ts';
 import {runHere} from '../../support/main.ts';
+import {opened} from '../../support/opened.ts';
 
-let box: Sandbox;
-beforeEach(() => {
-  box?.[Symbol.dispose]();
-  box = createSandbox();
-  box.write(
-    'in.csv',
+const FILES = {
+  'in.csv':
     'id,ip,mail,token,amount\n1,8.8.8.8,user@example.com,t1,5\n2,192.0.2.1,nonsense,t2,700\n3,,,,\n"4,5",1.1.1.1,a@mailinator.com,t4,=1+1\n',
-  );
-  box.write(
-    'new.yaml',
-    `levels: {medium: 5, high: 50}
+  'new.yaml': `levels: {medium: 5, high: 50}
 rules:
   - {when: double(row.amount) > 100, add: 20, reason: much}
   - {when: '!verify.verdict.can_pass', add: 40, reason: bot}
@@ -22,9 +16,8 @@ rules:
   - {when: status.email == "invalid" || ip.latitude > 0, add: 11, reason: odd}
   - {when: 'now < timestamp("2000-01-01T00:00:00Z")', add: 3, reason: early}
 `,
-  );
-});
-afterAll(() => box[Symbol.dispose]());
+};
+const box = opened(() => createSandbox(FILES));
 
 /** Runs a list with the embedded service. */
 const enrich = (line: string) => runHere(box, `run ${line} --endpoint embedded`);
