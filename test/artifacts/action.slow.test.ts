@@ -13,10 +13,11 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {beforeEach, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import {KEY, type Service, startService} from '../e2e/service.ts';
+import {KEY, startService} from '../e2e/service.ts';
 import {runIn} from '../jobs/confinement.ts';
-import {createSite, ROWS, type Site} from '../jobs/site.ts';
+import {createSite, ROWS} from '../jobs/site.ts';
 import {reply} from '../support/api-server-reply.ts';
+import {opened} from '../support/opened.ts';
 import {lacks} from '../support/real-parts.ts';
 
 interface Step {
@@ -38,20 +39,14 @@ const root = new URL('../../', import.meta.url).pathname;
 const path = join(root, 'action.yml');
 const {inputs, outputs, runs} = parse(readFileSync(path, 'utf8')) as Action;
 
-let service: Service;
-let site: Site;
+const service = opened(startService);
+const site = opened(createSite);
 
-beforeEach(async () => {
-  service = await startService();
-  site = createSite();
+beforeEach(() => {
   // In place of the runner's npm. Nothing of the registry is there afterwards.
   writeFileSync(join(site.programs, 'npm'), `#!/bin/sh\necho "$PWD $@" >>"$RUNNER_TEMP/npm"\n`, {
     mode: 0o755,
   });
-  return async () => {
-    site[Symbol.dispose]();
-    await service.close();
-  };
 });
 
 const expression = (text: string) => `\${{ ${text} }}`;

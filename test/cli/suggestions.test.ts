@@ -44,12 +44,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     where: /^Try: (.* --country 'Business Office')$/m,
     says: /"Business Phone" and "Mobile Phone" \(phone, country from "Business Office"\).*9 rows written/s,
   },
-  'national, beside an unsure column': {
-    text: `ip,Telefon,land\n${'maybe,030 23125 001,\n'.repeat(5)}192.0.2.1,030 23125 001,\n`,
-    line: 'plan LIST --max-rejects 100%',
-    where: /^Try: (.* --default-country COUNTRY)$/m,
-    says: /phone +6 +0 +0 +1 /,
-  },
   'national, of another country': {
     text: `ip,Telefon,country\n${'192.0.2.1,030 23125 001,US\n'.repeat(9)}`,
     where: /^Try: (.* --phone Telefon --default-country COUNTRY)$/m,
@@ -70,12 +64,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     where: /^Try: (.* --empty 'no address')$/m,
     says: /20 rows written/,
   },
-  'such a word in a named column': {
-    text: `ip,name\n${'no address,x\n'.repeat(19)}192.0.2.1,x\n`,
-    line: 'run LIST --ip ip',
-    where: /^Try: (.* --empty 'no address')$/m,
-    says: /20 rows written/,
-  },
   'column of no known name': {
     text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`,
     says: /9 rows written/,
@@ -86,10 +74,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
   },
   'rows of another encoding': {
     text: iconv.encode(`name,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
-    says: /9 rows written/,
-  },
-  'another encoding': {
-    text: iconv.encode(`氏名,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
     says: /9 rows written/,
   },
   'names with =': {

@@ -54,6 +54,11 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   }
 }
 
+/** A case that mounts file systems of its own. */
+function onMounts(name: string, work: (scene: Scene) => Promise<void>): void {
+  test.skipIf(lacks('mounts'))(name, () => withScene(work));
+}
+
 /** After the cause is removed, the run completes, and the counts of both sessions are the server's. */
 async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
   const again = await run();
@@ -73,38 +78,36 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
   ).toEqual(['out.csv', 'out.summary.json']);
 }
 
-test.skipIf(lacks('mounts'))(
+onMounts(
   'a full disk is exit 9 in a sentence, and the run resumes once there is room: no answer is paid for again',
-  () =>
-    withScene(async scene => {
-      const {sandbox, api, run} = scene;
-      mount(sandbox.path('disk'), '-o', 'size=1184k');
-      const full = await run(process.execPath);
-      expect(full.code).toBe(9);
-      expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
-      expect(full.stderr).toMatch(/needs up to about \d+ MiB more in /);
-      expect(full.stderr).not.toContain('    at ');
-      expect(api.ledger.calls).toBeLessThan(ROWS);
-      expect(full.stderr).toMatch(/^Safe: every answer paid for/m);
-      execFileSync('mount', ['-o', 'remount,size=8m', sandbox.path('disk')]);
-      await expectRightEnd(scene);
-      expect(api.ledger.repeated()).toEqual([]);
-    }),
+  async scene => {
+    const {sandbox, api, run} = scene;
+    mount(sandbox.path('disk'), '-o', 'size=1184k');
+    const full = await run(process.execPath);
+    expect(full.code).toBe(9);
+    expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
+    expect(full.stderr).toMatch(/needs up to about \d+ MiB more in /);
+    expect(full.stderr).not.toContain('    at ');
+    expect(api.ledger.calls).toBeLessThan(ROWS);
+    expect(full.stderr).toMatch(/^Safe: every answer paid for/m);
+    execFileSync('mount', ['-o', 'remount,size=8m', sandbox.path('disk')]);
+    await expectRightEnd(scene);
+    expect(api.ledger.repeated()).toEqual([]);
+  },
 );
 
-test.skipIf(lacks('mounts'))(
+onMounts(
   'a full disk of the output, with the state elsewhere, is the one that is named',
-  () =>
-    withScene(async ({sandbox, run}) => {
-      sandbox.write('list.csv', `ip,note\n${`192.0.2.1,${'n'.repeat(2_000)}\n`.repeat(ROWS)}`);
-      mount(sandbox.path('disk'), '-o', 'size=400k');
-      const full = await run(process.execPath, ['--state', 'state']);
-      expect(full.code).toBe(9);
-      expect(full.stderr).toMatch(
-        /Stopped: .*\(ENOSPC.*needs up to about 1 MiB more in .*disk\/out\.csv\.run\./,
-      );
-      expect(full.stderr).not.toContain('in state.');
-    }),
+  async ({sandbox, run}) => {
+    sandbox.write('list.csv', `ip,note\n${`192.0.2.1,${'n'.repeat(2_000)}\n`.repeat(ROWS)}`);
+    mount(sandbox.path('disk'), '-o', 'size=400k');
+    const full = await run(process.execPath, ['--state', 'state']);
+    expect(full.code).toBe(9);
+    expect(full.stderr).toMatch(
+      /Stopped: .*\(ENOSPC.*needs up to about 1 MiB more in .*disk\/out\.csv\.run\./,
+    );
+    expect(full.stderr).not.toContain('in state.');
+  },
 );
 
 test.skipIf(lacks('mounts'))(
@@ -125,20 +128,16 @@ test.skipIf(lacks('mounts'))(
   },
 );
 
-test.skipIf(lacks('mounts'))(
-  'a directory that can only be read is exit 9 in a sentence, with zero calls',
-  () =>
-    withScene(async scene => {
-      const {sandbox, api, run} = scene;
-      mount(sandbox.path('disk'), '-o', 'ro');
-      const refused = await run();
-      expect(refused.code).toBe(9);
-      expect(refused.stderr).toContain('EROFS');
-      expect(api.ledger.requests).toBe(0);
-      execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
-      await expectRightEnd(scene);
-    }),
-);
+onMounts('a directory that can only be read is exit 9 in a sentence, with zero calls', async scene => {
+  const {sandbox, api, run} = scene;
+  mount(sandbox.path('disk'), '-o', 'ro');
+  const refused = await run();
+  expect(refused.code).toBe(9);
+  expect(refused.stderr).toContain('EROFS');
+  expect(api.ledger.requests).toBe(0);
+  execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
+  await expectRightEnd(scene);
+});
 
 /** A system call that fails, once, and what the run says of it. */
 const refusedFiles = [
@@ -213,8 +212,9 @@ function mountApart(sandbox: Sandbox, ...names: string[]): void {
   }
 }
 
-test.skipIf(lacks('mounts'))('state, output and rejects on mounts of their own: all are put in place', () =>
-  withScene(async ({sandbox, api, run}) => {
+onMounts(
+  'state, output and rejects on mounts of their own: all are put in place',
+  async ({sandbox, api, run}) => {
     mountApart(sandbox, 'disk', 'state', 'others');
     sandbox.write('list.csv', `${ips(ROWS)}1.2.3.4,one too many\n`);
     const more = ['--state', 'state/run', '--rejects', 'others/rejects.ndjson'];
@@ -226,11 +226,12 @@ test.skipIf(lacks('mounts'))('state, output and rejects on mounts of their own: 
     expect(sandbox.files()).toEqual([
       ...['disk/out.csv', 'disk/out.summary.json', 'list.csv', 'others/rejects.ndjson'],
     ]);
-  }),
+  },
 );
 
-test.skipIf(lacks('mounts'))('a state that is mounted elsewhere at the resume is copied into its place', () =>
-  withScene(async ({sandbox, run}) => {
+onMounts(
+  'a state that is mounted elsewhere at the resume is copied into its place',
+  async ({sandbox, run}) => {
     mount(sandbox.path('../volume'));
     mkdirSync(sandbox.path('disk'));
     mkdirSync(sandbox.path('state'));
@@ -244,20 +245,18 @@ test.skipIf(lacks('mounts'))('a state that is mounted elsewhere at the resume is
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming: ')]);
     expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
     expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
-  }),
+  },
 );
 
-test.skipIf(lacks('mounts'))('a store that can only be read is a warning', () =>
-  withScene(async scene => {
-    const {sandbox, run} = scene;
-    mkdirSync(sandbox.path('disk'));
-    mount(sandbox.path('../home/cache'), '-o', 'ro');
-    const outcome = await run();
-    expect(outcome.code).toBe(0);
-    expect(outcome.stderr).toContain('answer store');
-    expect(outcome.stderr).toMatch(/EROFS|ENOENT/);
-  }),
-);
+onMounts('a store that can only be read is a warning', async scene => {
+  const {sandbox, run} = scene;
+  mkdirSync(sandbox.path('disk'));
+  mount(sandbox.path('../home/cache'), '-o', 'ro');
+  const outcome = await run();
+  expect(outcome.code).toBe(0);
+  expect(outcome.stderr).toContain('answer store');
+  expect(outcome.stderr).toMatch(/EROFS|ENOENT/);
+});
 
 test.skipIf(lacks('strace')).each([
   ['fdatasync', 'fdatasync:error=EIO:when=1', /can't be written \(EIO, the device failed\)/],

@@ -1,15 +1,13 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterAll, describe, expect, test} from 'vitest';
+import {writeFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {resolveEndpoint} from '../../src/job/endpoint.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-key-'));
-afterAll(() => rmSync(folder, {recursive: true}));
+const within = newDirectory();
 const keyFile = (name: string, text: string) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
+  writeFileSync(within(name), text);
+  return within(name);
 };
 
 const URL = 'https://api.example.com';
@@ -101,7 +99,7 @@ describe('the key file', () => {
   });
   test.each([
     ['an empty one', () => keyFile('empty', ' \n')],
-    ['a directory', () => folder],
+    ['a directory', () => within()],
     ['one without an end', () => '/dev/zero'],
   ])('%s is an error', (_, path) => {
     expect(resolved(env(path()))).toBe('key_file');
@@ -113,7 +111,7 @@ describe('the key file', () => {
     ['a name', 'API_KEY=canary-key\n', /NAME=KEY/],
     ['an exported name', 'export API_KEY = canary-key', /NAME=KEY/],
   ])('one that holds %s is refused with the reason, and so is such a variable', (_, content, why) => {
-    const path = join(folder, 'odd');
+    const path = within('odd');
     writeFileSync(path, content);
     const attempt = () => resolveEndpoint(undefined, undefined, env(path), false);
     expect(attempt).toThrow(why);

@@ -1,10 +1,10 @@
-import {mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdirSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 function job(inputs: readonly string[], output?: string, given: object = {}, fromFile = false) {
   const {
@@ -87,9 +87,8 @@ test.each([
 );
 
 describe('files', () => {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'bulk-enrich-test-')));
-  const at = (name: string) => join(directory, name);
-  afterAll(() => rmSync(directory, {recursive: true}));
+  const within = newDirectory();
+  const at = (name: string) => join(realpathSync(within()), name);
 
   test.each(['state', 'summary', 'rejects', 'report', 'metrics'] as const)(
     '{date} in %s is the day, and the job belongs to it',

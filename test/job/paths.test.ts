@@ -1,27 +1,20 @@
-import {closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {closeSync, fsyncSync, openSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterAll, expect, it} from 'vitest';
+import {expect, it} from 'vitest';
 import {syncDirectory} from '../../src/disk/replace.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
 import {expandPatterns, fillDate, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
-afterAll(() => rmSync(directory, {recursive: true, force: true}));
+const within = newDirectory();
 
 it('patterns stand for the files that match, sorted; other paths stay as they are', () => {
-  for (const name of ['b.csv', 'a.csv', 'c.tsv', 'odd[1].csv']) writeFileSync(join(directory, name), '');
-  expect(expandPatterns([join(directory, '?.csv')])).toEqual([
-    join(directory, 'a.csv'),
-    join(directory, 'b.csv'),
-  ]);
-  expect(expandPatterns(['-', join(directory, 'odd[1].csv'), join(directory, 'none*.csv')])).toEqual([
-    '-',
-    join(directory, 'odd[1].csv'),
-    join(directory, 'none*.csv'),
-  ]);
+  for (const name of ['b.csv', 'a.csv', 'c.tsv', 'odd[1].csv']) writeFileSync(within(name), '');
+  expect(expandPatterns([within('?.csv')])).toEqual([within('a.csv'), within('b.csv')]);
+  const others = ['-', within('odd[1].csv'), within('none*.csv')];
+  expect(expandPatterns(others)).toEqual(others);
 });
 
 it('{date} is the day in UTC', () => {

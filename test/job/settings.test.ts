@@ -1,28 +1,25 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterAll, describe, expect, test} from 'vitest';
+import {writeFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {checkSettings, createSettingLocator, readJobFile} from '../../src/job/parse.ts';
 import {rejectionAgeMs} from '../../src/job/setting-types.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {parseYaml} from '../../src/job/yaml.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
-const path = join(folder, 'job.yaml');
-afterAll(() => rmSync(folder, {recursive: true}));
+const within = newDirectory();
 
 function fromFile(text: string, flags = {}) {
-  writeFileSync(path, text);
-  return checkSettings(readJobFile(path), flags);
+  writeFileSync(within('job.yaml'), text);
+  return checkSettings(readJobFile(within('job.yaml')), flags);
 }
 
 function complaintOf(work: () => unknown): string {
   try {
     work();
   } catch (error) {
-    if (error instanceof UsageError) return error.message.replaceAll(path, 'job.yaml');
+    if (error instanceof UsageError) return error.message.replaceAll(within('job.yaml'), 'job.yaml');
     throw error;
   }
   return 'no complaint';
@@ -285,8 +282,8 @@ describe('impossible values', () => {
   });
 
   test('a job file that is missing, or is a directory', () => {
-    expect(() => readJobFile(join(folder, 'none.yaml'))).toThrow(refused('job_file'));
-    for (const path of [folder, '/dev/null']) expect(() => readJobFile(path)).toThrow(refused('job_file'));
+    expect(() => readJobFile(within('none.yaml'))).toThrow(refused('job_file'));
+    for (const path of [within(), '/dev/null']) expect(() => readJobFile(path)).toThrow(refused('job_file'));
   });
 
   test('what is said of each mistake (-u writes it)', async () => {

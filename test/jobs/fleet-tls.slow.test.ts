@@ -1,23 +1,18 @@
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {Redis} from 'ioredis';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {parseDocument} from 'yaml';
 import {freePort} from '../support/free-port.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {lacks} from '../support/real-parts.ts';
 
 const isLacking = [lacks('redis'), lacks('openssl')].includes(true);
 const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
 const commentOf = (text: string) => text.replace(/^(?!#).*$/gm, '').replace(/^# {0,3}/gm, '');
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-fleet-tls-'));
-});
-afterEach(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 /** The certificates that the Compose file says how to make. */
 function makeCertificates(): void {
@@ -25,14 +20,14 @@ function makeCertificates(): void {
     .split('\n')
     .filter(line => /^(mkdir|openssl) /.test(line));
   expect(lines).toHaveLength(3);
-  execFileSync('sh', ['-ec', lines.join('\n')], {cwd: directory, stdio: 'pipe'});
+  execFileSync('sh', ['-ec', lines.join('\n')], {cwd: within(), stdio: 'pipe'});
 }
 
 /** Names the files of a container as they lie here; `args` are those of redis-server in it. */
 const here = (text: string, port: number) =>
   text
-    .replaceAll('/etc/redis/', `${directory}/`)
-    .replace(/\/tls\/(tls\.)?/g, (_, tls) => `${directory}/tls/${tls === undefined ? '' : 'server.'}`)
+    .replaceAll('/etc/redis/', `${within()}/`)
+    .replace(/\/tls\/(tls\.)?/g, (_, tls) => `${within()}/tls/${tls === undefined ? '' : 'server.'}`)
     .replaceAll('6379', String(port));
 
 /**
@@ -40,12 +35,12 @@ const here = (text: string, port: number) =>
  * anything.
  */
 async function expectConfined(args: readonly string[], port: number): Promise<void> {
-  const server = spawn('redis-server', [...args, '--dir', directory, '--bind', '127.0.0.1'], {
+  const server = spawn('redis-server', [...args, '--dir', within(), '--bind', '127.0.0.1'], {
     stdio: 'ignore',
   });
   const ended = once(server, 'exit');
   const connect = (credentials: object) => {
-    const tls = {ca: readFileSync(join(directory, 'tls/ca.crt')), servername: 'redis'};
+    const tls = {ca: readFileSync(within('tls/ca.crt')), servername: 'redis'};
     const retryStrategy = (times: number) => (times < 100 ? 50 : null);
     return new Redis(port, '127.0.0.1', {tls, retryStrategy, enableReadyCheck: false, ...credentials});
   };
@@ -56,7 +51,7 @@ async function expectConfined(args: readonly string[], port: number): Promise<vo
     expect(await own.set('bulk-enrich:protocol', '1')).toBe('OK');
     await expect(own.set('else', '1')).rejects.toThrow(/^NOPERM/);
     await expect(nobody.get('bulk-enrich:protocol')).rejects.toThrow(/^NOAUTH/);
-    const health = `redis-cli --tls --cacert ${directory}/tls/ca.crt --sni redis -p ${port} ping 2>&1 | grep -q NOAUTH`;
+    const health = `redis-cli --tls --cacert ${within()}/tls/ca.crt --sni redis -p ${port} ping 2>&1 | grep -q NOAUTH`;
     expect(spawnSync('sh', ['-c', health]).status).toBe(0);
   } finally {
     for (const client of [own, nobody]) client.disconnect();
@@ -73,7 +68,7 @@ test.skipIf(isLacking)('the Compose file’s Redis takes TLS and its own user al
   const {services} = document.toJS() as {services: {redis: {command: string[]}}};
   const [, users = ''] =
     /users\.acl +(user default off .*\n +user bulk-enrich .*)/.exec(commentOf(text)) ?? [];
-  writeFileSync(join(directory, 'users.acl'), `${users.replace(/^ +/gm, '')}\n`);
+  writeFileSync(within('users.acl'), `${users.replace(/^ +/gm, '')}\n`);
   const port = await freePort();
   const [name, ...args] = services.redis.command.map(word => here(word, port));
   expect(name).toBe('redis-server');
@@ -84,9 +79,9 @@ test.skipIf(isLacking)('so does the Redis of the manifests', async () => {
   makeCertificates();
   const [, config = ''] =
     /redis\.conf +(port 0\n(?: {10,}.*\n)+)/.exec(commentOf(read('kubernetes.yaml'))) ?? [];
-  mkdirSync(join(directory, 'secrets'));
+  mkdirSync(within('secrets'));
   const port = await freePort();
-  const path = join(directory, 'secrets/redis.conf');
+  const path = within('secrets/redis.conf');
   writeFileSync(path, here(config.replace(/^ +/gm, ''), port));
   await expectConfined([path, '--save', '', '--appendonly', 'no'], port);
 });

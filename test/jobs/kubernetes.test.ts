@@ -1,9 +1,9 @@
-import {mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {KEY_PREFIX, QUEUE_NAME} from '../../src/fleet/protocol.ts';
 import {findAccount} from '../../src/run/open/account.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {type Labels, type Manifests, manifestsOf, type Pod, podsOf} from './manifests.ts';
 
 interface PolicyRule {
@@ -11,6 +11,7 @@ interface PolicyRule {
   readonly ports: readonly {readonly port: string | number}[];
 }
 
+const within = newDirectory();
 const fleet = manifestsOf('fleet/kubernetes.yaml');
 const scaling = manifestsOf('fleet/scaling.yaml');
 const alone = manifestsOf('schedule/kubernetes-cronjob.yaml');
@@ -119,21 +120,16 @@ describe('a fleet on Kubernetes', () => {
     const volume = spec.volumes.find(({configMap}) => configMap !== undefined);
     const mount = container?.volumeMounts.find(({name}) => name === volume?.name);
     expect(mount?.mountPath).toBe(`${config}/bulk-enrich/accounts`);
-    const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-configmap-'));
-    try {
-      const accounts = join(home, 'bulk-enrich', 'accounts');
-      mkdirSync(join(accounts, '..2026_01_05'), {recursive: true});
-      symlinkSync('..2026_01_05', join(accounts, '..data'));
-      for (const [name, text] of Object.entries(data)) {
-        writeFileSync(join(accounts, '..2026_01_05', name), text);
-        symlinkSync(join('..data', name), join(accounts, name));
-      }
-      const endpoint = container?.env?.find(({name}) => name === 'BULK_ENRICH_BASE_URL')?.value ?? '';
-      const account = findAccount({endpoint, label: 'default'}, {XDG_CONFIG_HOME: home});
-      expect(account?.max_credits_per_day).toBe(5_000);
-    } finally {
-      rmSync(home, {recursive: true});
+    const accounts = within('bulk-enrich', 'accounts');
+    mkdirSync(join(accounts, '..2026_01_05'), {recursive: true});
+    symlinkSync('..2026_01_05', join(accounts, '..data'));
+    for (const [name, text] of Object.entries(data)) {
+      writeFileSync(join(accounts, '..2026_01_05', name), text);
+      symlinkSync(join('..data', name), join(accounts, name));
     }
+    const endpoint = container?.env?.find(({name}) => name === 'BULK_ENRICH_BASE_URL')?.value ?? '';
+    const account = findAccount({endpoint, label: 'default'}, {XDG_CONFIG_HOME: within()});
+    expect(account?.max_credits_per_day).toBe(5_000);
   });
 
   test('scales its workers by the queue that runs fill', () => {

@@ -1,12 +1,13 @@
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {parseAllDocuments} from 'yaml';
-import {KEY, type Service, startService} from '../e2e/service.ts';
+import {KEY, startService} from '../e2e/service.ts';
+import {opened} from '../support/opened.ts';
 import {runIn} from './confinement.ts';
 import {cronEnv} from './environments.ts';
 import {setUpLive, systemdLine} from './schedule-lines.ts';
-import {createSite, ROWS, type Site} from './site.ts';
+import {createSite, ROWS} from './site.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
@@ -17,21 +18,15 @@ function blockAfter(words: string): string {
   return block;
 }
 
-let service: Service;
-let site: Site;
+const service = opened(startService);
+const site = opened(createSite);
 const MISSED = '2026-01-31';
 
-beforeEach(async () => {
-  service = await startService();
-  site = createSite();
+beforeEach(() => {
   setUpLive(site, 'jobs/nightly-signups.yaml', 'nightly-signups.yaml');
   const job = site.read('nightly-signups.yaml');
   site.write('nightly-signups.yaml', job.replace(/^output: .*$/m, 'output: signups-{date}.csv'));
   site.write('../key', `${KEY}\n`);
-});
-afterEach(async () => {
-  site[Symbol.dispose]();
-  await service.close();
 });
 
 const inPlace = (text: string) =>

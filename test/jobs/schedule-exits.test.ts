@@ -1,12 +1,13 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {exitCodes} from '../../src/errors.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {manifestsOf, type Pod} from './manifests.ts';
 
+const within = newDirectory();
 const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
 
 /** A scheduler's reaction to an exit code. */
@@ -77,18 +78,13 @@ test('flags for one start of the unit come from a file, and are none without it'
 
 /** Runs the crontab's line for a reboot; true if it starts the command. `left`: a directory that a run has left. */
 function resumesAtReboot(left: string | undefined): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));
+  const folder = mkdtempSync(within('cron-'));
   const [, line = ''] = /^@reboot\s+(.*)$/m.exec(read('schedule/crontab')) ?? [];
-  try {
-    writeFileSync(join(folder, 'bulk-enrich'), '#!/bin/sh\necho "$@" >>started\n', {mode: 0o755});
-    if (left !== undefined) mkdirSync(join(folder, left), {recursive: true});
-    spawnSync('/bin/sh', ['-c', line.replace('/srv/signups', folder)], {
-      env: {PATH: `${folder}:/usr/bin:/bin`},
-    });
-    return existsSync(join(folder, 'started'));
-  } finally {
-    rmSync(folder, {recursive: true});
-  }
+  writeFileSync(join(folder, 'bulk-enrich'), '#!/bin/sh\necho "$@" >>started\n', {mode: 0o755});
+  if (left !== undefined) mkdirSync(join(folder, left), {recursive: true});
+  const env = {PATH: `${folder}:/usr/bin:/bin`};
+  spawnSync('/bin/sh', ['-c', line.replace('/srv/signups', folder)], {env});
+  return existsSync(join(folder, 'started'));
 }
 
 test('after a power cut the crontab resumes an unfinished run, and starts no other', () => {

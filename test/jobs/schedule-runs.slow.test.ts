@@ -1,22 +1,14 @@
 import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
-import {beforeEach, expect, test} from 'vitest';
-import {type Service, startService} from '../e2e/service.ts';
+import {expect, test} from 'vitest';
+import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
+import {opened} from '../support/opened.ts';
 import {canBeAnother, readOnlyBy, runIn} from './confinement.ts';
 import {crontabLines, type Line, podLine, setUpLive, systemdLine, workflowLine} from './schedule-lines.ts';
-import {createSite, ROWS, type Site} from './site.ts';
+import {createSite, ROWS} from './site.ts';
 
-let service: Service;
-let site: Site;
-
-beforeEach(async () => {
-  service = await startService();
-  site = createSite();
-  return async () => {
-    site[Symbol.dispose]();
-    await service.close();
-  };
-});
+const service = opened(startService);
+const site = opened(createSite);
 
 const started = (line: Line) => runIn(site, line.command, line);
 const SILENT_SUCCESS = {code: 0, stdout: '', stderr: ''};

@@ -1,11 +1,11 @@
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {expect, it} from 'vitest';
 import {parse} from 'yaml';
+import {newDirectory} from '../support/new-directory.ts';
 import {lacks} from '../support/real-parts.ts';
 
+const within = newDirectory();
 const read = (name: string) => readFileSync(new URL(`../../jobs/schedule/${name}`, import.meta.url), 'utf8');
 
 it.each(['crontab', 'bulk-enrich.service', 'kubernetes-cronjob.yaml', 'github-actions.yaml'])(
@@ -28,14 +28,12 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
 });
 
 it.skipIf(lacks('systemd'))('systemd loads the service and the timer', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-units-'));
   const names = ['bulk-enrich.service', 'bulk-enrich.timer'];
   // The command is not installed here.
   for (const name of names)
-    writeFileSync(join(folder, name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
-  const units = names.map(name => join(folder, name));
+    writeFileSync(within(name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
+  const units = names.map(name => within(name));
   const {status, stderr} = spawnSync('systemd-analyze', ['verify', ...units], {encoding: 'utf8'});
-  rmSync(folder, {recursive: true});
   expect([status, stderr.split('\n').filter(line => line.includes('bulk-enrich'))]).toEqual([0, []]);
 });
 

@@ -1,15 +1,13 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterAll, expect, test} from 'vitest';
+import {writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
 import {createClient, enrich, startService} from '../../src/index.ts';
 import {type GivenAnswers, readGivenAnswers, ServiceSetupError} from '../../src/service/options.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-answers-'));
-afterAll(() => rmSync(home, {recursive: true, force: true}));
+const within = newDirectory();
 
 test('given fields go before those of open data, in whatever spelling the value comes; others are as ever', async () => {
-  const path = join(home, 'answers.yaml');
+  const path = within('answers.yaml');
   writeFileSync(
     path,
     'ip:\n  8.8.8.8: {is_threat: true, country: DE}\nphone:\n  "+44 20 7946 0018": {is_spam: true}\nemail:\n  somebody@EXAMPLE.com: {is_valid: false}\n',
@@ -44,7 +42,7 @@ test('the answer store keeps one data set’s answers apart from another’s, on
   for (const country of ['US', 'DE', 'US']) {
     const service = await startService({port, answers: {ip: {'8.8.8.8': {country}}}});
     port = Number(new URL(service.url).port);
-    const env = {XDG_CACHE_HOME: home, BULK_ENRICH_API_KEY: service.apiKey};
+    const env = {XDG_CACHE_HOME: within(), BULK_ENRICH_API_KEY: service.apiKey};
     const settings = {endpoint: service.url, ip: 'ip', account: 'test'} as const;
     for await (const {enrichment} of enrich([{ip: '8.8.8.8'}], settings, {env}))
       countries.push(enrichment.ip.data?.country, service.ledger().spent);

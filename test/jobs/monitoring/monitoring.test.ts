@@ -1,7 +1,5 @@
 import {spawnSync} from 'node:child_process';
-import {copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {copyFileSync, readFileSync, writeFileSync} from 'node:fs';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
@@ -9,10 +7,12 @@ import {createClient} from '../../../src/client/client.ts';
 import {exitCodes} from '../../../src/errors.ts';
 import {serveMetrics} from '../../../src/fleet/worker/metrics.ts';
 import {FleetWorker} from '../../../src/fleet/worker/worker.ts';
+import {newDirectory} from '../../support/new-directory.ts';
 import {lacks} from '../../support/real-parts.ts';
 import {startRedis} from '../../support/redis.ts';
 import {ips, openStage, type Stage} from '../../support/stage.ts';
 
+const within = newDirectory();
 const pathOf = (name: string) => new URL(`../../../${name}`, import.meta.url).pathname;
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
@@ -40,15 +40,10 @@ const queries = [...alerts.map(({expr}) => expr), ...shown];
 
 /** Runs promtool in a folder that holds these files. */
 function promtool(files: Readonly<Record<string, string>>, ...args: string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-promtool-'));
-  try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    copyFileSync(pathOf('jobs/monitoring/alerts.yaml'), join(folder, 'alerts.yaml'));
-    const {status, stdout, stderr} = spawnSync('promtool', args, {cwd: folder, encoding: 'utf8'});
-    return {status, said: stdout + stderr};
-  } finally {
-    rmSync(folder, {recursive: true});
-  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(within(name), text);
+  copyFileSync(pathOf('jobs/monitoring/alerts.yaml'), within('alerts.yaml'));
+  const {status, stdout, stderr} = spawnSync('promtool', args, {cwd: within(), encoding: 'utf8'});
+  return {status, said: stdout + stderr};
 }
 
 describe.skipIf(lacks('promtool'))('promtool', () => {
