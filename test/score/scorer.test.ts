@@ -1,25 +1,26 @@
 import {describe, expect, test} from 'vitest';
+import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../src/score/rules.ts';
+import type {Risk} from '../../src/score/scorer.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
 const failed = {status: 'failed', error: 'timeout'} as const;
 const condition = {status: 'skipped', error: 'condition'} as const;
+const malformed = {status: 'invalid', error: 'email_malformed'} as const;
 
-describe('a score', () => {
-  test('has the points of each reason, which rules may share, as they are before the sum is kept in bounds', () => {
-    const shared = scorer(
-      [
-        ['ip.is_vpn', 25, 'constructor'],
-        ['ip.is_tor_node', -40, 'hidden'],
-        ['ip.is_vpn && ip.is_tor_node', 10, 'constructor'],
-      ],
-      targets({ip: ['ip']}),
-    );
-    const {score, points, reasons} = shared.score(view({is_vpn: true, is_tor_node: true}));
-    expect([score, points, reasons]).toEqual([0, {constructor: 35, hidden: -40}, ['constructor', 'hidden']]);
-  });
+test('a score has the points of each reason, which rules may share, as they are before the sum is kept in bounds', () => {
+  const shared = scorer(
+    [
+      ['ip.is_vpn', 25, 'constructor'],
+      ['ip.is_tor_node', -40, 'hidden'],
+      ['ip.is_vpn && ip.is_tor_node', 10, 'constructor'],
+    ],
+    targets({ip: ['ip']}),
+  );
+  const {score, points, reasons} = shared.score(view({is_vpn: true, is_tor_node: true}));
+  expect([score, points, reasons]).toEqual([0, {constructor: 35, hidden: -40}, ['constructor', 'hidden']]);
 });
 
 test('of two columns, each rule sees the status and the error of both, whatever rule stands before it', () => {
@@ -50,6 +51,7 @@ test('a shadow rule changes neither the score nor the score so far, by which fur
 });
 
 describe('a missing answer is never a good one', () => {
+  const ofBoth = targets({ip: ['ip'], email: ['email']});
   const both = scorer(
     [
       ['ip.is_tor_node', 60, 'tor'],
@@ -57,65 +59,38 @@ describe('a missing answer is never a good one', () => {
       ['email.is_valid == false', 40, 'mail'],
       ['status.email == "invalid"', 30, 'mail_invalid'],
     ],
-    targets({ip: ['ip'], email: ['email']}),
+    ofBoth,
   );
   const clean = {is_tor_node: false, is_vpn: false};
+  const tor = {...clean, is_tor_node: true};
+  const told = ({score, level, reasons, missing}: Risk) =>
+    [score, level, ...reasons, ...missing.map(name => `?${name}`)].join(' ');
 
-  test.each([
-    ['failed', failed],
-    ['not asked for want of credits', {status: 'skipped', error: 'budget'} as const],
-    ['filtered out', {status: 'skipped', error: 'filter'} as const],
-  ])('where a lookup is %s, a harmless rest is no low risk and no number', (_, result) => {
-    expect(both.score(view(clean, result))).toMatchObject({
-      score: null,
-      level: 'unknown',
-      reasons: [],
-      missing: ['email'],
-    });
-    expect(both.score(view({...clean, is_tor_node: true}, result))).toMatchObject({score: 60, level: 'high'});
+  test.each<[CellResult | object, CellResult, string]>([
+    [clean, failed, ' unknown ?email'],
+    [tor, failed, '60 high tor ?email'],
+    [clean, {status: 'skipped', error: 'budget'}, ' unknown ?email'],
+    [clean, {status: 'skipped', error: 'filter'}, ' unknown ?email'],
+    // It was not needed.
+    [clean, condition, '0 low ?email'],
+    [clean, malformed, '30 medium mail_invalid ?email'],
+    [clean, {status: 'empty'}, '0 low ?email'],
+    [{status: 'empty'}, {status: 'empty'}, ' unknown ?ip ?email'],
+  ])('%j beside %j: %s', (ip, mail, expected) => {
+    expect(told(both.score(view(ip, mail)))).toBe(expected);
   });
 
-  test('a lookup that its condition left out is missing, but was not needed', () => {
-    const left = both.score(view(clean, condition));
-    expect(left).toMatchObject({score: 0, level: 'low', reasons: [], missing: ['email']});
-  });
-
-  test('an invalid value counts as an answer, an empty one does not', () => {
-    expect(both.score(view(clean, {status: 'invalid', error: 'email_malformed'}))).toMatchObject({
-      score: 30,
-      level: 'medium',
-      reasons: ['mail_invalid'],
-    });
-    expect(both.score(view(clean, {status: 'empty'}))).toMatchObject({
-      score: 0,
-      level: 'low',
-      missing: ['email'],
-    });
-    expect(both.score(view({status: 'empty'}, {status: 'empty'}))).toMatchObject({
-      score: null,
-      level: 'unknown',
-    });
-  });
-
-  test.each([
-    {status: 'invalid', error: 'email_list'},
-    {status: 'invalid', error: 'unreadable_characters'},
-    {status: 'invalid', error: 'email_masked'},
-  ] as const)('a fault of the list, $error, tells nothing about the person', fault => {
-    expect(both.score(view(clean, fault))).toMatchObject({score: 30, level: 'medium'});
-    const plain = scorer(
-      [['ip.is_tor_node || !email.is_valid', 60, 'bad']],
-      targets({ip: ['ip'], email: ['email']}),
-    );
-    expect(plain.score(view(clean, fault))).toMatchObject({
-      score: null,
-      level: 'unknown',
-      missing: ['email'],
-    });
-    expect(plain.soFar(view(clean, fault)).level).toBe('unknown');
-    const malformed = {status: 'invalid', error: 'email_malformed'} as const;
-    expect(plain.score(view(clean, malformed))).toMatchObject({score: 0, level: 'low'});
-  });
+  test.each(['email_list', 'unreadable_characters', 'email_masked'] as const)(
+    'a fault of the list, %s, tells nothing about the person',
+    error => {
+      const fault = {status: 'invalid', error} as const;
+      expect(told(both.score(view(clean, fault)))).toMatch(/^30 medium /);
+      const plain = scorer([['ip.is_tor_node || !email.is_valid', 60, 'bad']], ofBoth);
+      expect(told(plain.score(view(clean, fault)))).toBe(' unknown ?email');
+      expect(plain.soFar(view(clean, fault)).level).toBe('unknown');
+      expect(told(plain.score(view(clean, malformed)))).toMatch(/^0 low/);
+    },
+  );
 
   test('so far there is a number whatever is missing', () => {
     expect(both.soFar(view({...clean, is_vpn: true}, undefined))).toMatchObject({score: 20, level: 'low'});
@@ -127,37 +102,25 @@ describe('several columns of one operation', () => {
   const two = targets({ip: ['ip', 'ip2'], email: ['email']});
   const mail = {is_valid: false};
 
-  test('a rule applies once where it holds for any of them', () => {
-    const any = scorer([['ip.is_vpn', 25, 'vpn']], two);
-    expect(any.score(view({is_vpn: true}, {is_vpn: true}, mail)).score).toBe(25);
-    expect(any.score(view({is_vpn: false}, {is_vpn: true}, mail)).score).toBe(25);
-    expect(any.score(view({is_vpn: false}, {is_vpn: false}, mail)).score).toBe(0);
-  });
+  const [vpn, plain] = [{is_vpn: true}, {is_vpn: false}];
+  const both = {is_vpn: true, is_tor_node: true};
+  const neither = {is_vpn: false, is_tor_node: false};
 
-  test('all parts of a rule speak of the same column', () => {
-    const same = scorer([['ip.is_vpn && ip.is_tor_node', 50, 'both']], two);
-    const split = view({is_vpn: true, is_tor_node: false}, {is_vpn: false, is_tor_node: true}, mail);
-    expect(same.score(split).score).toBe(0);
-    expect(
-      same.score(view({is_vpn: false, is_tor_node: false}, {is_vpn: true, is_tor_node: true}, mail)).score,
-    ).toBe(50);
-  });
-
-  test('a rule over two operations is tried with each pair', () => {
-    const pair = scorer([['ip.is_vpn && !email.is_valid', 50, 'pair']], two);
-    expect(pair.score(view({is_vpn: false}, {is_vpn: true}, mail)).score).toBe(50);
-  });
-
-  test('each column goes by its own name too', () => {
-    const named = scorer([['ip2.country == "DE" && status.ip2 == "ok"', 30, 'second']], two);
-    expect(named.score(view({country: 'DE'}, {country: 'FR'}, mail)).score).toBe(0);
-    expect(named.score(view({country: 'FR'}, {country: 'DE'}, mail)).score).toBe(30);
-  });
-
-  test('a column whose answer is there has no error, whatever the first one has', () => {
-    const fine = scorer([['ip.is_vpn && error.ip == ""', 25, 'vpn']], two);
-    expect(fine.score(view(failed, {is_vpn: true}, mail)).points).toEqual({vpn: 25});
-    expect(fine.score(view({is_vpn: true}, failed, mail)).points).toEqual({vpn: 25});
+  test.each([
+    // It applies once.
+    ['ip.is_vpn', vpn, vpn, 25],
+    ['ip.is_vpn', plain, vpn, 25],
+    ['ip.is_vpn', plain, plain, 0],
+    // All its parts speak of one column.
+    ['ip.is_vpn && ip.is_tor_node', {...both, is_vpn: false}, {...both, is_tor_node: false}, 0],
+    ['ip.is_vpn && ip.is_tor_node', neither, both, 25],
+    ['ip.is_vpn && !email.is_valid', plain, vpn, 25],
+    ['ip2.country == "DE" && status.ip2 == "ok"', {country: 'DE'}, {country: 'FR'}, 0],
+    ['ip2.country == "DE" && status.ip2 == "ok"', {country: 'FR'}, {country: 'DE'}, 25],
+    ['ip.is_vpn && error.ip == ""', failed, vpn, 25],
+    ['ip.is_vpn && error.ip == ""', vpn, failed, 25],
+  ])('%s of %j and %j comes to %i', (when, one, other, score) => {
+    expect(scorer([[when, 25, 'held']], two).score(view(one, other, mail)).points['held'] ?? 0).toBe(score);
   });
 
   test('a missing signal is named by its column', () => {
