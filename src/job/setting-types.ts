@@ -53,11 +53,6 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/** Milliseconds of the sliding window in which the calls of a rate are counted, at least 1,000. */
-export function rateWindowMs({perMs}: Rate): number {
-  return Math.max(SECOND, perMs);
-}
-
 /**
  * Bounds of a rate: at least one call a day, and at most a million calls in the rate's unit (s, m or h). The
  * pacer keeps the time of each of these calls: at most 8 MB.
@@ -230,10 +225,3 @@ export const columnChoices = z
     error: COLUMN,
   })
   .transform((given): ColumnChoice[] => [given].flat());
-
-const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
-
-/** URL of a fleet's Redis, or `none`. */
-export const redisUrlSetting = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error: REDIS})], {
-  error: REDIS,
-});

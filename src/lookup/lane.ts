@@ -1,6 +1,5 @@
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
-import {rateWindowMs} from '../job/setting-types.ts';
 import type {Call, LaneSettings} from './call.ts';
 import {earnedInMs, isNearRate, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
 import type {CallRefusal} from './retry-policy.ts';
@@ -43,7 +42,7 @@ export class Lane {
   #permits = 0;
   readonly #most: number;
   readonly #windowMs: number;
-  /** Times of the calls in the last window, which is a second without a rate. */
+  /** Times of the calls in the last window: the rate's, and at least a second. */
   readonly #sent: number[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -57,7 +56,7 @@ export class Lane {
     this.#now = now;
     this.#onPermits = onPermits;
     this.#most = rate === 'unlimited' || !isPaced ? Number.POSITIVE_INFINITY : rate.count;
-    this.#windowMs = rate === 'unlimited' ? 1_000 : rateWindowMs(rate);
+    this.#windowMs = rate === 'unlimited' ? 1_000 : Math.max(1_000, rate.perMs);
   }
 
   /** Resolves when the queue may take more calls; undefined if it may now. It takes many at once: a wait costs CPU. */

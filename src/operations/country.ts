@@ -68,11 +68,6 @@ export function rowCountry(cell: string | undefined, fallback: string | undefine
   return readCountryCell(cell) === 'none' ? fallback : cell?.trim();
 }
 
-/** True for one to three letters, which may be a country's code. */
-export function isShortCode(text: string): boolean {
-  return /^\p{L}{1,3}$/u.test(text.trim());
-}
-
 /** States of the US, and the District of Columbia. Half of the codes, and the name Georgia, mean countries too. */
 const STATES = new Set(words.states.flatMap(names => names.split(' ')));
 const NEARLY_ALL = 0.9;

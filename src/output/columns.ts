@@ -140,11 +140,6 @@ export function addedNames(
 /** Name of the last column, which has the repairs of the row's cells. `--fields` accepts this name too. */
 export const REPAIRS_COLUMN = 'input_repairs';
 
-/** True if the column of repairs is written: always, unless `--fields` leaves it out. */
-export function hasRepairsColumn(only: readonly string[] | undefined): boolean {
-  return only?.includes(REPAIRS_COLUMN) !== false;
-}
-
 /** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined if no cell was repaired. */
 export function repairsByKey(
   repairs: readonly (readonly RepairCode[])[] | undefined,

@@ -67,11 +67,6 @@ export function formatAmount(amount: number, currency: string): string {
   return `${amount.toLocaleString('en-US', digits)} ${currency}`;
 }
 
-/** ` (2.62 EUR)`; empty without a price. */
-export function formatMoneyInBrackets(credits: number, price: Price | undefined): string {
-  return price === undefined ? '' : ` (${formatMoney(credits, price)})`;
-}
-
 /** Characters that steer a terminal: C0, C1 and DEL, except tab and line feed, and marks of writing direction. */
 const CONTROL = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

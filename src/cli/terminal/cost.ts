@@ -1,4 +1,4 @@
-import {formatMoney, formatMoneyInBrackets} from '../../report/format.ts';
+import {formatMoney} from '../../report/format.ts';
 import type {Price, Summary} from '../../report/summary.ts';
 import type {PlanReport} from '../../run/estimate.ts';
 import {formatCount, formatDuration, formatMoment, pluralize} from './lines.ts';
@@ -45,11 +45,12 @@ export function formatCost(summary: Summary): string {
   const {spent, maybe_spent: maybe} = credits;
   const perhaps =
     maybe === 0 ? '' : ` and ${formatCount(maybe)} that may have been charged without an answer`;
-  const price = `${pluralize(spent, 'credit')}${perhaps}`;
+  const {price} = credits.account;
+  const spentMoney = price === undefined ? '' : ` (${formatMoney(spent, price)})`;
   const cost =
     endpoint.kind === 'embedded'
-      ? `Nothing was spent: the embedded service is free. A live service would have cost ${price}`
-      : `${pluralize(spent, 'credit')}${formatMoneyInBrackets(spent, credits.account.price)} spent${perhaps}`;
+      ? `Nothing was spent: the embedded service is free. A live service would have cost ${pluralize(spent, 'credit')}${perhaps}`
+      : `${pluralize(spent, 'credit')}${spentMoney} spent${perhaps}`;
   return `${cost}.${savedOf(summary)} ${callsAndTime(summary)}.`;
 }
 

@@ -1,5 +1,5 @@
 import type {Row} from '../../input/row.ts';
-import {areUsStates, isShortCode, readCountryCell} from '../../operations/country.ts';
+import {areUsStates, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
 import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
@@ -160,7 +160,7 @@ export function suggestCountryColumn(
       const mayBeCode = namesWord(column.heading, 'country');
       const says = ({row}: NationalCell) => {
         const text = column.cell(row) ?? '';
-        return (mayBeCode || !isShortCode(text)) && isCountry(text);
+        return (mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim())) && isCountry(text);
       };
       return candidateOf({column, share: 0}, undefined, national.filter(says));
     })

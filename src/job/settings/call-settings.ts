@@ -1,19 +1,15 @@
 import {z} from 'zod';
 import {defaultCosts} from '../../operations/table.ts';
-import {
-  countOrShare,
-  durationBetween,
-  ratesSetting,
-  redisUrlSetting,
-  textList,
-  wholeNumber,
-} from '../setting-types.ts';
+import {countOrShare, durationBetween, ratesSetting, textList, wholeNumber} from '../setting-types.ts';
 import {costSetting} from './cost.ts';
 import {declareGroup} from './declare.ts';
 import {untilSetting} from './time-limit.ts';
 
 const callSetting = declareGroup('Calls');
 const limitSetting = declareGroup('Limits');
+
+const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
+const redisUrl = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error: REDIS})], {error: REDIS});
 
 /** Limits that can end a run before the end of its list. */
 const limits = ['budget', 'outage', 'deadline'] as const;
@@ -46,7 +42,7 @@ export const callSettings = {
     value: 'TIME',
     description: 'Maximum outage or Retry-After to wait for, up to 30d; see --publish-on.',
   }),
-  fleet: callSetting(redisUrlSetting.optional(), {
+  fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
     description: 'Redis of a fleet, whose workers make the calls of a run.',
     defaultText: 'BULK_ENRICH_REDIS_URL',

@@ -6,9 +6,9 @@ import {type Operation, operationNames} from '../../operations/table.ts';
 import {
   addedNames,
   fieldsOfOperation,
-  hasRepairsColumn,
   planColumns,
   planRiskColumns,
+  REPAIRS_COLUMN,
   refuseClashes,
   refuseKeyClashes,
   type TargetColumns,
@@ -131,7 +131,7 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
     risk: settings.score === 'none' ? [] : planRiskColumns(settings.fields),
-    repairs: hasRepairsColumn(settings.fields),
+    repairs: settings.fields?.includes(REPAIRS_COLUMN) !== false,
     flatten: settings.flatten,
   };
 }
