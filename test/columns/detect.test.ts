@@ -12,6 +12,12 @@ function guess(name: string, cells: readonly string[], country?: string): string
   return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].confidence}`;
 }
 
+/** All guesses, in words. */
+const told = (names: string, rows: Parameters<typeof guessesOf>[1], more = {}) =>
+  guessesOf(names.split('|'), rows, more).map(({operation, column, confidence, aside = ''}) =>
+    `${operation} ${column} ${confidence} ${aside}`.trim(),
+  );
+
 const six = <T>(cell: T): T[] => Array.from({length: 6}, () => cell);
 
 test('a header counts without any values, is sure if half of the content confirms it, and else unsure', () => {
@@ -41,59 +47,41 @@ describe('content alone', () => {
   });
 });
 
-describe('countries', () => {
+describe('columns of countries', () => {
+  const SG = Array.from({length: 6}, (_, n) => [`6123 456${n}`, '2025550143', 'SG', 'SG']);
+
   test.each([
-    ['Phone', 'Accountant Phone'],
-    ['Accountant Phone', 'Manager Phone'],
-  ])('that is right for %s is sure, whatever country %s is of', (own, other) => {
-    const some = csvRows(...Array.from({length: 6}, (_, n) => [`6123 456${n}`, '2025550143', 'SG', 'SG']));
-    const guesses = guessesOf([own, other, 'Country', 'Billing Country'], some);
-    expect(guesses.filter(({operation}) => operation === 'country')).toMatchObject([
-      {column: 'Country', confidence: 'sure'},
-    ]);
+    // Whatever country another person's number is of.
+    ['Phone|Accountant Phone|Country|Billing Country', SG, ['country Country sure']],
+    ['Accountant Phone|Manager Phone|Country|Billing Country', SG, ['country Country sure']],
+    ['Phone|Billing Country', six(['030 23125001', 'US']), ['country Billing Country unsure']],
+    // Few numbers are valid with the other one.
+    [
+      'Phone|Country|Country/Region',
+      [...six(['2025550143', 'US', 'GB']), ['2079460123', 'US', 'GB']],
+      ['country Country sure'],
+    ],
+    ['email|country', six(['jo@example.com', 'US']), []],
+    ['phone|country', six(['2025550143', 'Utopia']), []],
+  ])('among %s', (names, rows, expected) => {
+    expect(told(names, csvRows(...rows)).filter(one => one.startsWith('country'))).toEqual(expected);
   });
 
-  test('of another address is unsure if the numbers are not valid there', () => {
-    const some = csvRows(...six(['030 23125001', 'US']));
-    expect(guessesOf(['Phone', 'Billing Country'], some)[0]).toMatchObject({
-      operation: 'country',
-      confidence: 'unsure',
-    });
-  });
-
-  test('is sure beside one with which few numbers are valid', () => {
-    const some = csvRows(...six(['2025550143', 'US', 'GB']), ['2079460123', 'US', 'GB']);
-    const guesses = guessesOf(['Phone', 'Country', 'Country/Region'], some);
-    expect(guesses.filter(({operation}) => operation === 'country')).toMatchObject([
-      {column: 'Country', confidence: 'sure'},
-    ]);
-  });
-
-  test('is named with all its phone columns', () => {
-    const some = csvRows(...six(['2025550143', '2025550144', 'US']));
-    expect(guessesOf(['Phone', 'Mobile', 'Country'], some)[0]).toMatchObject({
-      column: 'Country',
-      numbers: ['Phone', 'Mobile'],
-    });
-  });
-
-  test('without phone numbers nothing is said of a country column', () => {
-    const some = csvRows(...six(['jo@example.com', 'US']));
-    expect(guessesOf(['email', 'country'], some).map(({column}) => column)).toEqual(['email']);
-  });
-
-  test('a column without names of countries is not a country column', () => {
-    const named = csvRows(...six(['2025550143', 'Utopia']));
-    expect(guessesOf(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
+  test('are named with all their phone columns', () => {
+    const [found] = guessesOf(
+      ['Phone', 'Mobile', 'Country'],
+      csvRows(...six(['2025550143', '2025550144', 'US'])),
+    );
+    expect(found).toMatchObject({column: 'Country', numbers: ['Phone', 'Mobile']});
   });
 });
 
 test('numbers of which one is labelled as another person’s are left out, however many are not', () => {
   const labelled = ['Mobile', 'Home', 'Mobile', 'Spouse', 'Mobile', 'Home'];
   const rows = csvRows(...labelled.map((label, n) => ['+12025550143', label, `+1202555010${n}`]));
-  expect(guessesOf(['Phone 1 - Value', 'Phone 2 - Label', 'Phone 2 - Value'], rows)).toMatchObject([
-    {column: 'Phone 1 - Value', confidence: 'sure'},
-    {column: 'Phone 2 - Value', confidence: 'unsure', aside: 'another'},
+  expect(told('Phone 1 - Value|Phone 2 - Label|Phone 2 - Value', rows)).toEqual([
+    'phone Phone 1 - Value sure',
+    'phone Phone 2 - Value unsure another',
   ]);
 });
 
@@ -104,20 +92,16 @@ test('an unsure column has its most frequent fault, with the first record that h
 
 test('a column that its header names is kept, however distinct the values of a nameless one are', () => {
   const rows = csvRows(...Array.from({length: 12}, (_, n) => [`+1202555017${n % 2}`, `+120255501${n + 10}`]));
-  expect(guessesOf(['Phone', 'x'], rows)).toMatchObject([
-    {column: 'Phone', confidence: 'sure'},
-    {column: 'x', confidence: 'unsure', aside: 'values'},
-  ]);
+  expect(told('Phone|x', rows)).toEqual(['phone Phone sure', 'phone x unsure values']);
 });
 
 test('NDJSON: a column that may be another party’s is left out beside the first entry of a list', () => {
   const rows = Array.from({length: 6}, (_, n) =>
     ndjsonRow(`{"phones":["+1202555010${n}"],"accountant_phone":"+1202555011${n}"}`),
   );
-  const guesses = guessesOf(['phones', 'accountant_phone'], rows);
-  expect(guesses.map(({column, aside}) => [column, aside])).toEqual([
-    ['accountant_phone', 'strange'],
-    ['phones.0', 'list'],
+  expect(told('phones|accountant_phone', rows)).toEqual([
+    'phone accountant_phone unsure strange',
+    'phone phones.0 unsure list',
   ]);
 });
 
@@ -127,31 +111,28 @@ test('a value is counted once, however it is spelled', () => {
 });
 
 test('unsupported addresses count as addresses; a column with mostly fitting values is named if no other fits', () => {
-  const of = (names: string[], ...rows: string[][]) =>
-    guessesOf(names, csvRows(...rows)).map(
-      ({operation, column, confidence}) => `${operation} ${column} ${confidence}`,
-    );
   const both = Array.from({length: 6}, (_, i) => [
     i % 2 === 0 ? `192.0.2.${i}` : `2001:db8::${i}`,
     `u${i}@example.com`,
   ]);
-  expect(of(['seen_from', 'mail'], ...both)).toEqual(['ip seen_from unsure', 'email mail sure']);
+  expect(told('seen_from|mail', csvRows(...both))).toEqual(['ip seen_from unsure values', 'email mail sure']);
   const most = Array.from({length: 8}, (_, i) => [
     i < 6 ? `u${i}@example.com` : 'none of it',
     i < 6 ? `+1202555010${i}` : 'call me',
   ]);
-  expect(of(['contacto', 'nr'], ...most)).toEqual(['email contacto unsure', 'phone nr unsure']);
-  expect(of(['contacto', 'mail'], ...most.map(([a = '']) => [a, 'jo@example.com']))).toEqual([
-    'email contacto unsure',
-    'email mail sure',
+  expect(told('contacto|nr', csvRows(...most))).toEqual([
+    'email contacto unsure values',
+    'phone nr unsure values',
   ]);
+  const mails = csvRows(...most.map(([a = '']) => [a, 'jo@example.com']));
+  expect(told('contacto|mail', mails)).toEqual(['email contacto unsure values', 'email mail sure']);
 });
 
 test('without a header a few values are enough where there is nothing else', () => {
   const rows = csvRows(['192.0.2.1', 'hello'], ['198.51.100.7', 'jo@example.com']);
-  expect(guessesOf(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
-    {operation: 'ip', column: 'column_1', confidence: 'sure'},
-    {operation: 'email', column: 'column_2', confidence: 'unsure', aside: 'values'},
+  expect(told('column_1|column_2', rows, {headless: true})).toEqual([
+    'ip column_1 sure',
+    'email column_2 unsure values',
   ]);
 });
 

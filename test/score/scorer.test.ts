@@ -2,8 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../src/score/rules.ts';
-import type {Risk} from '../../src/score/scorer.ts';
-import {createScorer} from '../../src/score/scorer.ts';
+import {createScorer, type Risk} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
 const failed = {status: 'failed', error: 'timeout'} as const;
