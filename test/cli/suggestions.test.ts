@@ -3,7 +3,7 @@ import iconv from 'iconv-lite';
 import {beforeAll, expect, test} from 'vitest';
 import {type CodeText, callCodes} from '../../src/lookup/code-meanings.ts';
 import {startService} from '../e2e/service.ts';
-import {bin, type CommandOutcome, createSandbox} from '../support/command.ts';
+import {type CommandOutcome, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {opened} from '../support/opened.ts';
 
@@ -210,9 +210,12 @@ test('init: the commands in the job file, and the line for cron as cron would ru
       .concat('bulk-enrich run --job nightly-list.yaml', 'bulk-enrich run --help-all'),
   );
   for (const command of commands) expect([command, (await follow(command, {})).code]).toEqual([command, 0]);
-  // This process runs the source; cron runs what was built.
-  const installed = line.replace(/\S+\/cli\/bin\.js/, bin);
-  execFileSync('/bin/sh', ['-c', installed], {cwd: '/', env: {HOME: sandbox.home, PATH: '/usr/bin:/bin'}});
+  // In place of the command is what tells its words.
+  const teller = sandbox.write('teller.cjs', 'console.log(process.cwd(), ...process.argv.slice(2))');
+  const installed = line.replace(/\S+\/cli\/bin\.js/, teller);
+  const said = execFileSync('/bin/sh', ['-c', installed], {cwd: '/', env: {PATH: '/usr/bin:/bin'}});
+  const [directory, ...words] = String(said).trim().split(' ');
+  expect([directory, (await runHere(sandbox, words)).code]).toEqual([sandbox.directory, 0]);
   expect(sandbox.files()).toContain('nightly-list.html');
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {classifyResponse} from '../../src/client/classify.ts';
 import {markNumbers, unmarkNumbers} from '../../src/client/exact-numbers.ts';
+import {samples} from '../support/samples.ts';
 
 const rewritten = (json: string) => unmarkNumbers(JSON.stringify(JSON.parse(markNumbers(json))));
 
@@ -38,7 +39,7 @@ describe('numbers keep their spelling', () => {
       fc.property(json, text => {
         expect(rewritten(text)).toBe(text);
       }),
-      {seed: 11, numRuns: 500},
+      {seed: 11, numRuns: samples(500)},
     );
   });
 });

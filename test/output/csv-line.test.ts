@@ -2,6 +2,7 @@ import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {createCsvLine} from '../../src/output/csv-line.ts';
+import {samples} from '../support/samples.ts';
 
 const cell = fc.oneof(
   fc.string({maxLength: 6}),
@@ -19,6 +20,6 @@ test.each([
     fc.property(fc.array(cell, {minLength: 1, maxLength: 5}), cells => {
       expect(createCsvLine(delimiter)(cells) + eol).toBe(stringify([cells], options));
     }),
-    {seed: 11, numRuns: 300},
+    {seed: 11, numRuns: samples(300)},
   );
 });

@@ -43,7 +43,7 @@ test('a list that grows while it is read is counted again, with what it gained',
     if (call.call === first + 10) appendFileSync(stage.path('list.csv'), '60,jane+60@gmail.com\n');
     return undefined;
   });
-  const ended = await stage.run({...settings, fields});
+  const ended = await stage.run({...settings, fields}, {stillMs: {least: 30, most: 30}});
   expect(ended).toMatchObject({code: 0, summary: {rows: {written: ROWS + 1}}});
   expect(ended.summary?.shared).toEqual({mailbox: {rows: 21, largest: [21]}});
   expect(counted(stage.read('out.csv'))).toEqual([...EXPECTED.map(count => (count === 20 ? 21 : 1)), 21]);
