@@ -181,28 +181,19 @@ test('a single call keeps its credit if the program fails while it is under way'
 test('an invalid account file is refused, and nothing is sent, whatever account it is for', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
-  const refused = async (text: string) => {
-    const path = stage.account('a.yaml', text);
+  for (const [text, refusal] of [
+    ['endpoint: ftp://api.example.com', 'account_settings a.yaml:1: endpoint:'],
+    ['endpoint: URL\nrate: fast', 'account_settings a.yaml:2: rate:'],
+    ['endpoint: URL\nrate: 20/s\nwarnat: 1', 'account_settings a.yaml:3: warnat:'],
+    ['endpoint: URL\nmax_credits_per_day: -1', 'account_settings a.yaml:2: max_credits_per_day:'],
+    ['20/s', 'account_settings a.yaml:1:'],
+    ['endpoint: URL\nendpoint: URL', 'account_syntax a.yaml:2:'],
+  ] as const) {
+    const path = stage.account('a.yaml', `${text}\n`);
     const {code, errorCode, message} = await stage.run({ip: 'ip', account: 'other'});
-    expect(code).toBe(2);
     const [, at] = /^(.*:\d+:(?: \w+:)?) /.exec(message.replaceAll(path, 'a.yaml')) ?? [];
-    return [errorCode, at];
-  };
-  expect(await refused('endpoint: ftp://api.example.com\n')).toEqual([
-    'account_settings',
-    'a.yaml:1: endpoint:',
-  ]);
-  expect(await refused('endpoint: URL\nrate: fast\n')).toEqual(['account_settings', 'a.yaml:2: rate:']);
-  expect(await refused('endpoint: URL\nrate: 20/s\nwarnat: 1\n')).toEqual([
-    'account_settings',
-    'a.yaml:3: warnat:',
-  ]);
-  expect(await refused('endpoint: URL\nmax_credits_per_day: -1\n')).toEqual([
-    'account_settings',
-    'a.yaml:2: max_credits_per_day:',
-  ]);
-  expect(await refused('20/s\n')).toEqual(['account_settings', 'a.yaml:1:']);
-  expect(await refused('endpoint: URL\nendpoint: URL\n')).toEqual(['account_syntax', 'a.yaml:2:']);
+    expect([code, `${errorCode} ${at}`]).toEqual([2, refusal]);
+  }
   const one = stage.account('a.yaml', 'endpoint: URL\naccount: other\n');
   const two = stage.account('b.yml', 'endpoint: URL/\naccount: other\n');
   const {errorCode, message} = await stage.run({ip: 'ip', account: 'other'});

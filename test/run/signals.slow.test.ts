@@ -1,30 +1,36 @@
 import {existsSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {startApiServer} from '../support/api-server.ts';
-import {bin, createSandbox, type RunningCommand, type Sandbox} from '../support/command.ts';
+import {bin, type RunningCommand} from '../support/command.ts';
+import {openArena} from '../support/crash.ts';
 import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {openTerminal} from '../support/terminal.ts';
 import {until} from '../support/until.ts';
 
-const KEY = 'signal-key-0b7e';
 const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited', '--concurrency', '4'];
 
-/** A run whose calls hang from the tenth on, until they are let go. */
-async function hanging(sandbox: Sandbox, work: (run: RunningCommand, letGo: () => void) => Promise<void>) {
-  await using api = await startApiServer({key: KEY});
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+/** A list of 40 values, and a service whose calls hang from the tenth on, until they are let go. */
+async function openHanging() {
+  const arena = await openArena();
   const {gate, letGo} = held();
-  api.setScript(({call}) => (call > 10 ? gate : undefined));
-  sandbox.write('list.csv', ips(40));
+  arena.api.setScript(({call}) => (call > 10 ? gate : undefined));
+  arena.sandbox.write('list.csv', ips(40));
+  return {...arena, letGo, isHanging: () => arena.api.ledger.calls >= 14};
+}
+
+/** Starts a run, works while its calls hang, and runs it again. */
+async function hanging(
+  {sandbox, api, env, isHanging}: Awaited<ReturnType<typeof openHanging>>,
+  work: (run: RunningCommand) => Promise<void>,
+) {
   const run = sandbox.start(args, {env});
-  await until(() => api.ledger.calls >= 14);
-  await work(run, letGo);
+  await until(isHanging);
+  await work(run);
   api.setScript(undefined);
   const {calls} = api.ledger;
   const again = await runHere(sandbox, args, {env});
   expect(again.code).toBe(0);
-  return {api, calls, again};
+  return {calls, again};
 }
 
 // They mostly wait for processes and time limits.
@@ -35,8 +41,9 @@ describe.concurrent('a run that is told to end', () => {
   ] as const)(
     '%s: nothing new is sent, calls in flight finish, all is saved, and the run names the command that resumes it',
     async (signal, code) => {
-      using sandbox = createSandbox();
-      const {api, calls, again} = await hanging(sandbox, async (run, letGo) => {
+      await using arena = await openHanging();
+      const {sandbox, api, letGo} = arena;
+      const {calls, again} = await hanging(arena, async run => {
         run.kill(signal);
         await until(() => run.stderr.includes('Stopping'));
         letGo();
@@ -59,11 +66,11 @@ describe.concurrent('a run that is told to end', () => {
   );
 
   test('without a terminal the end of one (SIGHUP) is not heard: nohup, a closed terminal, a logout', async () => {
-    using sandbox = createSandbox();
-    await hanging(sandbox, async (run, letGo) => {
+    await using arena = await openHanging();
+    await hanging(arena, async run => {
       run.kill('SIGHUP');
       run.kill('SIGHUP');
-      letGo();
+      arena.letGo();
       const outcome = await run.outcome;
       expect(outcome).toMatchObject({code: 0, signal: undefined});
       expect(outcome.stderr).not.toContain('Stopping');
@@ -71,21 +78,13 @@ describe.concurrent('a run that is told to end', () => {
   });
 
   test('the end of its own terminal (SIGHUP) stops a run, which saves its state', async () => {
-    using sandbox = createSandbox();
-    await using api = await startApiServer({key: KEY});
-    const {gate, letGo} = held();
-    api.setScript(({call}) => (call > 10 ? gate : undefined));
-    sandbox.write('list.csv', ips(40));
+    await using arena = await openHanging();
+    const {sandbox, env, letGo, isHanging} = arena;
     const terminal = openTerminal(`echo "pid $$ "; exec ${process.execPath} ${bin} ${args.join(' ')} --yes`, {
       cwd: sandbox.directory,
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: sandbox.home,
-        BULK_ENRICH_BASE_URL: api.url,
-        BULK_ENRICH_API_KEY: KEY,
-      },
+      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ...env},
     });
-    await until(() => api.ledger.calls >= 14);
+    await until(isHanging);
     process.kill(Number(/pid (\d+) /.exec(terminal.written)?.[1]), 'SIGHUP');
     await until(() => terminal.written.includes('Stopping'));
     letGo();
@@ -94,8 +93,9 @@ describe.concurrent('a run that is told to end', () => {
   });
 
   test('a second signal exits now; calls in flight count as maybe spent, and are sent again', async () => {
-    using sandbox = createSandbox();
-    const {api} = await hanging(sandbox, async run => {
+    await using arena = await openHanging();
+    const {sandbox, api} = arena;
+    await hanging(arena, async run => {
       run.kill('SIGINT');
       await until(() => run.stderr.includes('Stopping'));
       run.kill('SIGINT');
@@ -106,8 +106,9 @@ describe.concurrent('a run that is told to end', () => {
   });
 
   test('a call that hangs gets five seconds: then the run ends, and its books say that it may have been charged', async () => {
-    using sandbox = createSandbox();
-    await hanging(sandbox, async run => {
+    await using arena = await openHanging();
+    const {sandbox} = arena;
+    await hanging(arena, async run => {
       run.kill('SIGTERM');
       expect(await run.outcome).toMatchObject({code: 143});
       expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 10, maybe_spent: 4});
@@ -115,18 +116,9 @@ describe.concurrent('a run that is told to end', () => {
   });
 
   test('--resends 0: a call in flight at a kill is unknown, and not sent again', async () => {
-    using sandbox = createSandbox();
-    await using api = await startApiServer({key: KEY});
-    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-    const {gate, letGo} = held();
-    api.setScript(({call}) => (call > 10 ? gate : undefined));
-    sandbox.write('list.csv', ips(40));
-    await killedHere(
-      sandbox,
-      [...args, '--resends', '0'],
-      {env},
-      {holds: () => api.ledger.calls >= 14, letGo},
-    );
+    await using arena = await openHanging();
+    const {sandbox, api, env, letGo, isHanging} = arena;
+    await killedHere(sandbox, [...args, '--resends', '0'], {env}, {holds: isHanging, letGo});
     api.setScript(undefined);
     expect((await runHere(sandbox, [...args, '--resends', '0'], {env})).code).toBe(3);
     expect(sandbox.summary('out.summary.json')).toMatchObject({
@@ -138,16 +130,14 @@ describe.concurrent('a run that is told to end', () => {
   });
 
   test('one run per output: a second exits 11 without calls and names the holder; a dead holder blocks no run', async () => {
-    using sandbox = createSandbox();
-    const {api} = await hanging(sandbox, async (run, letGo) => {
-      const calls = 14;
-      const second = await runHere(sandbox, args, {
-        env: {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY: KEY},
-      });
+    await using arena = await openHanging();
+    const {sandbox, api, env, letGo} = arena;
+    await hanging(arena, async run => {
+      const second = await runHere(sandbox, args, {env});
       expect(second.code).toBe(11);
       expect(second.stderr).toContain(`process ${run.pid} on `);
       expect(existsSync(sandbox.path('out.summary.json'))).toBe(false);
-      expect(calls).toBe(14);
+      expect(api.ledger.calls).toBe(14);
       run.kill('SIGKILL');
       await run.outcome;
       letGo();

@@ -11,10 +11,6 @@ export interface Head {
   readonly request: number;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The n-th connection of the server. */
-  readonly connection: number;
-  /** The n-th request on its connection. */
-  readonly onConnection: number;
 }
 
 /** A request for an operation, read to its end. */
@@ -57,8 +53,6 @@ export interface CoreOptions {
   readonly keepValues?: boolean;
   /** Credits per charged call, by operation; 1 by default. The test action ids stay free. */
   readonly cost?: Partial<Record<Operation, number>>;
-  /** A path that the operations' paths follow, such as `/v1`. */
-  readonly basePath?: string;
 }
 
 /** A reply, and what the unscripted answer would be. */
@@ -101,11 +95,8 @@ export class ServiceCore {
 
   take({head, method, text, nowMs}: Received): Taken | Promise<Taken> {
     const {ledger} = this;
-    const {basePath = ''} = this.#options;
     if (text.includes(this.key)) ledger.keySeen++;
-    const operation = operationNames
-      .map(name => operations[name])
-      .find(({path}) => basePath + path === head.path);
+    const operation = operationNames.map(name => operations[name]).find(({path}) => path === head.path);
     if (!operation || method !== 'POST') {
       ledger.violated(`${method} ${head.path}`);
       return this.#refuse(operation ? 405 : 404, 'not_found');
@@ -144,7 +135,7 @@ export class ServiceCore {
     this.ledger.answered(said.kind === 'answer' ? said.status : said.kind);
     if (said.charge ?? isChargedFor(said)) {
       const cost = price(operation, body) * (this.#options.cost?.[operation] ?? 1);
-      this.ledger.paid(operation, call.value, cost);
+      this.ledger.paid(operation, cost);
     }
     return {reply: said, own: () => answer(operation, body, operation === 'verify' && call.attempt > 1)};
   }

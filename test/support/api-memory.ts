@@ -22,7 +22,7 @@ export interface Post {
 export function postTo(core: ServiceCore, {url, text, timeoutMs, nowMs}: Post): AtSocket {
   const request = ++core.ledger.requests;
   const headers = {'content-type': 'application/json'};
-  const head = {request, path: url.pathname, headers, connection: 1, onConnection: request};
+  const head = {request, path: url.pathname, headers};
   const taken = core.take({head, method: 'POST', text, nowMs});
   if (taken instanceof Promise) throw new Error('a call that is held needs a socket');
   return atSocket(taken, timeoutMs);

@@ -11,8 +11,6 @@ export class Ledger {
   charged = 0;
   /** Cost of all charged calls. */
   credits = 0;
-  /** Requests that broke off before they were read to their end; never charged. */
-  unread = 0;
   inFlight = 0;
   peakInFlight = 0;
   connections = 0;
@@ -27,10 +25,6 @@ export class Ledger {
   readonly byStatus = new Map<number | 'stall' | 'drop' | 'raw', number>();
   /** Per operation: value → calls. Empty where values are not kept. */
   readonly values = perOperation(() => new Map<string, number>());
-  /** Per operation: value → credits. Empty where values are not kept. */
-  readonly creditsByValue = perOperation(() => new Map<string, number>());
-  /** When each request's head arrived, by `performance.now()`. Empty where values are not kept. */
-  readonly arrivals: number[] = [];
   /** Other places of the key: `header <name>`, in lower case, or `url`. The first hundred. */
   readonly keyElsewhere: string[] = [];
   /** The client's violations of the interface. The first hundred. */
@@ -47,14 +41,14 @@ export class Ledger {
     return this.#lastSecond.peak;
   }
 
-  /** Values that were asked for, of one operation or of all. */
-  distinct(operation?: Operation): number {
-    return names(operation).reduce((sum, name) => sum + this.values[name].size, 0);
+  /** Values that were asked for. */
+  distinct(): number {
+    return operationNames.reduce((sum, name) => sum + this.values[name].size, 0);
   }
 
   /** Values that were asked for more than once, as `[operation, value, calls]`. */
-  repeated(operation?: Operation): Array<[Operation, string, number]> {
-    return names(operation).flatMap(name =>
+  repeated(): Array<[Operation, string, number]> {
+    return operationNames.flatMap(name =>
       [...this.values[name]]
         .filter(([, n]) => n > 1)
         .map(([value, n]): [Operation, string, number] => [name, value, n]),
@@ -64,7 +58,6 @@ export class Ledger {
   arrived(now: number): void {
     this.requests++;
     this.#lastSecond.add(now);
-    if (this.#keepValues) this.arrivals.push(now);
     if (++this.inFlight > this.peakInFlight) this.peakInFlight = this.inFlight;
   }
 
@@ -76,11 +69,10 @@ export class Ledger {
     return bump(this.values[operation], value, 1);
   }
 
-  paid(operation: Operation, value: string, cost: number): void {
+  paid(operation: Operation, cost: number): void {
     this.charged++;
     this.credits += cost;
     this.creditsByOperation[operation] += cost;
-    if (this.#keepValues) bump(this.creditsByValue[operation], value, cost);
   }
 
   answered(status: number | 'stall' | 'drop' | 'raw'): void {
@@ -94,10 +86,6 @@ export class Ledger {
   leaked(where: string): void {
     if (this.keyElsewhere.length < 100) this.keyElsewhere.push(where);
   }
-}
-
-function names(operation?: Operation): readonly Operation[] {
-  return operation ? [operation] : operationNames;
 }
 
 function bump<K>(map: Map<K, number>, key: K, by: number): number {

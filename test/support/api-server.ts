@@ -1,6 +1,6 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
-import type {AddressInfo, Socket} from 'node:net';
+import type {AddressInfo} from 'node:net';
 import {type CoreOptions, type Head, ServiceCore} from './api-core.ts';
 import type {Ledger} from './api-server-ledger.ts';
 import type {EarlyFault} from './api-server-reply.ts';
@@ -12,12 +12,8 @@ export type {Call} from './api-core.ts';
 export interface ApiServerOptions extends CoreOptions {
   /** Breaks requests off before they are read. */
   readonly early?: (head: Head) => EarlyFault | undefined;
-  /** Serve HTTPS with this certificate, or with a self-signed one for `localhost` and 127.0.0.1. */
-  readonly tls?: boolean | {readonly key: string; readonly cert: string};
-  /** How long the server keeps idle connections; 0, the default: for ever. */
-  readonly keepAliveMs?: number;
-  /** The port to listen at; by default a free one. */
-  readonly port?: number;
+  /** Serve HTTPS with a self-signed certificate for `localhost` and 127.0.0.1. */
+  readonly tls?: boolean;
 }
 
 export interface ApiServer extends AsyncDisposable {
@@ -32,19 +28,9 @@ export interface ApiServer extends AsyncDisposable {
   setKey(key: string): void;
   setLimit(limit: CoreOptions['limit']): void;
   setScript(script: CoreOptions['script']): void;
-  setEarly(early: ApiServerOptions['early']): void;
   setLatency(ms: number): void;
-  /** Closes the connections that wait for a next request. */
-  closeIdle(): void;
   /** Stops listening and breaks all connections. */
   close(): Promise<void>;
-}
-
-/** What the door adds to the service. */
-interface Door {
-  readonly core: ServiceCore;
-  readonly sockets: WeakMap<Socket, {readonly connection: number; requests: number}>;
-  early: ApiServerOptions['early'];
 }
 
 const MAX_REQUEST_BYTES = 2 ** 20;
@@ -52,19 +38,16 @@ const MAX_REQUEST_BYTES = 2 ** 20;
 /** The test service over HTTP: starts a server on a loopback port, which faults as scripted. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const core = new ServiceCore(options);
-  const door: Door = {core, sockets: new WeakMap(), early: options.early};
-  const tls = options.tls === true ? makeCertificate() : options.tls || undefined;
-  const listener = (req: IncomingMessage, res: ServerResponse) => onRequest(door, req, res);
+  const tls = options.tls === true ? makeCertificate() : undefined;
+  const listener = (req: IncomingMessage, res: ServerResponse) => onRequest(core, options.early, req, res);
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
-  server.keepAliveTimeout = options.keepAliveMs ?? 0;
+  server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.headersTimeout = 0;
-  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    door.sockets.set(socket, {connection: ++core.ledger.connections, requests: 0});
-  });
+  server.on(tls ? 'secureConnection' : 'connection', () => void core.ledger.connections++);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+    server.listen(0, '127.0.0.1', resolve);
   });
   const {port} = server.address() as AddressInfo;
   const close = async () => {
@@ -73,7 +56,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     await closed;
   };
   return {
-    url: `${tls ? 'https://localhost' : 'http://127.0.0.1'}:${port}${options.basePath ?? ''}`,
+    url: `${tls ? 'https://localhost' : 'http://127.0.0.1'}:${port}`,
     port,
     get ledger() {
       return core.ledger;
@@ -87,69 +70,48 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     setScript(script) {
       core.script = script;
     },
-    setEarly(early) {
-      door.early = early;
-    },
     setLatency(ms) {
       core.latencyMs = ms;
     },
-    closeIdle: () => server.closeIdleConnections(),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function onRequest(door: Door, req: IncomingMessage, res: ServerResponse): void {
-  const {ledger} = door.core;
+function onRequest(
+  core: ServiceCore,
+  early: ApiServerOptions['early'],
+  req: IncomingMessage,
+  res: ServerResponse,
+): void {
+  const {ledger} = core;
   ledger.arrived(performance.now());
   res.once('close', () => void ledger.inFlight--);
-  const head = readHead(door, req);
-  const fault = door.early?.(head);
+  const head = readHead(core, req);
+  const fault = early?.(head);
   if (fault?.when === 'head') {
-    ledger.unread++;
     end(req.socket, fault.ending);
     return;
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  let whole = false;
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (fault || size > MAX_REQUEST_BYTES) end(req.socket, fault?.ending ?? 'reset');
     else chunks.push(chunk);
   });
   req.once('end', () => {
-    whole = true;
-    if (fault) ledger.unread++;
-    else
-      onBody(
-        door.core,
-        head,
-        res,
-        chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString(),
-      );
-  });
-  req.once('close', () => {
-    if (!whole) ledger.unread++;
+    if (!fault) onBody(core, head, res, Buffer.concat(chunks).toString());
   });
 }
 
-function readHead({core, sockets}: Door, req: IncomingMessage): Head {
-  const {ledger, key} = core;
-  const socket = sockets.get(req.socket) ?? {connection: 0, requests: 0};
-  socket.requests++;
+function readHead({ledger, key}: ServiceCore, req: IncomingMessage): Head {
   const raw = req.rawHeaders;
   for (let i = 1; i < raw.length; i += 2)
     if (raw[i]?.includes(key)) ledger.leaked(`header ${raw[i - 1]?.toLowerCase()}`);
   const path = req.url ?? '/';
   if (path.includes(key)) ledger.leaked('url');
-  return {
-    request: ledger.requests,
-    path,
-    headers: req.headers,
-    connection: socket.connection,
-    onConnection: socket.requests,
-  };
+  return {request: ledger.requests, path, headers: req.headers};
 }
 
 function onBody(core: ServiceCore, head: Head, res: ServerResponse, text: string): void {

@@ -1,37 +1,27 @@
 import {generateKeyPairSync, randomBytes, sign} from 'node:crypto';
 import {isIPv4} from 'node:net';
 
-export interface CertificateOptions {
-  /** Host names and IPv4 addresses that the certificate is for. */
-  readonly hosts?: readonly string[];
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
-}
-
+/** Host names and IPv4 addresses that the certificate is for. */
+const HOSTS = ['localhost', '127.0.0.1'];
 const YEAR_MS = 365.25 * 24 * 3600 * 1000;
 
 /**
  * A fresh self-signed certificate and its key, as PEM, for TLS tests. Node can read X.509 but not write it, so the
  * few DER structures of RFC 5280 are written here; no private key needs to be kept in the repository.
  */
-export function makeCertificate(options: CertificateOptions = {}): {key: string; cert: string} {
+export function makeCertificate(): {key: string; cert: string} {
   const {privateKey, publicKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
-  const hosts = options.hosts ?? ['localhost', '127.0.0.1'];
   const now = Date.now();
   const body = der(
     SEQUENCE,
     der(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     ecdsaWithSha256,
-    nameOf(hosts[0] ?? 'localhost'),
-    der(
-      SEQUENCE,
-      time(options.notBefore ?? new Date(now - YEAR_MS)),
-      time(options.notAfter ?? new Date(now + YEAR_MS)),
-    ),
-    nameOf(hosts[0] ?? 'localhost'),
+    nameOf('localhost'),
+    der(SEQUENCE, time(new Date(now - YEAR_MS)), time(new Date(now + YEAR_MS))),
+    nameOf('localhost'),
     publicKey.export({type: 'spki', format: 'der'}),
-    der(0xa3, der(SEQUENCE, basicConstraints, altNames(hosts))),
+    der(0xa3, der(SEQUENCE, basicConstraints, altNames())),
   );
   const signature = sign('sha256', body, privateKey);
   const certificate = der(SEQUENCE, body, ecdsaWithSha256, bits(signature));
@@ -54,8 +44,8 @@ const basicConstraints = der(
 );
 
 /** 2.5.29.17: dNSName is [2], iPAddress is [7] */
-function altNames(hosts: readonly string[]): Buffer {
-  const names = hosts.map(host =>
+function altNames(): Buffer {
+  const names = HOSTS.map(host =>
     isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),
   );
   return der(SEQUENCE, oid('551d11'), octets(der(SEQUENCE, ...names)));
@@ -66,12 +56,17 @@ function nameOf(commonName: string): Buffer {
   return der(SEQUENCE, der(SET, der(SEQUENCE, oid('550403'), der(0x0c, Buffer.from(commonName)))));
 }
 
-/** UTCTime until 2049, GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
+/** UTCTime, which is for years until 2049 (RFC 5280, 4.1.2.5). */
 function time(date: Date): Buffer {
-  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
-  return date.getUTCFullYear() < 2050
-    ? der(0x17, Buffer.from(digits.slice(2)))
-    : der(0x18, Buffer.from(digits));
+  return der(
+    0x17,
+    Buffer.from(
+      date
+        .toISOString()
+        .replace(/[-:T]|\.\d+/g, '')
+        .slice(2),
+    ),
+  );
 }
 
 function oid(hex: string): Buffer {
