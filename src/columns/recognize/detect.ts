@@ -1,7 +1,7 @@
 import type {Row} from '../../input/row.ts';
 import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
-import {intelligenceNames, operations} from '../../operations/table.ts';
+import {type Intelligence, intelligenceNames, operations} from '../../operations/table.ts';
 import {chooseColumns} from './choose-columns.ts';
 import {type Column, fieldPaths, type HeaderLayout, listColumns} from './column.ts';
 import {type CountryChoices, chooseCountries, suggestCountryColumn} from './country-column.ts';
@@ -45,13 +45,13 @@ export function detectColumns(
       text: column.cell(row) ?? '',
       country: rowCountry(countryCell?.(row), known.fallback),
     }));
-    const some = detected.flatMap(name => guessColumn(name, column, cells, known.rules) ?? []);
-    return best(some)
-      .map(guess => withoutArea(guess, column, columns, sample))
-      .map(guess => ({
-        ...guess,
-        country: lacksCountry(guess) ? suggestCountryColumn(column, columns, sample) : undefined,
-      }));
+    const surest = surestOf(column, detected, name => guessColumn(name, column, cells, known.rules));
+    if (surest === undefined) return [];
+    const guess = withoutArea(surest, column, columns, sample);
+    return {
+      ...guess,
+      country: lacksCountry(guess) ? suggestCountryColumn(column, columns, sample) : undefined,
+    };
   });
   const others = chooseColumns(guesses, known.headless === true);
   const isPhone = others.some(({operation}) => operation === 'phone');
@@ -116,15 +116,21 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
 
 /**
  * The surest of a column's guesses. Among equally sure ones, prefers one without a reason to leave the column out
- * (`aside`), then one that the header supports. Empty without guesses.
+ * (`aside`), then one that the header supports. Once nothing can be surer, the cells are judged for no other kind: that
+ * takes most of a short run's time.
  */
-function best(some: readonly ColumnGuess[]): ColumnGuess[] {
-  return [...some]
-    .sort(
-      (a, b) =>
-        Number(b.confidence === 'sure') - Number(a.confidence === 'sure') ||
-        Number(a.aside !== undefined) - Number(b.aside !== undefined) ||
-        Number(a.header === 'silent') - Number(b.header === 'silent'),
-    )
-    .slice(0, 1);
+function surestOf(
+  {says}: Column,
+  names: readonly Intelligence[],
+  guessAs: (name: Intelligence) => ColumnGuess | undefined,
+): ColumnGuess | undefined {
+  const doubtsOf = ({confidence, aside, header}: ColumnGuess) =>
+    (confidence === 'sure' ? 0 : 4) + (aside === undefined ? 0 : 2) + (header === 'silent' ? 1 : 0);
+  let surest: ColumnGuess | undefined;
+  for (const name of names.toSorted((a, b) => Number(says.has(b)) - Number(says.has(a)))) {
+    const guess = guessAs(name);
+    if (guess && (surest === undefined || doubtsOf(guess) < doubtsOf(surest))) surest = guess;
+    if (surest && doubtsOf(surest) === 0) break;
+  }
+  return surest;
 }
