@@ -40,7 +40,8 @@ let compiled: Awaited<ReturnType<typeof compile>>;
 beforeAll(async () => {
   compiled = await compile(`nights-${process.pid}`, 'test/seams/night/kills.ts');
   const input = JSON.stringify(nights.map(({night}) => nightOf(night)));
-  const {stdout, stderr} = spawnSync(process.execPath, [play, compiled.file], {input, encoding: 'utf8'});
+  const args = [...process.execArgv, play, compiled.file];
+  const {stdout, stderr} = spawnSync(process.execPath, args, {input, encoding: 'utf8'});
   expect(stderr).toBe('');
   const played = JSON.parse(stdout) as {results: readonly string[]; killed: readonly Killed[]};
   told = new Map(nights.map(({name}, nth) => [name, played.results[nth] ?? '']));
