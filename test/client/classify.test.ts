@@ -1,9 +1,6 @@
-import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
-import {operationNames} from '../../src/operations/table.ts';
-import {samples} from '../support/samples.ts';
 
 const respond = (status: number, body: unknown, more: Partial<RawResponse> = {}): RawResponse => ({
   status,
@@ -185,39 +182,6 @@ describe('a response', () => {
     expect(({} as Record<string, unknown>).city).toBeUndefined();
   });
 });
-
-test('any body at any status is one of the kinds, and never a crash', () => {
-  const body = fc.oneof(
-    fc.string(),
-    fc.json(),
-    fc
-      .record({success: fc.anything(), data: fc.anything(), message: fc.anything()})
-      .map(each => stringify(each)),
-    fc.anything().map(data => stringify({success: true, data})),
-    fc.anything().map(verdict => stringify({success: true, verdict, user_id: verdict})),
-  );
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...operationNames),
-      fc.integer({min: 100, max: 999}),
-      body,
-      (name, status, text) => {
-        const attempt = classifyResponse(name, respond(status, text), {id: 'a'});
-        if (attempt.kind === 'answered') expect(status >= 200 && status < 300).toBe(true);
-        else if (attempt.kind !== 'unreadable') expect(attempt.code).toMatch(/^[\w.:-]{1,64}$/);
-      },
-    ),
-    {seed: 4, numRuns: samples(1_000)},
-  );
-});
-
-function stringify(value: unknown): string {
-  try {
-    return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each)) ?? '';
-  } catch {
-    return '';
-  }
-}
 
 describe('a code that repeats the value', () => {
   const codeOf = (sent: Record<string, string>, message: string) => {

@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {jsonMembers} from '../../src/input/records/ndjson-reader.ts';
-import {samples} from '../support/samples.ts';
 
 test.each([
   ['{}', ''],
@@ -16,18 +14,4 @@ test.each([
   ['{"__proto__":1,"constructor":{}}', '__proto__ 1|constructor {}'],
 ])('%s has %s', (text, members) => {
   expect([...jsonMembers(text)].map(member => member.join(' ')).join('|')).toBe(members);
-});
-
-test('the texts are those of the values that JSON.parse finds', () => {
-  const objects = fc.dictionary(fc.string({unit: 'grapheme'}), fc.jsonValue());
-  fc.assert(
-    fc.property(objects, fc.constantFrom(undefined, 1, '\t'), (object, indent) => {
-      const text = JSON.stringify(object, undefined, indent);
-      const parsed = JSON.parse(text) as Record<string, unknown>;
-      const members = jsonMembers(text);
-      expect([...members.keys()].sort()).toEqual(Object.keys(parsed).sort());
-      for (const [name, value] of members) expect(JSON.parse(value)).toEqual(parsed[name]);
-    }),
-    {seed: 7, numRuns: samples(500)},
-  );
 });

@@ -119,9 +119,11 @@ function expectMembers(text: string): void {
 function classified(bytes: Buffer): void {
   const redact = createRedactor(KEY);
   for (const operation of operationNames)
-    for (const status of [200, 401, 503]) {
+    for (const status of [199, 200, 300, 401, 422, 503, 999]) {
       const response = {status, body: bytes.toString(), latencyMs: 1, pace: {limits: {}}};
-      classifyResponse(operation, response, {}, redact);
+      const attempt = classifyResponse(operation, response, {id: 'a'}, redact);
+      if (attempt.kind === 'answered') expect(status).toBe(200);
+      else if (attempt.kind !== 'unreadable') expect(attempt.code).toMatch(/^[\w.:-]{1,64}$/);
     }
 }
 

@@ -3,23 +3,20 @@ import {Accounts} from '../../src/service/verdict/accounts.ts';
 import {describeDevice} from '../../src/service/verdict/user-facts.ts';
 import type {UserSession} from '../../src/service/verdict/user-session.ts';
 
-const chrome =
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
-const iphone =
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1';
-
 describe('a device', () => {
   const device = (user_agent: string | undefined) =>
     describeDevice({token: 't', ip: '9.9.9.9', ...(user_agent !== undefined && {user_agent})} as UserSession);
 
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0';
+  const nt = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit}`;
+  const safari = 'Mobile/15E148 Safari/604.1';
 
   const ios = (version: string) =>
     `Mozilla/5.0 (iPhone; CPU iPhone OS ${version} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)`;
 
   it.each([
-    [chrome, {browser: 'Chrome 126', os: 'Windows', is_mobile: false}],
-    [iphone, {browser: 'Safari 17', os: 'iOS 17.4', is_mobile: true}],
+    [`${nt} Safari/537.36`, {browser: 'Chrome 126', os: 'Windows', is_mobile: false}],
+    [`${ios('17_4')} Version/17.4 ${safari}`, {browser: 'Safari 17', os: 'iOS 17.4', is_mobile: true}],
     ['Mozilla/5.0 (Windows NT 6.1; rv:115.0) Gecko/20100101 Firefox/115.0', {os: 'Windows 7'}],
     [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webkit} Safari/537.36`, {os: 'macOS'}],
     ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:127.0) Gecko/20100101 Firefox/127.0', {os: 'macOS'}],
@@ -27,10 +24,7 @@ describe('a device', () => {
     [`Mozilla/5.0 (Linux; Android 10; K) ${webkit} Mobile Safari/537.36`, {os: 'Android', is_mobile: true}],
     [`Mozilla/5.0 (Linux; Android 10; Pixel 3) ${webkit} Mobile Safari/537.36`, {os: 'Android 10'}],
     [`Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${webkit} Safari/537.36`, {os: 'Chrome OS', is_mobile: false}],
-    [
-      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
-      {browser: 'Safari 26', os: 'iOS', is_mobile: true},
-    ],
+    [`${ios('18_6')} Version/26.0 ${safari}`, {browser: 'Safari 26', os: 'iOS', is_mobile: true}],
     [`${ios('18_7')} FxiOS/148.1 Mobile/15E148 Safari/604.1`, {browser: 'Firefox 148', os: 'iOS'}],
     [`${ios('18_7_0')} Version/26.0 EdgiOS/142.0 Mobile/15E148 Safari/604.1`, {os: 'iOS'}],
     [`${ios('18_6')} Mobile/15E148 Instagram 320.0 (iPhone14,5; iOS 26_0)`, {os: 'iOS'}],
