@@ -7,7 +7,7 @@ import {ChunkQueue, type CollectedAttempt} from './chunk-queue.ts';
 import {createSeal, type Seal} from './encryption.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
-import {CHUNK_VALUES, type ChunkReply, chooseChunkSize} from './protocol.ts';
+import {CHUNK_VALUES, type ChunkReply, chooseChunkSize, type RunReport} from './protocol.ts';
 import {
   connectRedis,
   disconnect,
@@ -17,7 +17,7 @@ import {
   waitForClosing,
   writeRefusedError,
 } from './redis.ts';
-import {enterRoster, type Member, type Membership, protocolOf} from './roster.ts';
+import {enterRoster, type Membership, protocolOf} from './roster.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;
@@ -40,19 +40,6 @@ export interface FleetOptions {
   readonly date: () => number;
   readonly warn: (sentence: Said) => void;
 }
-
-/** A run's current state, which the fleet's other members can read. */
-export interface RunReport {
-  readonly job: string | undefined;
-  readonly rows: number;
-  readonly calls: number;
-  readonly spent: number;
-  readonly maybeSpent: number;
-  readonly limit: number | null;
-}
-
-export type RunMember = Member &
-  RunReport & {readonly runId: string; readonly out: number; readonly rate: string};
 
 /** Events that the fleet reports to the run. */
 export interface FleetEvents {

@@ -1,8 +1,7 @@
 import type {Redis} from 'ioredis';
 import type {Pause, StopReason} from '../lookup/call.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {listMembers} from './roster.ts';
-import type {WorkerMember} from './worker/worker.ts';
+import {listMembers, type WorkerMember} from './roster.ts';
 
 const LOOK_MS = 1_000;
 /** Milliseconds of silence after which Redis counts as away. */

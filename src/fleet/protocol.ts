@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import type {TimedAttempt} from '../client/attempt.ts';
+import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 import type {RedisLife} from './redis.ts';
@@ -140,4 +140,25 @@ export class FleetLimits {
     const [closedMs = 0, inMs = 0] = (await this.#redis.eval(TAKE_LEASE, 2, ...keys, minTimeMs)) as number[];
     return {closedMs, inMs};
   }
+}
+
+/** A run's current state, which the fleet's other members can read. */
+export interface RunReport {
+  readonly job: string | undefined;
+  readonly rows: number;
+  readonly calls: number;
+  readonly spent: number;
+  readonly maybeSpent: number;
+  readonly limit: number | null;
+}
+
+/** Counts of a worker's work until now. */
+export interface WorkerReport {
+  readonly concurrency: number;
+  readonly inFlight: number;
+  readonly chunks: number;
+  /** Milliseconds by which this machine's clock is ahead of Redis's. Answers are dated by this machine's clock. */
+  readonly clockAheadMs: number;
+  /** Calls by kind of attempt. */
+  readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }

@@ -5,8 +5,16 @@ import {UsageError} from '../errors.ts';
 import {packageVersion} from '../operations/package-files.ts';
 import {type Said, say, set} from '../sentence.ts';
 import type {Seal} from './encryption.ts';
-import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION} from './protocol.ts';
-import {replyReason} from './redis.ts';
+import {
+  FleetLimits,
+  KEY_EXPIRY_MS,
+  KEY_PREFIX,
+  PROTOCOL_VERSION,
+  QUEUE_NAME,
+  type RunReport,
+  type WorkerReport,
+} from './protocol.ts';
+import {connectRedis, disconnect, loadPackages, replyReason} from './redis.ts';
 
 /** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */
 const BEAT_MS = 2_000;
@@ -21,6 +29,11 @@ export interface Member {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
+
+export type RunMember = Member &
+  RunReport & {readonly runId: string; readonly out: number; readonly rate: string};
+
+export type WorkerMember = Member & WorkerReport;
 
 /** Facts on which all present members must agree; undefined for what does not concern a member. */
 export interface Agreement {
@@ -180,7 +193,7 @@ export async function listMembers<T extends Member>(redis: Redis, kind: Entry['k
 }
 
 /** The members of a kind, without what only members compare. */
-export function membersOf<T extends Member>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
+function membersOf<T extends Member>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
   return entries
     .filter(({kind}) => kind === wanted)
     .map(({kind: _, agreed: __, proof: ___, ...member}) => member as unknown as T);
@@ -223,4 +236,43 @@ const ROSTER = `${KEY_PREFIX}:members`;
 
 function memberKey(id: string): string {
   return `${KEY_PREFIX}:member:${id}`;
+}
+
+export interface FleetStatus {
+  /** Protocol and endpoint of the fleet; undefined if it has no members. */
+  readonly protocol: string | undefined;
+  readonly workers: readonly WorkerMember[];
+  readonly runs: readonly RunMember[];
+  readonly chunks: {readonly waiting: number; readonly active: number};
+  /** Milliseconds until calls continue, because the service asked to slow down; otherwise 0. */
+  readonly closedMs: number;
+}
+
+/** @throws as {@link loadPackages} and {@link connectRedis}. */
+export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
+  const packages = await loadPackages();
+  const redis = await connectRedis(redisUrl, packages);
+  const queue = new packages.bullmq.Queue(QUEUE_NAME, {
+    connection: redis,
+    prefix: KEY_PREFIX,
+    skipMetasUpdate: true,
+  });
+  try {
+    const [entries, counts, closedMs] = await Promise.all([
+      listEntries(redis),
+      queue.getJobCounts('waiting', 'active'),
+      new FleetLimits(redis).closedMs(),
+    ]);
+    const {waiting = 0, active = 0} = counts;
+    return {
+      protocol: entries[0]?.agreed.protocol,
+      workers: membersOf<WorkerMember>(entries, 'worker'),
+      runs: membersOf<RunMember>(entries, 'run'),
+      chunks: {waiting, active},
+      closedMs,
+    };
+  } finally {
+    await queue.close();
+    await disconnect(redis);
+  }
 }

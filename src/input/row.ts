@@ -76,13 +76,10 @@ export type RejectReason =
   | 'invalid_json'
   | 'not_an_object';
 
-export interface FilePlace extends RecordPlace {
-  readonly file: string;
-}
-
 /** A record that can't be read: its place, its text, and the reason. */
-export interface Reject extends FilePlace {
+export interface Reject extends RecordPlace {
   readonly type: 'reject';
+  readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
   /** The record's text, cut at 64 KiB. U+FFFD replaces bytes that are not UTF-8. */

@@ -8,7 +8,6 @@ import {resolveUntil} from '../job/settings/time-limit.ts';
 import {formatDuration} from '../report/format.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {countAsked, countFailures, hasAnswers} from './counts/counters.ts';
-import {GRACE_MS, startDeadline} from './deadline.ts';
 import {summarizeSession} from './end/build-summary.ts';
 import {finishSession, reportFailure} from './end/finish.ts';
 import {type SendStartPing, withHealthCheck} from './end/health-check.ts';
@@ -20,7 +19,15 @@ import {createPauseLogger, logEnd, logStart, logStop, logTrouble} from './log.ts
 import {turnOffUnusableSettings} from './open/answer-store.ts';
 import {Admission} from './rows/admission.ts';
 import {limitRows} from './rows/first-pass.ts';
-import {flushAnswersToStore, openSession, reopenInput, type Session, sampleTimeline} from './session.ts';
+import {
+  flushAnswersToStore,
+  GRACE_MS,
+  openSession,
+  reopenInput,
+  type Session,
+  sampleTimeline,
+  startDeadline,
+} from './session.ts';
 import {finishCompletedRun} from './state/completed-run.ts';
 import {closeRunDirectory, openRunDirectory, peekState, type RunDirectory} from './state/run-directory.ts';
 import {findStopError, Stopper, stopForError, stopForLimit, stopForRefusals} from './stop.ts';

@@ -27,7 +27,7 @@ import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginOrResumeRun, type RunIdentity} from './state/begin-or-resume.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
-import type {RunContext, Stopper} from './stop.ts';
+import {describePublishedInstead, type RunContext, type Stopper, stopForDeadline} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */
 export interface Session extends RunContext {
@@ -235,4 +235,36 @@ export async function flushAnswersToStore({asking: {ledger, store}}: Session): P
 function createSteadyClock(startMs: number, elapsed: () => number = () => performance.now()): () => number {
   const origin = startMs - elapsed();
   return () => origin + elapsed();
+}
+
+/** Milliseconds that calls in flight get when a run ends. Container platforms kill a process after 10 s. */
+export const GRACE_MS = 5_000;
+
+/** Longest delay of a Node.js timer: about 25 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Stops the run at the job's time limit. If the job publishes its output at that limit, ends only the calls: the
+ * run then writes its rows. Returns a function that cancels the timer.
+ */
+export function startDeadline(session: Session): () => void {
+  const {job, clock, stopper} = session;
+  const {untilMs} = job;
+  if (untilMs === undefined) return () => {};
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = untilMs - clock();
+    if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
+    else if (job.settings.publishOn.includes('deadline')) timer = closeAt(session);
+    else stopper.stop(stopForDeadline(job));
+  };
+  look();
+  return () => clearTimeout(timer);
+}
+
+/** Sends no more calls. After {@link GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
+function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
+  io.warn(describePublishedInstead(stopForDeadline(job)));
+  gate.close('deadline');
+  return setTimeout(() => connection.client.close(), GRACE_MS);
 }

@@ -12,12 +12,12 @@ import {
 import {publicUrl} from '../../src/fleet/redis.ts';
 import {
   enterRoster,
+  fleetStatus,
   listMembers,
   type Member,
   type MemberOptions,
   protocolOf,
 } from '../../src/fleet/roster.ts';
-import {fleetStatus} from '../../src/fleet/status.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';

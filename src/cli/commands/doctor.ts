@@ -4,7 +4,7 @@ import {findLockHolder} from '../../disk/lock.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
-import {fleetStatus} from '../../fleet/status.ts';
+import {fleetStatus} from '../../fleet/roster.ts';
 import {keyVariable} from '../../job/api-key.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
 import {checkSettings, readJobFile} from '../../job/parse.ts';

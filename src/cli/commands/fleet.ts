@@ -2,7 +2,7 @@ import {type CallOptions, type Client, openClient} from '../../client/client.ts'
 import {exitCodes, UsageError} from '../../errors.ts';
 import {sealingSecret} from '../../fleet/encryption.ts';
 import {publicUrl} from '../../fleet/redis.ts';
-import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
+import {type FleetStatus, fleetStatus} from '../../fleet/roster.ts';
 import {parseAddress, serveMetrics} from '../../fleet/worker/metrics.ts';
 import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';

@@ -127,20 +127,13 @@ function badTable({rows, levels, reasons}: BadRows): string {
   return [title, '', first, ...byLevel, '', ...rest.slice(levels.length)].join('\n');
 }
 
-/** Rejected rows as a list that can be run again. */
-export interface RejectedList {
-  /** The list in bytes, since some rows are rejected because they are not valid text. */
-  readonly bytes: Buffer;
-  /** Number of rows left out: they were too long to be kept whole. */
-  readonly cut: number;
-}
-
 /**
- * Reads rejected rows from their file, and puts their old header above them, so that the user can fix and run them.
+ * Reads rejected rows from their file, and puts their old header above them, so that the user can fix and run them. In
+ * bytes, since some rows are not valid text. `cut`: number of rows left out, since they were too long to be kept whole.
  *
  * @throws {UsageError}
  */
-export async function rejectedList(path: string): Promise<RejectedList> {
+export async function rejectedList(path: string): Promise<{readonly bytes: Buffer; readonly cut: number}> {
   const lines = await readLines(path);
   const [first] = lines;
   if (typeof first?.header !== 'string') {

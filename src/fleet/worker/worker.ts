@@ -14,6 +14,7 @@ import {
   QUEUE_NAME,
   type SealedChunk,
   sealPurposes,
+  type WorkerReport,
 } from '../protocol.ts';
 import {
   clockAheadMs,
@@ -25,7 +26,7 @@ import {
   waitForClosing,
   writeRefusedError,
 } from '../redis.ts';
-import {enterRoster, type Member, type Membership, protocolOf} from '../roster.ts';
+import {enterRoster, type Membership, protocolOf} from '../roster.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
@@ -44,17 +45,6 @@ export interface WorkerOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
-/** Counts of a worker's work until now. */
-export interface WorkerReport {
-  readonly concurrency: number;
-  readonly inFlight: number;
-  readonly chunks: number;
-  /** Milliseconds by which this machine's clock is ahead of Redis's. Answers are dated by this machine's clock. */
-  readonly clockAheadMs: number;
-  /** Calls by kind of attempt. */
-  readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
-}
-
 /** The state of a worker's fleet. */
 export interface FleetView {
   /** Milliseconds until the fleet sends calls again, if the service throttled; otherwise 0. */
@@ -62,8 +52,6 @@ export interface FleetView {
   /** Chunks that no worker has taken yet. */
   readonly waiting: number;
 }
-
-export type WorkerMember = Member & WorkerReport;
 
 /**
  * Number of values that a worker takes for each call that it can have in flight. Above 1, so that no call waits
