@@ -89,14 +89,17 @@ const MOST_LINKS = 40;
  * @throws the system's error if the system can't follow a part of the path.
  */
 export function realPath(path: string, links = MOST_LINKS): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (links === 0 || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  // A short run asks for many files that do not exist yet: an exception for each would take a part of its time.
+  if (lstatSync(path, {throwIfNoEntry: false}) !== undefined) {
+    try {
+      return realpathSync.native(path);
+    } catch (error) {
+      if (links === 0 || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const target = linkTarget(path);
+    if (target !== undefined)
+      return realPath(isAbsolute(target) ? target : `${dirname(path)}/${target}`, links - 1);
   }
-  const target = linkTarget(path);
-  if (target !== undefined)
-    return realPath(isAbsolute(target) ? target : `${dirname(path)}/${target}`, links - 1);
   const parent = dirname(path);
   return parent === path ? resolve(path) : join(realPath(parent, links), basename(path));
 }
@@ -140,7 +143,7 @@ export function isSharedDirectory({mode}: Stats): boolean {
 
 function linkTarget(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }

@@ -5,7 +5,6 @@ import {expect, test} from 'vitest';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
-import {openTerminal} from '../support/terminal.ts';
 
 type Stdio = 'ignore' | 'pipe' | number;
 
@@ -67,14 +66,15 @@ test('rows to stdout: the files beside are those of this run, also after one who
 
 test('rows at a terminal steer it no more than messages do', async () => {
   using sandbox = createSandbox({'list.csv': 'ip,note\n192.0.2.1,a\u001b]0;pwned\u0007b\u009b2Jc\n'});
-  const command = `${process.execPath} ${bin} run list.csv --ip ip --endpoint embedded -o -`;
-  const terminal = openTerminal(command, {
-    cwd: sandbox.directory,
-    env: {PATH: process.env.PATH ?? '', HOME: sandbox.home},
+  const {isTTY} = process.stdout;
+  process.stdout.isTTY = true;
+  const ended = runHere(sandbox, 'run list.csv --ip ip --endpoint embedded -o -', {isTerminal: true});
+  const {code, stdout} = await ended.finally(() => {
+    process.stdout.isTTY = isTTY;
   });
-  expect(await terminal.ended).toBe(0);
-  expect(terminal.written).toContain('192.0.2.1,abc,');
-  expect(terminal.written).not.toMatch(/pwned|\u009b/);
+  expect(code).toBe(0);
+  expect(stdout).toContain('192.0.2.1,abc,');
+  expect(stdout).not.toMatch(/pwned|\u009b/);
 });
 
 test('in GitHub Actions rows on stdout command nothing, and the annotation after them is obeyed', async () => {

@@ -1,28 +1,29 @@
 import {dirname} from 'node:path';
-import {expect, test} from 'vitest';
+import {beforeAll, expect, test} from 'vitest';
 import {openArena} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
 
-const ROWS = 40;
+const ROWS = 12;
 
-/** The system calls of a run over so many rows, which ends well. */
-async function traced(rows: number, calls: string, more: readonly string[]): Promise<string[]> {
+/** The system calls of a run with a limit, which ends well. */
+let lines: readonly string[] = [];
+beforeAll(async () => {
+  if (lacks('strace')) return;
   await using arena = await openArena();
   const {sandbox, env} = arena;
-  sandbox.write('list.csv', ips(rows));
-  const {node, log} = tracedNode(sandbox, calls);
-  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', ...more];
+  sandbox.write('list.csv', ips(ROWS));
+  const {node, log} = tracedNode(sandbox, 'mkdir,openat,pwrite64,fsync,fdatasync,writev');
+  const flags = '--concurrency 4 --rate unlimited --max-credits 100 --state deep/er/state'.split(' ');
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', ...flags];
   expect((await sandbox.run(args, {env, node})).code).toBe(0);
-  return log();
-}
+  lines = log();
+});
 
 test.skipIf(lacks('strace'))(
   'where there is a limit, a call leaves once the disk has its reservation: a power cut forgets no credit',
-  async () => {
-    const more = '--concurrency 4 --rate unlimited --max-credits 100'.split(' ');
-    const lines = await traced(ROWS, 'openat,pwrite64,fsync,fdatasync,writev', more);
+  () => {
     const opened = lines.find(line => line.includes('ledger.db-wal"') && line.includes('openat('));
     const file = /= (\d+)$/.exec(opened ?? '')?.[1];
     let isSynced = true;
@@ -40,8 +41,7 @@ test.skipIf(lacks('strace'))(
 
 test.skipIf(lacks('strace'))(
   'before a call leaves, the directories of the run’s state outlive a power cut',
-  async () => {
-    const lines = await traced(1, 'mkdir,openat,fsync,writev', ['--state', 'deep/er/state']);
+  () => {
     const sent = lines.findIndex(line => line.includes('"POST '));
     const unsynced = new Set<string>();
     const opened = new Map<string, string>();
