@@ -27,6 +27,17 @@ const run = (output: string, rules: string, flags = '') =>
   );
 const score = (line: string) => runHere(box, `score ${line}`);
 
+/** Scores a list run without rules again by some: byte for byte what a run by those writes. */
+async function scoredLater(list: string, kind: string, rules: string) {
+  box.write('later.yaml', `rules:\n${rules}`);
+  await enrich(`${list} -o out.${kind}`);
+  await enrich(`${list} -o expected.${kind} --score later.yaml`);
+  const {code, stdout} = await score(`out.${kind} --rules later.yaml -o again.${kind} --json`);
+  const again = box.read(`again.${kind}`);
+  expect([code, again]).toEqual([0, box.read(`expected.${kind}`)]);
+  return {again, came: JSON.parse(stdout).reasons.came};
+}
+
 test.each([
   ['csv', ['default', 'none'], ''],
   ['ndjson', ['default', 'none'], ''],
@@ -57,17 +68,9 @@ test.each(['', '--flatten'])(
     const own =
       '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50},"mail":"a@mailinator.com"';
     box.write('own.ndjson', `{"id":1,${own}}\n`);
-    box.write(
-      'more.yaml',
-      'rules:\n  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n',
-    );
-    const list = `own.ndjson --email mail ${flags}`;
-    await enrich(`${list} -o out.ndjson`);
-    await enrich(`${list} -o expected.ndjson --score more.yaml`);
-    expect((await score('out.ndjson --rules more.yaml -o again.ndjson')).code).toBe(0);
-    expect(box.read('again.ndjson')).toContain(`{"id":1,${own},`);
-    expect(box.read('again.ndjson')).toBe(box.read('expected.ndjson'));
-    expect(box.read('again.ndjson')).toContain('throwaway');
+    const rules = '  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n';
+    const {again, came} = await scoredLater(`own.ndjson --email mail ${flags}`, 'ndjson', rules);
+    expect([again, came]).toEqual([expect.stringContaining(`{"id":1,${own},`), {throwaway: 1}]);
   },
 );
 
@@ -159,16 +162,11 @@ test.each(['csv', 'ndjson', 'ndjson --flatten'])(
   async written => {
     const [kind, flags = ''] = written.split(' ');
     box.write('two.csv', 'signup_ip,last_ip\n192.0.2.1,8.8.8.8\n8.8.8.8,192.0.2.1\n');
-    box.write(
-      'two.yaml',
-      'rules:\n  - {when: signup_ip.is_bogon, add: 5, reason: first}\n  - {when: last_ip.is_bogon, add: 7, reason: last}\n',
-    );
-    const list = `two.csv --ip signup_ip --ip last_ip ${flags}`;
-    await enrich(`${list} -o out.${kind}`);
-    await enrich(`${list} -o expected.${kind} --score two.yaml`);
-    const {stdout} = await score(`out.${kind} --rules two.yaml -o again.${kind} --json`);
-    expect(JSON.parse(stdout).reasons.came).toEqual({first: 1, last: 1});
-    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+    const rule = (when: string, reason: string) =>
+      `  - {when: ${when}.is_bogon, add: 5, reason: ${reason}}\n`;
+    const rules = rule('signup_ip', 'first') + rule('last_ip', 'last');
+    const {came} = await scoredLater(`two.csv --ip signup_ip --ip last_ip ${flags}`, String(kind), rules);
+    expect(came).toEqual({first: 1, last: 1});
   },
 );
 
@@ -176,13 +174,9 @@ test.each(['csv', 'ndjson --flatten'])(
   'a %s with some of the columns has the same ones when it is scored again',
   async written => {
     const [kind, flags = ''] = written.split(' ');
-    box.write('some.yaml', 'rules:\n  - {when: ip.country == "US", add: 5, reason: us}\n');
     const list = `in.csv --ip ip --fields ip.country,risk.missing ${flags}`;
-    await enrich(`${list} -o out.${kind}`);
-    await enrich(`${list} -o expected.${kind} --score some.yaml`);
-    await score(`out.${kind} --rules some.yaml -o again.${kind}`);
-    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
-    expect(box.read(`again.${kind}`)).not.toContain('risk_points');
+    const rules = '  - {when: ip.country == "US", add: 5, reason: us}\n';
+    expect((await scoredLater(list, String(kind), rules)).again).not.toContain('risk_points');
   },
 );
 
