@@ -1,12 +1,13 @@
 import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {UsageError} from '../../src/errors.ts';
 import {checkSettings, createSettingLocator, readJobFile} from '../../src/job/parse.ts';
 import {rejectionAgeMs} from '../../src/job/setting-types.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {parseYaml} from '../../src/job/yaml.ts';
 import {newDirectory} from '../support/new-directory.ts';
+import {casesOf, complaintOf} from '../support/told.ts';
 
 const within = newDirectory();
 
@@ -15,15 +16,8 @@ function fromFile(text: string, flags = {}) {
   return checkSettings(readJobFile(within('job.yaml')), flags);
 }
 
-function complaintOf(work: () => unknown): string {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof UsageError) return error.message.replaceAll(within('job.yaml'), 'job.yaml');
-    throw error;
-  }
-  return 'no complaint';
-}
+const complaintOfFile = (text: string) =>
+  complaintOf(() => fromFile(text)).replaceAll(within('job.yaml'), 'job.yaml');
 
 function refused(code: string) {
   return expect.objectContaining({code});
@@ -116,94 +110,10 @@ const yamlBomb = [...'abcdefghi']
   )
   .replace('*, '.repeat(9), 'lol');
 
-/** A wrong value of every setting, as a flag gives it or as a job file does. */
-const wrong: readonly (readonly [string, unknown])[] = [
-  ['endpoint', 'example'],
-  ['ip', 5],
-  ['phone', 5],
-  ['email', 5],
-  ['verdict', 5],
-  ['verdict', 'token=t,user=u'],
-  ['verdict', 'action=a'],
-  ['country', 5],
-  ['default_country', 'Germanny'],
-  ['fields', 5],
-  ['header', 'maybe'],
-  ['input_format', 'xml'],
-  ['output_format', 'xml'],
-  ['delimiter', ';;'],
-  ['delimiter', '"'],
-  ['delimiter', '\n'],
-  ['flatten', 'maybe'],
-  ['encoding', 'latin'],
-  ['skip_lines', '0'],
-  ['pad_short_rows', 'maybe'],
-  ['ip_from_list', 'second'],
-  ['empty', 5],
-  ['escape_formulas', 'some'],
-  ['rate', 'fast'],
-  ['rate', '0/s'],
-  ['rate', 'ipp=5/s'],
-  ['rate', '0.001/h'],
-  ['rate', 'ip=99999999999/s'],
-  ['timeout', '0s'],
-  ['timeout', '30d'],
-  ['max_outage', '31d'],
-  ['until', '0s'],
-  ['max_age', 'ip=99999d'],
-  ['concurrency', '10001'],
-  ['max_credits', '1e30'],
-  ['concurrency', '0'],
-  ['fleet', 'localhost:6379'],
-  ['timeout', '30'],
-  ['resends', '-1'],
-  ['max_outage', 'long'],
-  ['cost', '-1'],
-  ['cost', ''],
-  ['cost', '0x10'],
-  ['cost', 'ip=1,rejected=no'],
-  ['cost', 'ipp=1'],
-  ['max_credits', '1.5'],
-  ['max_credits', ''],
-  ['max_credits', '0x10'],
-  ['max_credits', '0b11'],
-  ['publish_on', 5],
-  ['until', '5'],
-  ['until', '24:00'],
-  ['until', '06:00 Mars/Base'],
-  ['max_errors', '-1'],
-  ['max_errors', '101%'],
-  ['max_rejects', 'few'],
-  ['store', 5],
-  ['max_age', '5'],
-  ['stale', 'old'],
-  ['offline', 'maybe'],
-  ['account', 'a b'],
-  ['state', 5],
-  ['restart', 'maybe'],
-  ['require_store', 'maybe'],
-  ['force', 'maybe'],
-  ['summary', 5],
-  ['date', 'yesterday'],
-  ['rejects', 5],
-  ['where', 5],
-  ['limit', '0'],
-  ['fail_if', 5],
-  ['score', 5],
-  ['report', 'report.pdf'],
-  ['metrics', 5],
-  ['metrics', 'https://push.example.com'],
-  ['ping_url', 'ftp://example.com'],
-  ['drift', 'fail'],
-  ['drift', '1000%'],
-  ['drift', 'fail10%'],
-  ['log', 5],
-  ['log', 'json,text'],
-  ['quiet', 'maybe'],
-];
-
-/** The messages of all mistakes here, for the snapshot. */
-const complaints: string[] = [];
+/** Wrong values of every setting, as a flag gives them or as a job file does; lines of job files; and whole ones. */
+const [values = [], lines = [], wholes = []] = casesOf(join(import.meta.dirname, 'complaints.txt'));
+/** What is said of each part of them, for the file. */
+const complaints: readonly string[][] = [[], [], []];
 
 describe('impossible values', () => {
   test.each([
@@ -216,69 +126,36 @@ describe('impossible values', () => {
     expect(said).not.toContain(String(value));
   });
 
-  test.each(wrong)('%s: %j names the flag, or file, line and key', (name, value) => {
+  test.each(values)('%s: the complaint names the flag, or file, line and key', given => {
+    const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(given) ?? [];
     const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const [flag, said] = [`--${name.replaceAll('_', '-')}: `, `job.yaml:3: ${name}: `];
-    const ofFlag = complaintOf(() => checkSettings(undefined, {[camel]: value}));
-    const ofFile = complaintOf(() => fromFile(`input: a.csv\n\n${name}: ${JSON.stringify(value)}\n`));
+    const ofFlag = complaintOf(() => checkSettings(undefined, {[camel]: JSON.parse(value)}));
+    const ofFile = complaintOfFile(`input: a.csv\n\n${given}\n`);
     expect([ofFlag.startsWith(flag), ofFile.startsWith(said)], ofFile).toEqual([true, true]);
     expect(ofFlag.slice(flag.length)).toBe(ofFile.slice(said.length));
-    complaints.push(`${name}: ${JSON.stringify(value)} => ${ofFlag.slice(flag.length)}`);
+    complaints[0]?.push(`${given} => ${ofFlag.slice(flag.length)}`);
   });
 
   test('every setting has such a case', () => {
-    const cases = new Set(wrong.map(([name]) => name));
     const names = describeSettings().map(({name}) =>
       name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
     );
-    expect(names.filter(name => !cases.has(name))).toEqual([]);
+    expect(names.filter(name => !values.some(given => given.startsWith(`${name}: `)))).toEqual([]);
   });
 
-  test.each([
-    'max_credit: 5',
-    'max-credit: 5',
-    'emial: x',
-    'colour: red',
-    'cost: {ipp: 1}',
-    'cost: {rejected: no}',
-    'verdict: {tokn: a}',
-    'publish_on: [never]',
-    'ip: {colum: a}',
-    'ip: [a, {column: b, prefx: c}]',
-    'ip: [a, 5]',
-    'rate: {ipp: 5/s}',
-    'rate: {ip: fast}',
-    'rate: [5]',
-    'timeout: [5]',
-    'endpoint: {base_url: https://api.example.com}',
-    'ip: [{column: 5}]',
-    'name: a b',
-    'output: [a]',
-    'max_credits: five',
-    'rate: 20',
-    'offline: maybe',
-    'cost: {ip: dear}',
-  ])('job file %j names the line and the key', line => {
-    const said = complaintOf(() => fromFile(`input: a.csv\n# note\n${line}\n`));
+  test.each(lines)('job file "%s" names the line and the key', line => {
+    const said = complaintOfFile(`input: a.csv\n# note\n${line}\n`);
     expect(said).toMatch(
       new RegExp(`^job\\.yaml:3: ${/^\w+(?:-\w+)*/.exec(line)?.[0].replaceAll('-', '.')}`),
     );
-    complaints.push(`${line} => ${said.replace('job.yaml:3: ', '')}`);
+    complaints[1]?.push(`${line} => ${said.replace('job.yaml:3: ', '')}`);
   });
 
-  test.each([
-    'a: 1\nb: [1\n',
-    'rate: 5/s\nrate: 6/s\n',
-    '- a\n',
-    '',
-    'score:\n  rules:\n    - {when: !phone.is_valid, add: 30}\n',
-    'score:\n  rules:\n    - {when: row["a b"] == "x", add: 30}\n',
-    'score:\n  rules:\n    - {when: has(ip.city) ? true : false, add: 30}\n',
-    'name: !nightly list\n',
-  ])('no YAML mapping: %j', text => {
-    const said = complaintOf(() => fromFile(text));
+  test.each(wholes)('no YAML mapping: %s', text => {
+    const said = complaintOfFile(JSON.parse(text));
     expect(said).toMatch(/^job\.yaml:(?:[123]:)? /);
-    complaints.push(`${JSON.stringify(text)} => ${said}`);
+    complaints[2]?.push(`${text} => ${said}`);
   });
 
   test('a job file that is missing, or is a directory', () => {
@@ -287,7 +164,8 @@ describe('impossible values', () => {
   });
 
   test('what is said of each mistake (-u writes it)', async () => {
-    await expect(`${complaints.join('\n')}\n`).toMatchFileSnapshot('complaints.txt');
+    const parts = complaints.map(part => `${part.join('\n')}\n`);
+    await expect(parts.join('\n')).toMatchFileSnapshot('complaints.txt');
   });
 });
 
@@ -339,7 +217,7 @@ test.each([
   ],
   ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*alias/],
 ])('a job file with %s is a usage error', (_, text, expected) => {
-  expect(complaintOf(() => fromFile(text)).slice(0, 200)).toMatch(expected);
+  expect(complaintOfFile(text).slice(0, 200)).toMatch(expected);
 });
 test.each(['0.0005', 0.1234, '1e300', '-1', 'ip=0.33333'])(
   'a cost of %j can not be counted exactly',

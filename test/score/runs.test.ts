@@ -1,4 +1,6 @@
+import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {parse} from 'yaml';
 import {BulkEnrichError} from '../../src/errors.ts';
 import type {JobInput} from '../../src/library/job-input.ts';
 import {runJob} from '../../src/library/run-job.ts';
@@ -7,6 +9,7 @@ import {reply} from '../support/api-server-reply.ts';
 import type {Sandbox} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
+import {casesOf} from '../support/told.ts';
 
 const TOR = '192.0.2.66';
 const CLEAN = '192.0.2.1';
@@ -65,9 +68,6 @@ async function run(given: JobInput): Promise<{code: number; errorCode?: string; 
     return {code: error.exitCode, errorCode: error.code, text: error.message};
   }
 }
-
-/** What is said of each job that is refused, to be read as a whole. */
-const refusals: string[] = [];
 
 /** The rows of the output as objects. */
 function output(
@@ -412,57 +412,18 @@ describe('fail_if', () => {
 });
 
 describe('a job is refused before a call', () => {
-  const rules = [
-    'rules: [{when: ip.is_tor, add: 1, reason: x}]',
-    'rules:\n  - when: ip.is_vpn\n    add: lots\n    reason: x',
-    'rules: []',
-    'rules: [{if: ip.is_vpn, add: 1, reason: x}]',
-    'rulez: []',
-    'levels: {medium: 70, high: 20}\nrules: [{when: ip.is_vpn, add: 1, reason: x}]',
-  ];
-  const whens = ['phone.is_valid', 'verify.score > 1.0', 'risk.scor > 1', 'row.contry == "US"'];
-  const given: readonly [object, when: string][] = [
-    [{lists: {a: {file: 'none.txt'}}}, 'ip.country in list.a'],
-    [{lists: {a: ['x']}}, 'ip.country in list.b'],
-    [{lists: {a: ['8.8.8.0/24', '8.8.8.0/33']}}, 'row.ip in list.a'],
-    [{lists: {a: ['x']}}, 'ip.asn_number in list.a'],
-    [{constants: {pattern: '[a-z'}}, 'row.id.matches(constant.pattern)'],
-    [{constants: {days: 3}}, 'row.id == constant.days'],
-    [{constants: {days: 3}}, 'row.id == constant.day'],
-    [{}, `ip.country in [${Array.from({length: 1_001}, (_, n) => `"n${n}"`).join()}]`],
-  ];
-  const limits = ['lookups.emial.failed > 1', 'lookups.phone.failed > 1', 'risk.hihg > 500'];
-  const circle = {
-    email: {column: 'email', when: 'phone.is_valid'},
-    phone: {column: 'phone', when: 'email.is_valid'},
-  };
-  const asked = {input: 'in.csv', ip: 'ip', email: 'email'};
+  const refusals: string[] = [];
+  const file = join(import.meta.dirname, 'refused-jobs.txt');
 
-  test.each<[about: string, settings: object]>([
-    ...rules.map((text): [string, object] => [text, {input: 'in.csv', ip: 'ip', score: 'r.yaml'}]),
-    ...whens.map((when): [string, object] => [
-      when,
-      {...job, score: ownRules, phone: {column: 'phone', when}},
-    ]),
-    ['phone and email, each by the other', {...job, ...circle}],
-    ...given.map(([more, when]): [string, object] => [
-      `${JSON.stringify(more)} ${when.slice(0, 60)}`,
-      {...job, score: {...more, rules: [{when, add: 50, reason: 'held'}]}},
-    ]),
-    ['where', {input: 'in.csv', ip: 'ip', where: 'row.contry == "US"'}],
-    ...[...limits, 'risk.reasons.tr > 5', 'risk.high >', 'risk.high'].map((text): [string, object] => [
-      text,
-      {...asked, failIf: [text]},
-    ]),
-  ])('%s', async (about, settings) => {
-    box.write('r.yaml', about);
-    const {code, errorCode, text} = await run(settings as JobInput);
+  test.each(casesOf(file).flat())('%s', async about => {
+    const {rulesFile, ...settings} = parse(about);
+    box.write('r.yaml', String(rulesFile));
+    const own = rulesFile ? {score: 'r.yaml', ...settings} : settings;
+    const {code, errorCode, text} = await run({input: 'in.csv', ip: 'ip', email: 'email', ...own});
     expect([code, calls()], text).toEqual([2, {}]);
     expect(text.length).toBeLessThan(700);
     refusals.push(`${about} => ${errorCode}: ${text.replaceAll(box.path('/'), '')}`);
   });
 
-  test('what is said of each (-u writes it)', async () => {
-    await expect(`${refusals.join('\n')}\n`).toMatchFileSnapshot('refused-jobs.txt');
-  });
+  test('as the file says (-u writes it)', () => expect(`${refusals.join('\n')}\n`).toMatchFileSnapshot(file));
 });
