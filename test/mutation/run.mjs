@@ -10,17 +10,15 @@ import {fileURLToPath} from 'node:url';
 
 /** What is decided without asking anybody … */
 const decisions = [
-  'src/lookup/retry-policy.ts',
   'src/client/classify.ts',
   'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
-  'src/lookup/pace/{pace-headers,circuit-breaker,rate-controller,canary,throttle-gate}.ts',
+  'src/lookup/pace/{pace-headers,rate-controller}.ts',
   'src/run/exit.ts',
   'src/ledger/answers/validity.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
 const tests = [
-  'test/lookup/{canonical,pace-headers,policy,rate-controller}.test.ts',
-  'test/lookup/pace/*.test.ts',
+  'test/lookup/{canonical,pace-headers,rate-controller}.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
   'test/ledger/answers/validity.test.ts',
   'test/property/canonical.test.ts',
