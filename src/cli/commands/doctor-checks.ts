@@ -3,7 +3,7 @@ import {parseBaseUrl} from '../../client/client.ts';
 import {PROXY_CREDENTIALS_ADVICE, PROXY_CREDENTIALS_CODE} from '../../client/http/proxy.ts';
 import {probeService, type Reachability} from '../../client/reachability.ts';
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
-import {formatDuration} from '../terminal/lines.ts';
+import {formatDuration} from '../../report/format.ts';
 
 export interface Check {
   readonly name: string;

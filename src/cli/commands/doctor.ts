@@ -12,12 +12,14 @@ import {fillDate, utcDate} from '../../job/paths.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
+import {formatCount, pluralize} from '../../report/format.ts';
 import {answerScope} from '../../run/identity.ts';
 import {callWithinAccount, findAccount, openBudgets} from '../../run/open/account.ts';
 import {openConnection} from '../../run/open/connection.ts';
+import {shellWord} from '../../sentence.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type JobFlags, withoutMissingFlags} from '../job-from-flags.ts';
-import {formatCount, pluralize, shellWord, terminalWidth, wrapText} from '../terminal/lines.ts';
+import {terminalWidth, wrapText} from '../terminal/lines.ts';
 import {createPainter, print, printJson} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
 import {

@@ -4,9 +4,11 @@ import type {TextRow} from '../../input/row.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from '../../output/earlier/enriched-file.ts';
 import {createExplainer, type Explained, type Explainer} from '../../output/earlier/explain-row.ts';
+import {pluralize} from '../../report/format.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import {makeRunFacts} from '../../score/rule-inputs.ts';
-import {breakLines, pluralize, shellWord, terminalWidth} from '../terminal/lines.ts';
+import {shellWord} from '../../sentence.ts';
+import {breakLines, terminalWidth} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
 

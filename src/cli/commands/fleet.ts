@@ -8,6 +8,7 @@ import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {durationBetween} from '../../job/setting-types.ts';
+import {formatCount, formatDuration, pluralize} from '../../report/format.ts';
 import {endpointName} from '../../run/identity.ts';
 import {
   type Connection,
@@ -18,7 +19,7 @@ import {
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {onEndSignals} from '../signals.ts';
-import {formatCount, formatDuration, pluralize, terminalWidth} from '../terminal/lines.ts';
+import {terminalWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {createTableColumns, fitTable, type TableColumn} from '../terminal/table.ts';
 

@@ -1,13 +1,13 @@
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {parseDuration} from '../../job/setting-types.ts';
 import {csvTable} from '../../output/csv-line.ts';
-import {formatAmount, formatMoney, formatPercent} from '../../report/format.ts';
+import {formatAmount, formatCount, formatMoney, formatPercent, pluralize} from '../../report/format.ts';
 import {makeRunRecord, type RunRecord, roundCredits} from '../../report/run-record.ts';
 import {type Grouping, type Spend, sumSpending} from '../../report/spend-report.ts';
 import type {Summary} from '../../report/summary.ts';
 import {earlierRuns, historyDirectory} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';
-import {formatCount, pluralize, terminalWidth, textWidth} from '../terminal/lines.ts';
+import {terminalWidth, textWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {createTableColumns, fitTable, formatTable, type TableColumn} from '../terminal/table.ts';
 

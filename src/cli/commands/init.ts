@@ -12,12 +12,12 @@ import {fillDate, utcDate} from '../../job/paths.ts';
 import {loadYaml} from '../../job/yaml.ts';
 import {sourceFile} from '../../operations/package-files.ts';
 import {intelligenceNames} from '../../operations/table.ts';
+import {pluralize} from '../../report/format.ts';
 import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
-import {type Said, spellName} from '../../sentence.ts';
+import {type Said, shellWord, spellName} from '../../sentence.ts';
 import {makeJobFromFlags, replaceApiKey, withoutMissingFlags} from '../job-from-flags.ts';
-import {pluralize, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {type Choice, type Choices, chooseInitColumns, type InspectedList} from './init-choices.ts';
 

@@ -3,10 +3,10 @@ import {openSource} from '../../input/source.ts';
 import {checkNewFilePath, diffOutputs} from '../../output/earlier/diff.ts';
 import {scoreAgain} from '../../output/earlier/score-again.ts';
 import {type BadRows, type Changes, levelGrid} from '../../report/changes.ts';
-import {formatPercent, rankByCount} from '../../report/format.ts';
+import {formatCount, formatPercent, pluralize, rankByCount} from '../../report/format.ts';
 import {loadRules} from '../../score/rules.ts';
 import {pauseWorkflowCommands} from '../github.ts';
-import {breakLines, formatCount, pluralize, terminalWidth} from '../terminal/lines.ts';
+import {breakLines, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson, printRows} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
 

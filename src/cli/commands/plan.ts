@@ -1,7 +1,7 @@
 import {BulkEnrichError, exitCodes, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {mostSends} from '../../lookup/retry-policy.ts';
-import {formatPercent} from '../../report/format.ts';
+import {formatCount, formatMoment, formatPercent, pluralize} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {type Counted, exceedsLimit} from '../../run/exit.ts';
@@ -9,7 +9,7 @@ import {stopForLimit} from '../../run/stop.ts';
 import {type JobFlags, makeJobFromFlags, readUncheckedSettings, replaceApiKey} from '../job-from-flags.ts';
 import {commandToRun} from '../terminal/command-line.ts';
 import {countCalls, formatForecast} from '../terminal/cost.ts';
-import {breakLines, formatCount, formatMoment, pluralize, terminalWidth} from '../terminal/lines.ts';
+import {breakLines, terminalWidth} from '../terminal/lines.ts';
 import {formatTroubles} from '../terminal/outcome.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {showPhases} from '../terminal/progress.ts';

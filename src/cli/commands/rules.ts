@@ -1,8 +1,8 @@
 import {exitCodes, UsageError} from '../../errors.ts';
+import {pluralize} from '../../report/format.ts';
 import {type TestedRule, testRules} from '../../score/rule-tests.ts';
 import {readRulesFile} from '../../score/rules.ts';
 import {annotation, inGitHubActions} from '../github.ts';
-import {pluralize} from '../terminal/lines.ts';
 import {print, printCommand} from '../terminal/printable.ts';
 
 /** `bulk-enrich rules test FILE…`: runs the tests in rules files. */

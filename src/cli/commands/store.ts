@@ -9,9 +9,8 @@ import {StoreAdmin} from '../../ledger/answers/upkeep.ts';
 import {intelligenceLookup} from '../../ledger/lookup-outcome.ts';
 import {parsePhoneCountry} from '../../operations/country.ts';
 import {intelligenceNames, joinWithOr, operationNames, operations} from '../../operations/table.ts';
-import {formatBytes as sized} from '../../report/format.ts';
+import {formatCount, pluralize, formatBytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
-import {formatCount, pluralize} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
 

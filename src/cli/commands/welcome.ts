@@ -1,6 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {formatByName} from '../../job/file-names.ts';
-import {breakLines, shellWord, terminalWidth} from '../terminal/lines.ts';
+import {shellWord} from '../../sentence.ts';
+import {breakLines, terminalWidth} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
 

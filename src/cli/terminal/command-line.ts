@@ -2,8 +2,7 @@ import {type ExitCode, exitCodes, type Remedy} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
 import type {RawSettings} from '../../job/parse.ts';
 import type {Counted, Stop} from '../../run/exit.ts';
-import {type Said, set, settingsOfFlags} from '../../sentence.ts';
-import {shellWord} from './lines.ts';
+import {type Said, set, settingsOfFlags, shellWord} from '../../sentence.ts';
 
 /** A command line as the command understood it. */
 export interface CommandLine {

@@ -1,7 +1,6 @@
-import {formatMoney} from '../../report/format.ts';
+import {formatCount, formatDuration, formatMoment, formatMoney, pluralize} from '../../report/format.ts';
 import type {Price, Summary} from '../../report/summary.ts';
 import type {PlanReport} from '../../run/estimate.ts';
-import {formatCount, formatDuration, formatMoment, pluralize} from './lines.ts';
 
 /** The forecast of a run: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
 export function formatForecast(plan: PlanReport, kind: 'embedded' | 'live'): string {

@@ -1,11 +1,6 @@
 import {createRequire} from 'node:module';
-import {formatCount} from '../../report/format.ts';
-import type {Summary} from '../../report/summary.ts';
 
 const require = createRequire(import.meta.url);
-
-export {formatCount, formatDuration, formatMoment, pluralize} from '../../report/format.ts';
-export {shellWord} from '../../sentence.ts';
 
 /** Width of a text in columns of a terminal. For plain ASCII, this is its length: string-width takes long to load. */
 export function textWidth(text: string): number {
@@ -42,8 +37,4 @@ export function breakLines(message: string, width = terminalWidth('stderr')): st
     .split('\n')
     .flatMap(line => wrapText(line, width))
     .join('\n');
-}
-
-export function formatRisk({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
-  return `Risk: ${formatCount(high)} high, ${formatCount(medium)} medium, ${formatCount(low)} low, ${formatCount(unknown)} unknown`;
 }

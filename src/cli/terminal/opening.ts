@@ -1,7 +1,8 @@
 import {totalSpending} from '../../ledger/run/tally.ts';
 import {operationNames, operations} from '../../operations/table.ts';
+import {pluralize} from '../../report/format.ts';
 import type {Session} from '../../run/session.ts';
-import {breakLines, pluralize} from './lines.ts';
+import {breakLines} from './lines.ts';
 
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';

@@ -5,15 +5,15 @@ import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Settings} from '../../job/settings.ts';
 import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
-import {storeSentence} from '../../report/format.ts';
+import {formatCount, pluralize, storeSentence} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun, type RunOutcome, type Stop} from '../../run/exit.ts';
 import {undercountSentence} from '../../run/open/account.ts';
-import type {Said} from '../../sentence.ts';
+import {type Said, shellWord} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {type CommandLine, commandToContinue, commandToRetry, commandToRunAgain} from './command-line.ts';
 import {formatCost} from './cost.ts';
-import {breakLines, formatCount, formatRisk, pluralize, shellWord, wrapText} from './lines.ts';
+import {breakLines, wrapText} from './lines.ts';
 import {print} from './printable.ts';
 import {formatTable} from './table.ts';
 
@@ -66,6 +66,10 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
     ...repairedLine(repairs),
     ...formatTroubles({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
   ];
+}
+
+function formatRisk({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
+  return `Risk: ${formatCount(high)} high, ${formatCount(medium)} medium, ${formatCount(low)} low, ${formatCount(unknown)} unknown`;
 }
 
 /** The number of repairs of each kind, in one line. The rows are in the summary. */

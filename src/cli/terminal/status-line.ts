@@ -1,6 +1,6 @@
 import type {Pause} from '../../lookup/call.ts';
+import {formatCount, formatDuration} from '../../report/format.ts';
 import type {PhaseProgress} from '../../run/io.ts';
-import {formatCount, formatDuration} from './lines.ts';
 
 /** Possible lengths of the bar in characters. The longest that fits is used. */
 const CELLS = [20, 10, 5];
