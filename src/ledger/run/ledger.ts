@@ -39,14 +39,7 @@ import {
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {
-  type SpendingByOperation,
-  type Tally,
-  totalSpending,
-  UsedValues,
-  zeroRefusalTallies,
-  zeroRunCounts,
-} from './tally.ts';
+import {type SpendingByOperation, type Tally, totalSpending, UsedValues, zeroRunCounts} from './tally.ts';
 
 export interface LedgerOptions extends CreditLimits {
   /** Endpoint and account of this session's values and spending, as a key. */
@@ -254,7 +247,7 @@ export class Ledger {
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
-    Object.assign(this.tally.refusals, zeroRefusalTallies());
+    Object.assign(this.tally.refusals, zeroRunCounts().refusals);
     this.#writer.write(() => forgetFailures(this.#db, 0));
   }
 

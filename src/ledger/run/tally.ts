@@ -26,7 +26,7 @@ export interface RefusalTally {
   longestStreak: number;
 }
 
-export function zeroRefusalTallies(): Record<Operation, RefusalTally> {
+function zeroRefusalTallies(): Record<Operation, RefusalTally> {
   return perOperation(() => ({refused: zeroRefusals(), longestStreak: 0}));
 }
 
