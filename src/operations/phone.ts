@@ -14,7 +14,14 @@ import {type CellRules, foldText, type RepairCode, readCell} from './cell.ts';
 import {isInternational, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './phone/bare-digits.ts';
-import {isDate, isInNumberingPlan, isLikelyPhone} from './phone/phone-shape.ts';
+import {
+  isDate,
+  isInNumberingPlan,
+  isLikelyPhone,
+  parsePhoneNumber,
+  parseValidPhone,
+  restorePlus,
+} from './phone/phone-shape.ts';
 
 const codes = {
   ...digitCodes,
@@ -97,42 +104,9 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const region = parsePhoneCountry(country);
-    const written = fromAbroad(text.slice(uri.length).trim());
+    const written = restorePlus(text.slice(uri.length).trim());
     return written === undefined ? invalidCell('phone_in_text') : judgePhone(written, found, region, all);
   });
-}
-
-/** The E.164 form of a text with a plus; undefined if it is not a valid number. */
-function validNumber(text: string): string | undefined {
-  const number = phoneLibrary().parsePhoneNumberFromString(text, {extract: false});
-  return number !== undefined && isInNumberingPlan(number) ? number.number : undefined;
-}
-
-/** A trunk zero in brackets behind the calling code: `+44 (0)20`. */
-const BRACKETED_ZERO = /^(\+[\d\s]{1,5}[\s-]*)\(\s*0\s*\)\s*/;
-const withoutZero = (text: string) => text.replace(BRACKETED_ZERO, '$1');
-/** Mexico's mobile numbers had a 1 behind the calling code until 2019. */
-const MEXICAN_ONE = /^\+52[\s-]*1(?=(?:\D*\d){10}\D*$)/;
-
-/**
- * A text with its plus. `00` is one if the number is valid with it, whatever the prefix of the row's country. A zero
- * in brackets is removed where the number is valid only without it: an Italian landline keeps it. Undefined if two
- * numbers are valid, with that zero and without it.
- */
-function fromAbroad(text: string): string | undefined {
-  const plus = text.replace(PLUS, '+');
-  const prefixed = /^\(?00(?=[\s\d)])/.test(plus) ? plus.replace(/^\(?00[\s)]*/, '+') : plus;
-  if (!prefixed.startsWith('+')) return plus;
-  const written = prefixed.replace(MEXICAN_ONE, '+52 ');
-  const without = withoutZero(written);
-  const [kept, dropped] = without === written ? [] : [validNumber(written), validNumber(without)];
-  if (kept !== undefined && dropped !== undefined && kept !== dropped) return undefined;
-  const whole = kept === undefined && dropped !== undefined ? without : written;
-  if (plus.startsWith('+')) return whole;
-  // Digits that libphonenumber would drop show that `00` is the beginning of another prefix, such as 0011.
-  const digits = validNumber(whole)?.slice(1);
-  const isWhole = digits !== undefined && withoutZero(whole).replace(/\D/g, '').startsWith(digits);
-  return isWhole ? whole : plus;
 }
 
 /** A text's number in E.164 form. If the text may have lost a plus, adds it. Undefined for an invalid number. */
@@ -140,9 +114,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
   const judged = isUnclear ? canonicalPhone(text, country, {bare: 'international'}) : plain;
-  if (judged.state !== 'value') return undefined;
-  const number = phoneLibrary().parsePhoneNumberFromString(judged.value);
-  return number !== undefined && isInNumberingPlan(number) ? judged.value : undefined;
+  return judged.state === 'value' && parseValidPhone(judged.value) ? judged.value : undefined;
 }
 
 /** Finds out how a column writes its numbers, which a single cell does not show. */
@@ -160,7 +132,7 @@ export function phoneHabits(
     const digits = extractBareDigits(text);
     if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
     const region = parsePhoneCountry(country);
-    const number = region && phoneLibrary().parsePhoneNumberFromString(text, {...region, extract: false});
+    const number = region && parsePhoneNumber(text, region);
     const national = number?.isPossible() === true ? number : undefined;
     if (!text.startsWith('+')) numbers.push({digits, national});
     if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
@@ -170,9 +142,6 @@ export function phoneHabits(
     : undefined;
   return {...(bare && {bare}), ...(zeroLost && {zeroLost})};
 }
-
-/** A plus in brackets. libphonenumber-js would ignore it and read a wrong number. */
-const PLUS = /^[\s(]*[+﹢]/;
 
 /** Zeros only, which people type into a form instead of a number. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*0)+[\p{P}\p{Z}]*$/u;
@@ -190,9 +159,7 @@ function judgePhone(
   const [, glue] = GLUED.exec(text) ?? [];
   if (glue !== undefined) return invalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
-  const number = mayBeNumber(text, country)
-    ? phoneLibrary().parsePhoneNumberFromString(text, {...country, extract: false})
-    : undefined;
+  const number = mayBeNumber(text, country) ? parsePhoneNumber(text, country) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return emptyCell;
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that
   // it is incomplete.
@@ -222,11 +189,7 @@ function isRange(text: string, number: PhoneNumber, country: PhoneCountry | unde
   const start = RANGE.exec(text)?.[1];
   const groupsOf = (some: string) => some.match(/\d+/g)?.join(' ');
   if (start === undefined || groupsOf(text) === groupsOf(number.formatNational())) return false;
-  return (
-    phoneLibrary()
-      .parsePhoneNumberFromString(start, {...country, extract: false})
-      ?.isValid() === true
-  );
+  return parsePhoneNumber(start, country)?.isValid() === true;
 }
 
 /**
@@ -259,9 +222,7 @@ function planFault(
 /** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
 function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
   if (nationalNumber.startsWith('0')) return false;
-  const longer = phoneLibrary().parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {
-    extract: false,
-  });
+  const longer = parsePhoneNumber(`+${countryCallingCode}0${nationalNumber}`);
   return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
 }
 
@@ -288,9 +249,7 @@ function judgeDecimal(
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, {...habits, zeroLost: true});
   if (judged.state !== 'value')
     return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalidCell('decimal_number');
-  return phoneLibrary().parsePhoneNumberFromString(judged.value)?.isValid() === true
-    ? judged
-    : invalidCell('decimal_number');
+  return parsePhoneNumber(judged.value)?.isValid() === true ? judged : invalidCell('decimal_number');
 }
 
 /** Quotes, and punctuation outside ASCII. With one of these, a number counts as part of a text. */

@@ -1,18 +1,11 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import type {BareReading} from '../cell.ts';
-import {phoneLibrary} from '../country.ts';
-import {isInNumberingPlan} from './phone-shape.ts';
+import {isInNumberingPlan, parseValidPhone} from './phone-shape.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
 export function extractBareDigits(text: string): string | undefined {
   const digits = text.replace(/\D/g, '');
   return text.startsWith('+') || !/^[1-9]/.test(digits) || /[a-z]/i.test(text) ? undefined : digits;
-}
-
-/** The number that bare digits form with a plus in front; undefined if that number is invalid. */
-function withPlus(digits: string): PhoneNumber | undefined {
-  const number = phoneLibrary().parsePhoneNumberFromString(`+${digits}`, {extract: false});
-  return number !== undefined && isInNumberingPlan(number) ? number : undefined;
 }
 
 /** True for digits as their country itself writes a number: with its area code and, if usual, its trunk prefix. */
@@ -33,7 +26,7 @@ export function readBare(
   if (national?.number === `+${digits}` && isInNumberingPlan(national)) return undefined;
   const isUsual = national !== undefined && isInNumberingPlan(national) && isUsualForm(digits, national);
   if (isUsual && reading === undefined && !digits.startsWith(national.countryCallingCode)) return undefined;
-  const whole = withPlus(digits);
+  const whole = parseValidPhone(`+${digits}`);
   // Beside numbers with their calling codes, digits without one are national only as their country writes them.
   if (whole === undefined)
     return isUsual || reading === undefined || reading === 'doubt' ? undefined : 'unclear';
@@ -63,7 +56,7 @@ const SEVERAL_OWN = 5;
  */
 export function judgeBareReading(all: readonly BareEvidence[], isInHeader: boolean): BareReading {
   const bare = all.flatMap(({digits, national}) =>
-    digits === undefined ? [] : [{digits, national, whole: withPlus(digits)}],
+    digits === undefined ? [] : [{digits, national, whole: parseValidPhone(`+${digits}`)}],
   );
   const whole = bare.filter(one => one.whole !== undefined);
   const isValid = (number: PhoneNumber | undefined) => number !== undefined && isInNumberingPlan(number);

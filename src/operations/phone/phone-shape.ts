@@ -1,6 +1,17 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import {type PhoneCountry, parsePhoneCountry, phoneLibrary} from '../country.ts';
 
+/** The number that a whole text is; undefined for any other text. `country`: for numbers in national form. */
+export function parsePhoneNumber(text: string, country?: PhoneCountry): PhoneNumber | undefined {
+  return phoneLibrary().parsePhoneNumberFromString(text, {...country, extract: false});
+}
+
+/** The number that a whole text with its plus is; undefined if it is not in its country's plan. */
+export function parseValidPhone(text: string): PhoneNumber | undefined {
+  const number = parsePhoneNumber(text);
+  return number !== undefined && isInNumberingPlan(number) ? number : undefined;
+}
+
 /** Dates such as 2026-01-31, 31.01.2026 and 1/31/2026. */
 const DATE =
   /^(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d|[01]?\d([-/.])[0-3]?\d\3(?:19|20)\d\d)$/;
@@ -45,10 +56,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   const region = parsePhoneCountry(country);
   if (region === undefined) return NATIONAL.test(text) || hasCallingCode(text);
   if (hasCallingCode(text, region)) return true;
-  const isValid = (digits: string) =>
-    phoneLibrary()
-      .parsePhoneNumberFromString(digits, {...region, extract: false})
-      ?.isValid() === true;
+  const isValid = (digits: string) => parsePhoneNumber(digits, region)?.isValid() === true;
   if (!isValid(text)) return false;
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }
@@ -62,8 +70,8 @@ const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 /** True for digits that form a valid number with a plus in front. With a `region`, it must be of that region. */
 function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   if (!INTERNATIONAL.test(text)) return false;
-  const number = phoneLibrary().parsePhoneNumberFromString(`+${text}`);
-  if (number === undefined || !isInNumberingPlan(number)) return false;
+  const number = parseValidPhone(`+${text}`);
+  if (number === undefined) return false;
   if (region === undefined) return true;
   const own =
     'defaultCountry' in region
@@ -82,4 +90,35 @@ const FICTIONAL =
 /** True if the number is valid in its country, or reserved for examples: new users try example numbers first. */
 export function isInNumberingPlan(number: PhoneNumber): boolean {
   return FICTIONAL.test(number.number) || number.isValid();
+}
+
+/** A plus in brackets. libphonenumber-js would ignore it and read a wrong number. */
+const PLUS = /^[\s(]*[+﹢]/;
+
+/** A trunk zero in brackets behind the calling code: `+44 (0)20`. */
+const BRACKETED_ZERO = /^(\+[\d\s]{1,5}[\s-]*)\(\s*0\s*\)\s*/;
+const withoutZero = (text: string) => text.replace(BRACKETED_ZERO, '$1');
+/** Mexico's mobile numbers had a 1 behind the calling code until 2019. */
+const MEXICAN_ONE = /^\+52[\s-]*1(?=(?:\D*\d){10}\D*$)/;
+
+/**
+ * A text with its plus. `00` is one if the number is valid with it, whatever the prefix of the row's country. A zero
+ * in brackets is removed where the number is valid only without it: an Italian landline keeps it. Undefined if two
+ * numbers are valid, with that zero and without it.
+ */
+export function restorePlus(text: string): string | undefined {
+  const plus = text.replace(PLUS, '+');
+  const prefixed = /^\(?00(?=[\s\d)])/.test(plus) ? plus.replace(/^\(?00[\s)]*/, '+') : plus;
+  if (!prefixed.startsWith('+')) return plus;
+  const written = prefixed.replace(MEXICAN_ONE, '+52 ');
+  const without = withoutZero(written);
+  const [kept, dropped] =
+    without === written ? [] : [written, without].map(one => parseValidPhone(one)?.number);
+  if (kept !== undefined && dropped !== undefined && kept !== dropped) return undefined;
+  const whole = kept === undefined && dropped !== undefined ? without : written;
+  if (plus.startsWith('+')) return whole;
+  // Digits that libphonenumber would drop show that `00` is the beginning of another prefix, such as 0011.
+  const digits = parseValidPhone(whole)?.number.slice(1);
+  const isWhole = digits !== undefined && withoutZero(whole).replace(/\D/g, '').startsWith(digits);
+  return isWhole ? whole : plus;
 }
