@@ -186,10 +186,8 @@ export function countsText({spending, renewed, refusals}: RunCounts): string {
 export function readCounts(db: Sqlite): Map<number, RunCounts> {
   const all = new Map<number, RunCounts>();
   for (const row of db.query(['id', 'counts'], 'FROM scope ORDER BY id').all()) {
-    const [zero, {spending, renewed, refusals}] = [
-      zeroRunCounts(),
-      fromChecksummedJson<RunCounts>(row.counts),
-    ];
+    const zero = zeroRunCounts();
+    const {spending, renewed, refusals} = fromChecksummedJson<RunCounts>(row.counts);
     all.set(Number(row.id), {
       spending: {...zero.spending, ...spending},
       renewed,

@@ -1,4 +1,3 @@
-import {hash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {createCellReader, requireColumn} from '../../columns/targets.ts';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
@@ -6,7 +5,7 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {TextRow} from '../../input/row.ts';
 import {compressionOf} from '../../job/file-names.ts';
-import {KEY_LENGTH} from '../../ledger/lookup-outcome.ts';
+import {hashKey} from '../../ledger/lookup-outcome.ts';
 import {BitSet, DistinctKeys} from '../../ledger/run/distinct-keys.ts';
 import type {Changes} from '../../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
@@ -190,7 +189,7 @@ class KeyedReader {
     const {done, value = []} = (await this.#batches.next()) as {done?: boolean; value?: readonly TextRow[]};
     this.ended = done === true;
     const texts = value.map(row => this.#keyOf(row));
-    const keyed = texts.flatMap(text => (text === undefined ? [] : [{key: hashOf(text)}]));
+    const keyed = texts.flatMap(text => (text === undefined ? [] : [{key: hashKey(text)}]));
     this.rows += value.length;
     this.withoutKey += value.length - keyed.length;
     this.repeated += keyed.length - this.#distinct.fresh(keyed).length;
@@ -208,8 +207,4 @@ class KeyedReader {
   close(): void {
     this.#distinct.close();
   }
-}
-
-function hashOf(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
