@@ -49,18 +49,6 @@ const cases: readonly Case[] = [
     has: /^192\.0\.2\.1,ok,/m,
   },
   {
-    name: 'NUL and control characters',
-    text: lines('email', 'jo@example.com\u0000', 'j\u0007o@example.com', 'al@example.com', 'bo@example.com'),
-    says: /2 × email\.unreadable_characters/,
-  },
-  {
-    name: 'X-Forwarded-For lists',
-    text: lines('x_forwarded_for', ...many(6, n => `"192.0.2.${n}, 198.51.100.7"`)),
-    code: 2,
-    says: /several IP addresses in a cell.*--ip-from-list first/,
-    tryWorks: true,
-  },
-  {
     name: 'a placeholder of its own',
     text: lines('email', 'keine Mail', 'jo@example.com'),
     flags: ['--empty', ' Keine Mail '],
@@ -79,29 +67,6 @@ const cases: readonly Case[] = [
     tryWorks: true,
   },
   {
-    name: 'a title above the header',
-    text: lines(
-      'Customers of 2026',
-      '',
-      'id,ip,email',
-      ...many(3, n => `${n},192.0.2.${n},p${n}@example.com`),
-    ),
-    says: /the first 2 lines seem to be a title; line 3 looks like the header.*--skip-lines 2/,
-    has: /^id,ip,email,.*\n0,192\.0\.2\.0,p0@example\.com,ok,/,
-  },
-  {
-    name: 'short rows',
-    text: lines('ip,email,note', '192.0.2.1,jo@example.com'),
-    code: 3,
-    says: /1 × rejected\.column_count, row 1: .*--pad-short-rows/,
-  },
-  {
-    name: 'short rows, filled up',
-    text: lines('ip,email,note', '192.0.2.1,jo@example.com'),
-    flags: ['--pad-short-rows'],
-    has: /^192\.0\.2\.1,jo@example\.com,,ok,/m,
-  },
-  {
     name: 'Windows-1252 from an old Excel',
     text: iconv.encode(
       'Name;E-Mail\r\nJürgen Müller;j@example.com\r\nAnna Weiß;a@example.com\r\nBjörn Größe;b@example.com\r\n',
@@ -109,20 +74,6 @@ const cases: readonly Case[] = [
     ),
     says: /is not UTF-8: it is read as windows-1252/,
     has: /^\uFEFFName;E-Mail;[\s\S]*\r\nJürgen Müller;/,
-  },
-  {
-    name: 'UTF-16 as Excel saves Unicode text',
-    text: Buffer.concat([
-      Buffer.from([0xff, 0xfe]),
-      Buffer.from('Name\tE-Mail\r\nZoë\tz@example.com\r\n', 'utf16le'),
-    ]),
-    has: /^\uFEFFName\tE-Mail\t/,
-  },
-  {
-    name: 'a JSON list',
-    file: 'list.json',
-    text: '[\n  {"ip": "192.0.2.1",\n   "n": 12345678901234567890},\n  {"ip": "192.0.2.2"}\n]\n',
-    has: /^\{"ip": "192\.0\.2\.1","n": 12345678901234567890,"enrichment"/,
   },
   ...(['xlsx', 'parquet', 'html', 'json'] as const).map(
     (ending): Case => ({

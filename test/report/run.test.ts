@@ -1,4 +1,4 @@
-import {existsSync, mkdirSync, rmdirSync, writeFileSync} from 'node:fs';
+import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {earlierRuns} from '../../src/run/end/history.ts';
@@ -55,15 +55,6 @@ ${more}`;
 const runJob = (sandbox: Sandbox, more: Record<string, string> = {}) =>
   runHere(sandbox, ['run', '--job', 'job.yaml'], {env: env(more)});
 
-/** Before it, these places are looked at; what is in them is found at the end. */
-function onFirstCall(work: () => void): void {
-  server.setScript(() => {
-    server.setScript(undefined);
-    work();
-    return undefined;
-  });
-}
-
 const github = (sandbox: Sandbox, step = 'step.md') => ({
   GITHUB_ACTIONS: 'true',
   GITHUB_STEP_SUMMARY: sandbox.path(step),
@@ -98,16 +89,6 @@ describe('--report and --metrics', () => {
     expect((await run(sandbox, flags)).code).toBe(0);
     expect(sandbox.read('out.html')).toContain('Resumed');
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
-  });
-
-  test('trouble with them is a warning: the rows are in place', async () => {
-    using sandbox = site();
-    onFirstCall(() => mkdirSync(sandbox.path('out.html')));
-    const {code, stderr} = await run(sandbox, '--report out.html --metrics out.prom');
-    expect(code).toBe(0);
-    expect(stderr).toContain('Warning: out.html');
-    expect(existsSync(sandbox.path('in.enriched.csv'))).toBe(true);
-    expect(existsSync(sandbox.path('out.prom'))).toBe(true);
   });
 });
 
@@ -257,20 +238,4 @@ describe('drift', () => {
     using sandbox = site(5, {'job.yaml': JOB('..')});
     expect((await runJob(sandbox)).code).toBe(2);
   });
-});
-
-test('a crash while the files are put in place loses neither the report nor the history', async () => {
-  using sandbox = site(5, {'job.yaml': JOB('nightly', 'report: out.html')});
-  // The output can't take the place of a directory, which is where the crash leaves the run: at its last rename.
-  onFirstCall(() => mkdirSync(sandbox.path('out.csv')));
-  const stopped = await runJob(sandbox);
-  expect(stopped.code).toBe(9);
-  expect(historyOf(sandbox, 'nightly')).toEqual([]);
-  rmdirSync(sandbox.path('out.csv'));
-  const calls = server.ledger.calls;
-  const {code} = await runJob(sandbox);
-  expect(code).toBe(0);
-  expect(server.ledger.calls).toBe(calls);
-  expect(sandbox.read('out.html')).toContain('>Complete<');
-  expect(historyOf(sandbox, 'nightly')).toHaveLength(1);
 });

@@ -123,15 +123,6 @@ test.each([
   },
 );
 
-test('answers of another account, and of the embedded service, are not used', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage);
-  expect(await stage.run({...settings, endpoint: 'embedded', maxCredits: PART})).toMatchObject({code: 7});
-  expect(await stage.run({...settings, account: 'other'})).toMatchObject(spent(ROWS));
-  expect(stage.api.ledger.credits).toBe(PART + ROWS);
-});
-
 test('answers of the embedded service are those of its data: another version looks values up again', () => {
   const jobAt = (kind: 'embedded' | 'live') =>
     whole<Job>({

@@ -1,28 +1,8 @@
 import {describe, expect, test} from 'vitest';
-import {exitCodes} from '../../src/errors.ts';
 import type {UnaskedCode} from '../../src/ledger/lookup-outcome.ts';
 import {emptyTally, type Tally} from '../../src/ledger/run/tally.ts';
 import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
 import {endOfCompletedRun, exceedsLimit} from '../../src/run/exit.ts';
-
-test('the exit codes are the contract’s', () => {
-  expect(exitCodes).toEqual({
-    ok: 0,
-    internal: 1,
-    usage: 2,
-    incomplete: 3,
-    limit: 4,
-    temporary: 5,
-    credentials: 6,
-    credits: 7,
-    input: 8,
-    output: 9,
-    state: 10,
-    locked: 11,
-    interrupted: 130,
-    terminated: 143,
-  });
-});
 
 describe('a run that wrote all its rows', () => {
   const after = (change: (counters: Counters, tally: Tally) => void) => {

@@ -40,10 +40,10 @@ test('neither a socket nor a path that changed during the run is replaced', asyn
   } finally {
     server.close();
   }
-  const metrics = stage.path('metrics.prom');
-  const ended = await stage.run({...settings, metrics}, {watch: () => pipe('metrics.prom')});
-  expect(ended.warnings.join()).toContain('metrics.prom');
-  expect([ended.code, statSync(metrics).isFIFO()]).toEqual([3, true]);
+  const [report, metrics] = [stage.path('r.html'), stage.path('metrics.prom')];
+  const ended = await stage.run({...settings, report, metrics}, {watch: () => pipe('r.html')});
+  expect(ended.warnings.join()).toContain('r.html');
+  expect([ended.code, statSync(report).isFIFO(), existsSync(metrics)]).toEqual([3, true, true]);
 });
 
 test('a named pipe as ledger of the state is damage, and not waited for', async () => {

@@ -36,25 +36,6 @@ async function whole(list: string): Promise<string> {
   return stage.read('out.csv');
 }
 
-test('the same command resumes: the same bytes, and no value is sent twice', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
-  await halfWay(stage);
-  const ended = await stage.run(settings);
-  expect(ended).toMatchObject({
-    code: 0,
-    summary: {
-      rows: {read: ROWS, written: ROWS},
-      lookups: {ip: {distinct: ROWS, from_store: 0}},
-      resumed: {times: 1},
-    },
-  });
-  expect(stage.api.ledger.repeated()).toEqual([]);
-  expect(ended.summary?.credits.spent).toBe(ROWS);
-  expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
-  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
-});
-
 test('a compressed output resumes too, and is the same to the byte', async () => {
   const packed = {...settings, output: 'out.csv.gz'};
   const written = async (half: boolean) => {

@@ -159,19 +159,6 @@ test('the rest of a block and the last of the day make a call together', () => {
   expect([budget.take(71), budget.take(70), budget.left()]).toEqual([false, true, 0]);
 });
 
-test("one job's credits are not another's", () => {
-  expect(takeAll(open(5))).toBe(5);
-  expect(takeAll(open(5, 'weekly'))).toBe(5);
-});
-
-test('a file of another version is refused', () => {
-  open(1).close();
-  const db = new Sqlite(within('daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
-  db.exec('PRAGMA user_version = 999');
-  db.close();
-  expect(() => open(7_000)).toThrow(/daily-credits\.db.*has version 999/);
-});
-
 test("a month's credits are counted apart from a day's, and renewed with the next month", () => {
   const month = {period: 'month'} as const;
   now = Date.parse('2031-12-30T12:00:00Z');

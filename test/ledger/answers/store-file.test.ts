@@ -46,14 +46,6 @@ test('only an answer, of the same account, shows that the service answers an ope
   for (const one of [file, other]) one.close();
 });
 
-test('what belongs to another account is found by that account alone: answers and rejections', () => {
-  const [file, other] = [open(), open('there')];
-  file.write(of('a', answer(NOW - 2), rejection(NOW - 1)), 'there');
-  expect(file.find(['a']).get('a')).toBeUndefined();
-  expect(new Set(other.find(['a']).get('a'))).toEqual(new Set([answer(NOW - 2), rejection(NOW - 1)]));
-  for (const one of [file, other]) one.close();
-});
-
 test('nothing is written to a file that was removed or replaced', () => {
   const file = open();
   file.write(of('a', answer(NOW)));
