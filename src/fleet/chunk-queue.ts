@@ -29,10 +29,8 @@ interface Out {
   missing: boolean;
 }
 
-export interface CollectedAttempt {
-  readonly ask: ChunkAsk;
-  readonly attempt: TimedAttempt;
-}
+/** Books what became of a value that an earlier session sent out. */
+export type BookAttempt = (ask: ChunkAsk, attempt: TimedAttempt) => void;
 
 type ChunkJob = Job<SealedChunk, string>;
 
@@ -131,13 +129,13 @@ export class ChunkQueue {
 
   /**
    * Collects the results of chunks that an earlier session of this run sent. Withdraws chunks that no worker
-   * has begun, and waits for the others.
+   * has begun, and waits for the others. Each is booked as it comes: soon after, it is removed from Redis.
    */
-  async collect(): Promise<CollectedAttempt[]> {
+  async collect(book: BookAttempt): Promise<void> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
     // Leaves out jobs that expired meanwhile: they are listed without their data.
     const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
-    return (await Promise.all(own.map(job => this.#collect(job)))).flat();
+    await Promise.all(own.map(job => this.#collect(job, book)));
   }
 
   async close(): Promise<void> {
@@ -198,17 +196,20 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from Redis's list of waiting chunks. Returns true if it was there, so that certainly no worker
-   * has begun it. Returns false if a worker may have begun it, or if Redis refuses writes.
+   * Removes a chunk from Redis's list of waiting chunks. Returns true if it was there: then no worker has begun it, or
+   * one that is lost, as BullMQ puts its chunk back there. Returns false if a worker may have it, or if Redis refuses
+   * writes.
    */
   async #withdraw(id: string): Promise<boolean> {
-    const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
-      if (isRedisRefusal(error)) return 0;
-      throw error;
-    });
-    const waited = (await removed) > 0;
-    if (waited) this.#end(id, withdrawn);
-    return waited;
+    const [removed, begun] = await Promise.all([
+      this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
+        if (isRedisRefusal(error)) return 0;
+        throw error;
+      }),
+      this.#redis.hexists(this.#queue.toKey(id), 'processedOn'),
+    ]);
+    if (removed > 0) this.#end(id, begun > 0 ? lost : withdrawn);
+    return removed > 0;
   }
 
   async #sweep(): Promise<void> {
@@ -227,13 +228,13 @@ export class ChunkQueue {
     else out.missing = state === 'unknown';
   }
 
-  async #collect(job: ChunkJob): Promise<CollectedAttempt[]> {
+  async #collect(job: ChunkJob, book: BookAttempt): Promise<void> {
     const id = job.id as string;
     const chunk = this.#asked(id, job.data);
-    if (chunk === undefined) return [];
+    if (chunk === undefined) return;
     const attempts = this.#awaited(id, chunk, job.timestamp, true);
     if (!(await this.#withdraw(id))) await this.#look(id);
-    return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
+    for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkAsk, attempt);
   }
 
   /** Decrypts a chunk; undefined if this run did not seal it, even if its identifier names this run. */

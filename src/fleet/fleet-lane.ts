@@ -61,7 +61,7 @@ export class FleetLane {
 
   #chunk(values: readonly LeavingValue[]): Chunk {
     const {settings, share, timeoutMs} = this.#options;
-    const asks = values.map(({dispatch, operation, params}) => ({dispatch, operation, params}));
+    const asks = values.map(({resolve: _, ...ask}) => ask);
     return {lane: settings.name, share, pace: paceAt(this.#rate), timeoutMs, asks};
   }
 }

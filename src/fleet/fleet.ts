@@ -3,7 +3,7 @@ import type {TimedAttempt} from '../client/attempt.ts';
 import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
-import {ChunkQueue, type CollectedAttempt} from './chunk-queue.ts';
+import {type BookAttempt, ChunkQueue} from './chunk-queue.ts';
 import {createSeal, type Seal} from './encryption.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {Health, type HealthOptions} from './health.ts';
@@ -133,8 +133,8 @@ export class Fleet implements Dispatcher {
   }
 
   /** Collects the results of values that an earlier session of this run sent out. */
-  collect(): Promise<CollectedAttempt[]> {
-    return this.#queue.collect();
+  collect(book: BookAttempt): Promise<void> {
+    return this.#queue.collect(book);
   }
 
   /** Withdraws chunks that no worker has begun. */
@@ -144,12 +144,12 @@ export class Fleet implements Dispatcher {
 
   /** Sends a value out, in a chunk with others. Resolves with this value's attempt. */
   send(
-    {operation, params, dispatch}: Parameters<Dispatcher['send']>[0],
+    {operation, params, dispatch, cost}: Parameters<Dispatcher['send']>[0],
     perSecond: number,
   ): Promise<TimedAttempt> {
     const lane = this.#lanes.get(operation);
     if (lane === undefined) throw new Error(`no lane for ${operation}`);
-    return new Promise(resolve => lane.add({dispatch, operation, params, resolve}, perSecond));
+    return new Promise(resolve => lane.add({dispatch, operation, params, cost, resolve}, perSecond));
   }
 
   get pause(): Pause | undefined {

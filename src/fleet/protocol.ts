@@ -41,6 +41,8 @@ export interface ChunkAsk {
   readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
+  /** Thousandths of a credit that the ledger has reserved for it. A later session may have another price. */
+  readonly cost: number;
 }
 
 /** Share of the rate that a fleet uses. The other 2% allow for differences between clocks and for late timers. */

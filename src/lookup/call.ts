@@ -40,7 +40,10 @@ export interface Call extends Lookup, Reservation {
 /** Makes calls: this process, or a fleet. */
 export interface Dispatcher {
   /** Makes one call. `perSecond`: the rate that its lane has now; infinite without a limit. */
-  send(call: Pick<Call, 'operation' | 'params' | 'dispatch'>, perSecond: number): Promise<TimedAttempt>;
+  send(
+    call: Pick<Call, 'operation' | 'params' | 'dispatch' | 'cost'>,
+    perSecond: number,
+  ): Promise<TimedAttempt>;
   /** Called when nothing new is to be sent. Takes back the values that are not sent yet. */
   withdraw?(): Promise<void>;
   /** The dispatcher's own pause; undefined while it sends. */

@@ -24,8 +24,8 @@ function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
   const add = async (values: number) => {
     for (let n = 0; n < values; n++) {
       dispatch += 1;
-      const value = {dispatch, operation: 'ip', params: {ip: `v${dispatch}`}, resolve: () => {}} as const;
-      lane.add(value, controller.perSecond(Date.now()));
+      const ask = {dispatch, operation: 'ip', params: {ip: `v${dispatch}`}, cost: 1_000} as const;
+      lane.add({...ask, resolve: () => {}}, controller.perSecond(Date.now()));
     }
     await vi.advanceTimersByTimeAsync(5);
     return sent.at(-1)?.[0];
@@ -39,7 +39,7 @@ test('values leave in chunks of eight, each once and in order, and the rest afte
   expect(sent.map(([{asks}]) => asks.length)).toEqual([8, 8, 3]);
   const numbers = Array.from({length: 19}, (_, n) => n + 1);
   expect(sent.flatMap(([{asks}]) => asks)).toEqual(
-    numbers.map(dispatch => ({dispatch, operation: 'ip', params: {ip: `v${dispatch}`}})),
+    numbers.map(dispatch => ({dispatch, operation: 'ip', params: {ip: `v${dispatch}`}, cost: 1_000})),
   );
   // The attempts of a chunk go to its values by their place.
   expect(sent.flatMap(([, values]) => values.map(({dispatch}) => dispatch))).toEqual(numbers);

@@ -65,7 +65,7 @@ test.skipIf(lacks('redis'))(
     );
     const fleet = await Fleet.join(optionsOf(server.url, lanes));
     const send = (operation: 'ip' | 'email' | 'phone', value: string, dispatch: number) =>
-      fleet.send({operation, params: {[operation]: value}, dispatch}, Number.POSITIVE_INFINITY);
+      fleet.send({operation, params: {[operation]: value}, dispatch, cost: 1_000}, Number.POSITIVE_INFINITY);
     const asked = [send('ip', 'a', 1), send('email', 'b', 2)];
     expect(() => send('phone', 'c', 3)).toThrow('no lane for phone');
     const chunks = async () => {

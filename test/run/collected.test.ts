@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
-import type {CollectedAttempt} from '../../src/fleet/chunk-queue.ts';
+import type {BookAttempt} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import type {AnswerStore} from '../../src/ledger/answers/store.ts';
@@ -16,7 +16,7 @@ import type {RunContext} from '../../src/run/stop.ts';
 import {whole} from '../support/whole.ts';
 
 const params = {token: 'token-0', action_id: 'signup'};
-const ask = {operation: 'verify', params, dispatch: 2} as const;
+const ask = {operation: 'verify', params, dispatch: 2, cost: 1_000} as const;
 const redeemed = {verdict: {can_pass: true, redeemed: true}};
 const known = {unknownFields: [], wrongTypes: []};
 const answered = {
@@ -29,13 +29,13 @@ const answered = {
   ...known,
 } as const;
 const run = whole<RunContext>({
-  job: whole<Job>({settings: checkSettings(undefined, {resends: 1})}),
+  job: whole<Job>({settings: checkSettings(undefined, {resends: 1, cost: 3})}),
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
 /** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
 async function collected(
-  found: CollectedAttempt,
+  found: {readonly ask: Parameters<BookAttempt>[0]; readonly attempt: Parameters<BookAttempt>[1]},
   {
     isDoubtful = false,
     isLaterRow = false,
@@ -81,7 +81,7 @@ async function collected(
     const ledger = open();
     const stored: unknown[] = [];
     const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
-    await bookCollected(Promise.resolve([found]), run, {ledger, store});
+    await bookCollected({collect: async book => book(found.ask, found.attempt)}, run, {ledger, store});
     const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
     const {doubts} = history;
     const {spent, maybeSpent} = ledger.spending[operation];
@@ -111,12 +111,12 @@ test('a verdict that the fleet finished is uncertain if an earlier attempt may h
 });
 
 describe('a call that the fleet finished for a killed session', () => {
-  const ip = {operation: 'ip', params: {ip: '192.0.2.1'}, dispatch: 2} as const;
+  const ip = {operation: 'ip', params: {ip: '192.0.2.1'}, dispatch: 2, cost: 1_000} as const;
   const timed = {latencyMs: 5, boughtAt: 1_000, pace: {limits: {}}} as const;
   const failed = {kind: 'ambiguous', code: 'http_503', status: 503, ...timed} as const;
   const refused = {kind: 'rejected', code: 'odd_value', status: 422, ...timed} as const;
 
-  test('is paid for once, and its answer is stored for other runs', async () => {
+  test('is paid for once, at the price of its session, and its answer is stored for other runs', async () => {
     const {stored, ...booked} = await collected({ask: ip, attempt: {...answered, data: {city: 'Oslo'}}});
     expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
     expect(stored).toHaveLength(1);

@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
 import {UsageError} from '../../errors.ts';
-import type {CollectedAttempt} from '../../fleet/chunk-queue.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
@@ -65,31 +64,26 @@ export async function joinFleet(
  * as lost. Workers finished them since, and their answers are paid for.
  */
 export async function bookCollected(
-  collected: Promise<readonly CollectedAttempt[]>,
-  {job, io}: RunContext,
+  fleet: Pick<Fleet, 'collect'>,
+  {job: {settings}, io}: RunContext,
   {ledger, store}: Pick<LookupNeeds, 'ledger' | 'store'>,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
-  const {settings} = job;
-  const cost = createLookupPricer(job);
-  for (const {ask, attempt} of await collected) {
-    const lookup = lookupForRequest(ask.operation, ask.params);
-    const known = interruptedCall(ledger, lookup.key, ask.dispatch);
+  await fleet.collect(({operation, params, dispatch, cost}, attempt) => {
+    const known = interruptedCall(ledger, lookupForRequest(operation, params).key, dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
-    if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
-    const {operation, dispatch} = ask;
+    if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
     const charge = chargeOfAttempt(attempt, settings.cost);
-    const price = cost(lookup);
     const history = historyAfterAttempt(removeInterruptedDoubt(known.history), attempt, charge);
     const step = nextStep(operation, attempt, history, settings, 'value');
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const booked = {
       operation,
       key: known.key,
-      cost: price,
+      cost,
       dispatch,
       attempt,
-      charge: price === 0 ? 'free' : charge,
+      charge: cost === 0 ? 'free' : charge,
       retry: false,
       history,
       outcome,
@@ -98,7 +92,7 @@ export async function bookCollected(
     ledger.found(known, booked);
     if (outcome !== undefined && isStorable(outcome) && outcome.status !== 'failed')
       store.put({operation, key: known.key, outcome});
-  }
+  });
 }
 
 /** The entry whose call was interrupted as number `dispatch`: of a value, or of a later row of a session token. */

@@ -48,7 +48,7 @@ export async function openLookups(
       refused: error => stopper.stop(stopForError(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet.collect(), run, means));
+    if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, means));
     return {...opened, closeOutlet: () => fleet.close()};
   } catch (error) {
     await fleet.close();
