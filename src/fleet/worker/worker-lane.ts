@@ -42,8 +42,8 @@ export class WorkerLane {
   /** The pace of the latest chunk. */
   #pace: ChunkPace | undefined;
   #leasing = false;
-  /** Milliseconds that Redis's answer takes, at least: what a lease takes beyond them is delay. */
-  #answerMs = Number.POSITIVE_INFINITY;
+  /** Milliseconds that Redis's answer takes, at least: what a lease takes beyond them is delay. Undefined at first. */
+  #answerMs: number | undefined;
   #draining = false;
 
   constructor(options: LaneOptions) {
@@ -111,13 +111,14 @@ export class WorkerLane {
     const {closedMs, inMs} = await this.#options.limits.lease(this.#options.name, minTimeMs);
     if (closedMs > 0) return closedMs;
     const answerMs = performance.now() - askedAt;
-    this.#answerMs = Math.min(this.#answerMs, answerMs);
     if (inMs > 0) await sleep(inMs, undefined, {ref: false});
-    const lateMs = performance.now() - askedAt - this.#answerMs - inMs;
-    if (lateMs <= Math.max(TOO_LATE_MS, (1 - RATE_SHARE) * minTimeMs)) return 0;
-    // If Redis answers more slowly from now on, the next lease is not late.
-    this.#answerMs = answerMs;
-    return undefined;
+    const usualMs = this.#answerMs ?? 0;
+    const lateMs = performance.now() - askedAt - Math.min(usualMs, answerMs) - inMs;
+    const isLate = lateMs > Math.max(TOO_LATE_MS, (1 - RATE_SHARE) * minTimeMs);
+    // If Redis answers more slowly from now on, one of the next leases is not late.
+    const most = isLate ? Math.max(TOO_LATE_MS, 2 * usualMs) : this.#answerMs;
+    this.#answerMs = Math.min(answerMs, most ?? answerMs);
+    return isLate ? undefined : 0;
   }
 
   async #closeGate(ms: number): Promise<void> {
