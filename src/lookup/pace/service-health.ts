@@ -154,7 +154,8 @@ export class ServiceHealth {
         this.#close('throttled', attempt.code, now + attempt.closedMs);
         return 'service';
       case 'fatal':
-        this.#giveUp({kind: 'fatal', attempt});
+        // Also of a run that sends nothing new: the value stays open.
+        this.#onStop({kind: 'fatal', attempt});
         return 'value';
       default:
         return attempt satisfies never;
