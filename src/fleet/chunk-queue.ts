@@ -105,7 +105,9 @@ export class ChunkQueue {
     this.#next += 1;
     const id = `${this.#runId}.${this.#session}.${this.#next}`;
     void this.#add(id, this.#seal.close(chunk, sealPurposes.asks(id)));
-    return this.#awaited(id, chunk, this.#now(), false);
+    const answer = this.#awaited(id, chunk, this.#now(), false);
+    void answer.then(() => this.#back[0].push(id));
+    return answer;
   }
 
   /** Number of values in chunks that are out. */
@@ -129,7 +131,7 @@ export class ChunkQueue {
 
   /**
    * Collects the results of chunks that an earlier session of this run sent. Withdraws chunks that no worker
-   * has begun, and waits for the others. Each is booked as it comes: soon after, it is removed from Redis.
+   * has begun, and waits for the others. Each is booked as it comes, and only then removed from Redis.
    */
   async collect(book: BookAttempt): Promise<void> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
@@ -169,7 +171,6 @@ export class ChunkQueue {
     this.#out.delete(id);
     const forAll = (attempt: Attempt) => out.chunk.asks.map(() => ({boughtAt: this.#now(), ...attempt}));
     out.resolve('kind' in outcome ? forAll(outcome) : outcome);
-    this.#back[0].push(id);
   }
 
   #removeOlder(): void {
@@ -235,6 +236,7 @@ export class ChunkQueue {
     const attempts = this.#awaited(id, chunk, job.timestamp, true);
     if (!(await this.#withdraw(id))) await this.#look(id);
     for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkAsk, attempt);
+    this.#back[0].push(id);
   }
 
   /** Decrypts a chunk; undefined if this run did not seal it, even if its identifier names this run. */

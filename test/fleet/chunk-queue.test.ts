@@ -264,6 +264,24 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await next.close();
   });
 
+  test('a chunk of the session before that could not be booked stays in Redis', async () => {
+    const next = async () => {
+      await queue.close();
+      queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
+      await queue.ready();
+    };
+    void ask(1);
+    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
+    await next();
+    work();
+    const collected = queue.collect(() => {
+      throw new Error('full');
+    });
+    await expect(collected).rejects.toThrow('full');
+    await next();
+    expect(await collect(queue)).toHaveLength(1);
+  });
+
   test('a chunk that two looks in a row do not find is lost, and none that is there between them', async () => {
     const {getJobState} = Queue.prototype;
     let looks = 0;

@@ -9,6 +9,8 @@ const world = join(root, 'test/sim/world');
 
 /** Modules that src gets in place of packages, and of its own code, that reach real files and sockets. */
 const SIMULATED = {
+  bullmq: `export {Queue, QueueEvents, Worker} from '${world}/bullmq.ts'`,
+  ioredis: `export {Redis} from '${world}/redis.ts'`,
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   './http/transport.ts': `export {simulatedTransport as createTransport} from '${world}/install.ts'`,
   // Processes of the simulation share the memory of one, and each of them has one run.

@@ -5,7 +5,7 @@ import {moneyChecks} from './checks/money.ts';
 import {UNTRIED} from './checks/scene.ts';
 import {costOf} from './model/places.ts';
 import type {Sequence} from './model/sequences.ts';
-import {sequence} from './model/sequences.ts';
+import {fleetSequence, sequence} from './model/sequences.ts';
 import {type Ended, Simulation} from './model/simulation.ts';
 import type {Call} from './world/service.ts';
 
@@ -79,11 +79,14 @@ export interface Failure {
   readonly history: readonly string[];
 }
 
+/** From this seed on, a fleet makes the calls. */
+const sequenceOf = (seed: number) => (seed < 1_000_000_000 ? sequence : fleetSequence);
+
 /** Plays a seed once. */
 export async function playOnce(
   seed: number,
 ): Promise<{readonly failure?: Failure; readonly sessions: number}> {
-  const [generated] = fc.sample(sequence, {seed, numRuns: 1, unbiased: true});
+  const [generated] = fc.sample(sequenceOf(seed), {seed, numRuns: 1, unbiased: true});
   if (generated === undefined) return {sessions: 0};
   try {
     return {sessions: (await play(generated, seed)).sessions.length};
@@ -96,7 +99,7 @@ export async function playOnce(
 
 /** The shortest sequence that breaks a promise with this seed. */
 export async function shrunk(seed: number): Promise<Failure | undefined> {
-  const property = fc.asyncProperty(sequence, async generated => {
+  const property = fc.asyncProperty(sequenceOf(seed), async generated => {
     await play(generated, seed);
   });
   const options = {seed, numRuns: 1, unbiased: true, endOnFailure: false};

@@ -1,4 +1,6 @@
 import {test} from 'vitest';
-import {expectNoViolation} from './play-seeds.ts';
+import {expectNoViolation, FLEETS} from './play-seeds.ts';
 
-test('150 sequences of commands break no promise', {timeout: 600_000}, () => expectNoViolation([1], 150));
+test('150 sequences of commands, and 20 with a fleet, break no promise', {timeout: 600_000}, () =>
+  expectNoViolation(['1+150', `${FLEETS}+20`]),
+);

@@ -1,3 +1,4 @@
+import {asksOf} from '../model/fleet.ts';
 import {ENDPOINT, keyOf, type Operation} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
 import type {Call} from '../world/service.ts';
@@ -23,7 +24,7 @@ const paidOnce: Check = {
   promise: 'What was answered is not asked for again while it is fresh, after whatever kill, stop or resume.',
   broken(scene) {
     let again = 0;
-    for (const call of scene.run.calls)
+    for (const call of scene.run.calls.filter(({chunk}) => chunk?.isLost !== true))
       for (const before of earlier(call, scene.calls)) {
         if (isSettled(before) && before.process === call.process)
           return `${show(call)} after ${show(before)}: it was ${before.told}`;
@@ -41,11 +42,16 @@ function isFresh({operation, toldAt}: Call, {startedAt, spec}: Ended): boolean {
   return toldAt >= startedAt - (operation === 'verify' ? VERDICT_MS : ageOf(spec) * SURELY_FRESH);
 }
 
+/** So long Redis keeps a chunk at least. */
+const CHUNK_MS = 23 * 3_600_000;
+
 /** Why the answer to `before` is known to the session of `call`; undefined if it need not be. */
 function reasonToKnow(before: Call, call: Call, scene: Scene): string | undefined {
   const {run, calls} = scene;
   if (before.process === call.process) return 'the session had it';
-  if (before.ledger !== undefined && before.ledger === call.ledger && isKnown(before, calls))
+  // What no session collects is gone from Redis after a day.
+  const isGone = before.chunk !== undefined && run.startedAt - before.toldAt > CHUNK_MS;
+  if (before.ledger !== undefined && before.ledger === call.ledger && isKnown(before, calls) && !isGone)
     return 'the run had it';
   return isInStore(before, scene) ? `the answer store had it when session ${run.nth} began` : undefined;
 }
@@ -54,7 +60,7 @@ function reasonToKnow(before: Call, call: Call, scene: Scene): string | undefine
 const STORED_WITHIN_MS = 1_000;
 
 /** True if the store surely has this answer, and the run may use it. */
-function isInStore({process, operation, spec, toldMs, toldAt}: Call, {run, sessions}: Scene): boolean {
+function isInStore({process, operation, spec, toldMs, toldAt, chunk}: Call, {run, sessions}: Scene): boolean {
   const maker = sessions.find(one => one.process === process);
   if (maker === undefined || operation === 'verify' || !spec.store || !run.spec.store) return false;
   if (maker.endedMs >= run.startedMs || process.refused !== false || run.process.refused !== false)
@@ -63,6 +69,8 @@ function isInStore({process, operation, spec, toldMs, toldAt}: Call, {run, sessi
   const isPruned = sessions.some(
     one => one.nth < run.nth && one.spec.store && one.startedAt - toldAt > ageOf(one.spec) * SURELY_FRESH,
   );
+  // Others may have ended before the news of a chunk came to them.
+  if (chunk !== undefined) return !isPruned && maker.end === 'wrote' && toldMs < maker.endedMs;
   return !isPruned && (!process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS);
 }
 
@@ -113,6 +121,7 @@ const within: Check = {
     const {concurrency} = run.spec;
     if (run.calls.length <= concurrency) return UNTRIED;
     const crowded = run.calls.find(call => {
+      if (call.chunk?.isLost === true) return false;
       const inFlight = (other: Call) =>
         other.sentOrder <= call.sentOrder && (other.heardOrder > call.sentOrder || other.told === undefined);
       return run.calls.filter(inFlight).length > concurrency;
@@ -126,13 +135,17 @@ const SECOND_MS = 1_000 - 0.001;
 
 const paced: Check = {
   promise: 'In no second are more calls sent than the rate allows.',
-  broken({run}) {
-    const {rate} = run.spec;
+  broken({run, calls}) {
+    const {rate, fleet} = run.spec;
     if (rate === 'unlimited' || run.calls.length === 0) return UNTRIED;
     const most = rate === '5/s' ? 5 : 10;
     const isSame = (a: Operation, b: Operation) => rate === '5/s' || a === b;
     for (const {sentMs, operation} of run.calls) {
-      const sent = run.calls.filter(
+      // A fleet has one rate for all of its runs.
+      const all = fleet
+        ? calls.filter(({spec, chunk}) => chunk !== undefined && spec.rate === rate)
+        : run.calls;
+      const sent = all.filter(
         other =>
           isSame(other.operation, operation) && other.sentMs <= sentMs && other.sentMs > sentMs - SECOND_MS,
       ).length;
@@ -151,9 +164,25 @@ const punctual: Check = {
     const {until} = run.spec;
     if (until === undefined) return UNTRIED;
     const ends = run.startedMs + Number.parseInt(until, 10) * 1_000;
-    const late = run.calls.find(({sentMs}) => sentMs > ends + LATE_MS);
+    // A worker finishes the chunks that it has.
+    const late = run.calls.find(({sentMs, chunk}) => (chunk?.takenMs ?? sentMs) > ends + LATE_MS);
     return late && show(late);
   },
 };
 
-export const callChecks: readonly Check[] = [named, paidOnce, resent, within, paced, punctual];
+const bounded: Check = {
+  promise: 'A lost worker costs at most twice the values of its concurrency, or two chunks.',
+  broken({simulation: {fleet}}) {
+    if (fleet === undefined || fleet.lost.size === 0) return UNTRIED;
+    for (const [worker, concurrency] of fleet.workers) {
+      // One that was cut off may have been lost a second time.
+      if (!worker.alive && fleet.redis.cutUntilMs.has(worker)) continue;
+      const sizes = [...fleet.lost].filter(({holder}) => holder === worker).map(job => asksOf(job).length);
+      const sum = sizes.reduce((a, b) => a + b, 0);
+      if (sum > 2 * Math.max(concurrency, ...sizes)) return `${worker.name} (${concurrency}) had ${sizes}`;
+    }
+    return undefined;
+  },
+};
+
+export const callChecks: readonly Check[] = [named, paidOnce, resent, within, paced, punctual, bounded];

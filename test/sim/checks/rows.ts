@@ -1,3 +1,4 @@
+import {asksOf} from '../model/fleet.ts';
 import {canBeLookedUp, HEADER, type Operation} from '../model/places.ts';
 import type {RunSpec} from '../model/sequences.ts';
 import type {Ended} from '../model/simulation.ts';
@@ -126,7 +127,7 @@ function faultOf(result: LookedUp, run: Ended, scene: Scene): string | undefined
     case 'failed':
     case 'unknown':
       return ours.some(call => call.told !== 'answered' && call.code === error) ||
-        isInterrupted(error, ours, run, scene)
+        isInterrupted(result, ours, run, scene)
         ? undefined
         : 'no call ended so';
     case 'skipped':
@@ -136,14 +137,27 @@ function faultOf(result: LookedUp, run: Ended, scene: Scene): string | undefined
   }
 }
 
+/** True if a worker was lost that had this value, sent or not. */
+function wasLost(value: string, {fleet}: Scene['simulation']): boolean {
+  const asks = [...(fleet?.lost ?? [])].flatMap(asksOf);
+  return asks.some(({params}) => Object.values(params).includes(value));
+}
+
 /** True if a kill, or a disk that took no writes, may have left this value in doubt, sent or not. */
-function isInterrupted(error: string, ours: readonly Call[], run: Ended, {sessions}: Scene): boolean {
+function isInterrupted(
+  {error, value}: LookedUp,
+  ours: readonly Call[],
+  run: Ended,
+  {sessions, simulation}: Scene,
+): boolean {
   if (error === 'verdict_replay_uncertain' && ours.length > 0) return true;
+  if (error === 'worker_lost') return wasLost(value, simulation);
   return (
     (error === 'interrupted' || error === 'verdict_replay_uncertain') &&
     sessions.some(
-      ({process, ledger}) =>
-        (process.killed || process.refused !== false) && (ledger === run.ledger || run.ledger === undefined),
+      ({process, ledger, spec, end}) =>
+        (process.killed || process.refused !== false || (spec.fleet && end === 'stopped')) &&
+        (ledger === run.ledger || run.ledger === undefined),
     )
   );
 }

@@ -62,8 +62,10 @@ export function callsOf(
  * which it never does before it has written what it knows.
  */
 export function isKnown(call: Call, calls: readonly Call[]): boolean {
-  const {process, told, heardOrder} = call;
+  const {process, told, heardOrder, chunk} = call;
   if (told === undefined || process.refused === 'EIO') return false;
+  // Redis keeps what workers were told.
+  if (chunk !== undefined) return true;
   return !process.killed || calls.some(other => other.process === process && other.sentOrder > heardOrder);
 }
 

@@ -15,6 +15,7 @@ export const directories = [
 ];
 
 export const ENDPOINT = 'https://risk.example.com';
+export const FLEET = 'redis://fleet.example.com';
 export const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
 export const keyOf = ({account}: Pick<RunSpec, 'account'>) => keys[account] ?? keys[0];
 const accounts = ['default', 'second'] as const;
@@ -120,6 +121,8 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
       rejected: spec.rejectedCharge,
     },
     account: accounts[spec.account] ?? accounts[0],
+    // The workers have the key of the first account.
+    ...(spec.fleet && spec.account === 0 && {fleet: FLEET}),
     score: 'none',
     timeout: `${TIMEOUT_MS / 1_000}s`,
     maxOutage: '30s',

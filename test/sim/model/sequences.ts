@@ -112,7 +112,7 @@ const tornCourse: fc.Arbitrary<Course> = record({
 });
 
 /** A run with its settings. */
-export type RunSpec = Of<typeof spec>;
+export type RunSpec = Of<typeof spec> & {readonly fleet?: true};
 
 const settings = {
   input: mostly<number>(0, 1),
@@ -130,7 +130,7 @@ const settings = {
   force: boolean(),
   resends: mostly<number>(2, 0, 0, 1),
   maxAge: mostly('1d', '1h', '30d'),
-  concurrency: constantFrom(1, 2, 4, 8),
+  concurrency: constantFrom<number[]>(1, 2, 4, 8),
   rate: mostly('unlimited', '5/s', 'ip=10/s,email=10/s,verify=10/s'),
   /** Credits of a call; with `apart`, each operation costs a multiple. */
   cost: mostly<number>(1, 0.7, 0.1),
@@ -152,7 +152,10 @@ const changes: fc.Arbitrary<Partial<RunSpec>> = oneof(
   {weight: 1, arbitrary: record({output: settings.output, account: settings.account})},
 );
 
-export type Command = Of<typeof command>;
+/** A command; the settings of a run may be widened for a fleet. */
+export type Command =
+  | Exclude<Of<typeof command>, {readonly do: 'run'}>
+  | {readonly do: 'run'; readonly spec: RunSpec; readonly course: Course};
 
 const command = oneof(
   {weight: 4, arbitrary: record({do: constant('run' as const), spec, course})},
@@ -189,6 +192,7 @@ export interface Sequence {
   readonly commands: readonly Command[];
   /** Maximum of credits a day of all runs of the first account. */
   readonly accountPerDay?: number | undefined;
+  readonly fleet?: FleetSpec | undefined;
 }
 
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
@@ -216,4 +220,61 @@ const torn: fc.Arbitrary<Sequence> = record({
 export const sequence: fc.Arbitrary<Sequence> = oneof(
   {weight: 2, arbitrary: mixed},
   {weight: 1, arbitrary: torn},
+);
+
+/** Workers of a fleet, and what befalls them. */
+export type FleetSpec = Of<typeof fleet>;
+
+const trouble = record({
+  /** Of the sequence's commands, and which of the workers. */
+  command: integer({min: 0, max: 4}),
+  worker: integer({min: 0, max: 3}),
+  /** `cut`: nothing that it says reaches Redis for a while. */
+  how: constantFrom('kill' as const, 'kill' as const, 'term' as const, 'cut' as const),
+  step: integer({min: 6, max: 60}),
+  moment: constantFrom('before' as const, 'torn' as const, 'after' as const),
+  seconds: constantFrom(1, 5, 20),
+});
+
+const fleet = record({
+  workers: array(record({concurrency: constantFrom(16, 1, 4, 64), slowness: mostly<number>(1, 0.2, 5)}), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  /** True if news of chunks may come late, twice or never. */
+  isUnsure: boolean(),
+  troubles: array(trouble, {maxLength: 6}),
+});
+
+const FLEET_CONCURRENCY = 8;
+
+/** Long lists, of distinct values mostly. */
+const more = mostly<number>(12, 0, 30, 200).map(count =>
+  Array.from({length: count}, (_, index) => ({
+    ip: 15 + (index % 80),
+    last: 15 + (index % 50),
+    email: 9 + index,
+  })),
+);
+
+/** The same with runs whose calls are made by a fleet. */
+export const fleetSequence: fc.Arbitrary<Sequence> = record({sequence, more, fleet}).map(
+  ({
+    sequence: {
+      inputs: [first = [], ...others],
+      commands,
+      accountPerDay,
+    },
+    more: long,
+    fleet: own,
+  }) => ({
+    inputs: [[...first, ...long], ...others],
+    commands: commands.map(one =>
+      one.do === 'run'
+        ? {...one, spec: {...one.spec, fleet: true, concurrency: one.spec.concurrency * FLEET_CONCURRENCY}}
+        : one,
+    ),
+    accountPerDay,
+    fleet: own,
+  }),
 );

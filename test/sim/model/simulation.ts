@@ -6,6 +6,7 @@ import {ROOT} from '../world/patched-fs.ts';
 import {Process} from '../world/process.ts';
 import {type Asker, type Call, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
+import {Fleet} from './fleet.ts';
 import {accountFiles, directories, inputPath, inputText, keys} from './places.ts';
 import type {Command, Course, InputRow, RunSpec, Sequence} from './sequences.ts';
 import {type Report, type Said, session} from './session.ts';
@@ -50,6 +51,8 @@ const QUIET: Course = {faults: [], latencyMs: 20, fate: undefined, disk: undefin
 const HOUR_MS = 3_600_000;
 /** Longer than any trouble of a disk. */
 const CALM_MS = 120_000;
+/** So long workers go on before a long time passes. */
+const LINGER_MS = 10_000;
 
 /** A world with a disk and a service, in which commands are carried out one after the other. */
 export class Simulation {
@@ -58,6 +61,7 @@ export class Simulation {
   readonly service: Service;
   readonly sessions: Ended[] = [];
   readonly accountPerDay: number | undefined;
+  readonly fleet: Fleet | undefined;
   isHealing = false;
   /** The lists as their owner left them. */
   readonly #inputs: InputRow[][];
@@ -65,15 +69,18 @@ export class Simulation {
   readonly #databases: Databases;
   readonly #uninstall: () => void;
   #last: RunSpec | undefined;
+  /** Number of the command under way. */
+  #commands = -1;
   /** The first statement that wrote a key to a database. */
   #keptKey: string | undefined;
 
-  constructor(seed: number, {inputs, accountPerDay}: Omit<Sequence, 'commands'>) {
+  constructor(seed: number, {inputs, accountPerDay, fleet}: Omit<Sequence, 'commands'>) {
     this.accountPerDay = accountPerDay;
     this.#inputs = inputs.map(rows => [...rows]);
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
     this.service = new Service(this.world);
+    this.fleet = fleet && new Fleet(fleet, this.world, this.service, session => this.#asker(session));
     this.#databases = new Databases(this.disk, this.world, {
       opened: (path, inode, process) => {
         if (path.endsWith('/ledger.db')) process.ledger = inode;
@@ -90,7 +97,8 @@ export class Simulation {
     this.#uninstall = install(this.world, {
       files: new Files(this.disk, this.world),
       databases: this.#databases,
-      network: this.service.transportFor(() => this.#asker()),
+      network: this.service.transportFor(() => this.#asker(this.world.current)),
+      redis: this.fleet?.redis,
     });
   }
 
@@ -102,6 +110,7 @@ export class Simulation {
   /** Carries a command out; returns its sessions, once they have ended. */
   async execute(command: Command): Promise<readonly Ended[]> {
     this.world.note(() => `== ${JSON.stringify(command)}`);
+    this.#commands += 1;
     switch (command.do) {
       case 'run':
         this.#last = command.spec;
@@ -122,6 +131,7 @@ export class Simulation {
         );
       }
       case 'later':
+        await this.fleet?.end(LINGER_MS);
         this.world.stall(command.hours * HOUR_MS);
         return [];
       case 'list': {
@@ -139,6 +149,7 @@ export class Simulation {
   async heal(): Promise<readonly Ended[]> {
     if (this.#last === undefined) return [];
     const spec = {...this.#last, force: true, maxCredits: undefined, until: undefined};
+    await this.fleet?.end(LINGER_MS);
     this.world.stall(CALM_MS);
     this.isHealing = true;
     for (const [path] of accountFiles(0)) this.disk.remove(path);
@@ -151,6 +162,7 @@ export class Simulation {
     return (
       [said?.message ?? '', ...warnings].find(holdsKey) ??
       [...after].find(([, data]) => holdsKey(data))?.[0] ??
+      [...(this.fleet?.redis.jobs.values() ?? [])].find(({data}) => holdsKey(data.sealed))?.id ??
       this.#keptKey
     );
   }
@@ -161,8 +173,8 @@ export class Simulation {
     );
   }
 
-  #asker(): Asker {
-    const asker = this.#askers.get(this.world.current);
+  #asker(process: Process | undefined): Asker {
+    const asker = this.#askers.get(process);
     if (asker === undefined) throw new Error('no session has asked');
     return asker;
   }
@@ -182,8 +194,10 @@ export class Simulation {
   async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
     const before = this.#snapshot();
     const {lasting: lastingBefore, powerCuts} = this.disk;
+    this.fleet?.begin(this.isHealing ? Number.NaN : this.#commands);
     const begun = works.map((work, index) => this.#begin(work, index * apartMs));
     await this.world.run(begun.map(({start}) => start));
+    if (this.fleet?.crash !== undefined) throw this.fleet.crash;
     const after = this.#snapshot();
     const {lasting} = this.disk;
     const stood = this.disk.powerCuts > powerCuts ? [before, lastingBefore] : [before];

@@ -8,6 +8,7 @@ import {Connection, type Databases} from './databases.ts';
 import type {Timer} from './event-queue.ts';
 import type {Files} from './files.ts';
 import {patchFs, ROOT, TEMPORARY} from './patched-fs.ts';
+import {type Server, serveRedis} from './redis.ts';
 import type {World} from './world.ts';
 
 /** Of the simulation that is under way in this process; there is one at a time. */
@@ -33,12 +34,14 @@ interface Parts {
   readonly files: Files;
   readonly databases: Databases;
   readonly network: (options: TransportOptions) => Transport;
+  readonly redis?: Server | undefined;
 }
 
 /** Puts a world's disk, clock, timers and luck in place of the real ones; returns what takes that back. */
 export function install(world: World, parts: Parts): () => void {
   const {files} = parts;
   ({databases: active, network} = parts);
+  if (parts.redis) serveRedis(parts.redis);
   const undo = [patchFs(files, world), patchTime(world), patchLuck(world), patchProcess(world)];
   return () => {
     active = undefined;

@@ -6,6 +6,7 @@ import {isRefused, type Operation, TIMEOUT_MS} from '../model/places.ts';
 import type {Course, Fault, RunSpec} from '../model/sequences.ts';
 import type {Inode} from './disk.ts';
 import type {Process} from './process.ts';
+import type {RedisJob} from './redis.ts';
 import type {World} from './world.ts';
 
 /** One call, as the service has it in its own books. */
@@ -13,6 +14,8 @@ export interface Call {
   readonly number: number;
   /** Of the session's calls. */
   readonly nth: number;
+  /** The chunk for which a worker made it. What it came to is told with the whole of it. */
+  readonly chunk: RedisJob | undefined;
   readonly process: Process;
   readonly spec: RunSpec;
   /** The ledger of its run. */
@@ -49,6 +52,13 @@ export interface Asker {
   calls: number;
 }
 
+/** The worker that makes a call for it. */
+export interface Via {
+  readonly chunk: RedisJob;
+  /** How many times the usual time its calls take. */
+  readonly slowness: number;
+}
+
 /** The service's end of a call: what it does on arrival, and what it replies. */
 interface Plan {
   readonly told: Told;
@@ -57,6 +67,9 @@ interface Plan {
   /** Undefined if no connection is made. */
   readonly reply: Reply | undefined;
 }
+
+/** What a run hears of the calls of a worker that is lost. */
+const LOST: Pick<Plan, 'told' | 'code'> = {told: 'ambiguous', code: 'worker_lost'};
 
 const paths: Readonly<Record<string, readonly [Operation, string]>> = {
   '/intelligence/ip': ['ip', 'ip'],
@@ -76,6 +89,8 @@ export class Service {
   readonly #world: World;
   #reply: Reply | undefined;
   readonly #redeemed = new Set<string>();
+  /** What workers heard, and have not told yet. */
+  readonly #heard = new Map<Call, Plan>();
   #order = 0;
 
   constructor(world: World) {
@@ -83,23 +98,30 @@ export class Service {
   }
 
   /** The transport of the process whose code is running. */
-  transportFor(askerOf: () => Asker): (options: TransportOptions) => Transport {
+  transportFor(askerOf: () => Asker, via?: Via): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
-      post: (url, body) => this.#post(askerOf(), url, body, timeoutMs),
+      post: (url, body) => this.#post(askerOf(), url, body, timeoutMs, via),
       close() {},
     });
   }
 
-  #post(asker: Asker, url: URL, body: string, timeoutMs: number): ReturnType<Transport['post']> {
+  /** A chunk has come back, with what its calls came to; or no answer of it can come any more. */
+  deliver(chunk: RedisJob): void {
+    for (const call of this.calls)
+      if (call.chunk === chunk) this.#hear(call, chunk.isLost ? LOST : (this.#heard.get(call) ?? LOST));
+  }
+
+  #post(asker: Asker, url: URL, body: string, timeoutMs: number, via?: Via): ReturnType<Transport['post']> {
     const {course} = asker;
     asker.calls += 1;
-    const call = this.#callOf(asker, url, JSON.parse(body));
+    const call = this.#callOf(asker, url, JSON.parse(body), via?.chunk);
     const fault = course.faults.find(({from, count}) => call.nth >= from && call.nth < from + count)?.kind;
     const plan = this.#plan(call, fault);
     let socket: AtSocket = refusedConnection;
     const leave = () => {
       call.sentOrder = ++this.#order;
       this.calls.push(call);
+      if (call.chunk?.isLost) this.#hear(call, LOST);
       plan.arrive();
       if (plan.reply === undefined) return;
       this.#reply = plan.reply;
@@ -114,13 +136,14 @@ export class Service {
       },
     );
     const {afterMs, result} = socket;
-    const latencyMs = afterMs ?? course.latencyMs * (0.5 + this.#world.random());
+    const latencyMs = afterMs ?? course.latencyMs * (via?.slowness ?? 1) * (0.5 + this.#world.random());
     return new Promise(resolve => {
       this.#world.poll(latencyMs, () =>
         this.#world.step(
           () => `hear of #${call.number}: ${plan.told}`,
           () => {
-            this.#hear(call, plan);
+            if (via === undefined) this.#hear(call, plan);
+            else this.#heard.set(call, plan);
             resolve(result(latencyMs));
           },
         ),
@@ -128,11 +151,17 @@ export class Service {
     });
   }
 
-  #callOf({process, spec, calls}: Asker, url: URL, sent: Readonly<Record<string, string>>): Call {
+  #callOf(
+    {process, spec, calls}: Asker,
+    url: URL,
+    sent: Readonly<Record<string, string>>,
+    chunk: RedisJob | undefined,
+  ): Call {
     const [operation, field] = paths[url.pathname] ?? ['ip', 'ip'];
     return {
       number: this.calls.length + 1,
       nth: calls,
+      chunk,
       process,
       spec,
       ledger: process.ledger,
@@ -154,7 +183,7 @@ export class Service {
     };
   }
 
-  #hear(call: Call, {told, code = ''}: Plan): void {
+  #hear(call: Call, {told, code = ''}: Pick<Plan, 'told' | 'code'>): void {
     call.told = told;
     call.code = code;
     call.heardOrder = ++this.#order;

@@ -78,6 +78,22 @@ export class World {
     this.#nowMs += ms;
   }
 
+  /** The same while others go on with their work. */
+  async idle(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    while ((this.events.first()?.atMs ?? untilMs) < untilMs) {
+      this.#fireNext();
+      await settled();
+    }
+    this.#nowMs = Math.max(this.#nowMs, untilMs);
+  }
+
+  /** Begins a process on a machine of its own, for which nobody waits. */
+  spawn(process: Process, main: () => Promise<void>, afterMs = 0): void {
+    this.#begin(process);
+    this.later(afterMs, () => void main(), process);
+  }
+
   /** Takes a function, since words are rarely needed. */
   note(what: Words, more = ''): void {
     this.#history.push({atMs: this.#nowMs, who: this.current?.name ?? '-', what, more});
