@@ -27,7 +27,6 @@ const rooms = [
 const doors: Readonly<Record<string, readonly string[]>> = {
   service: ['service/start.ts', 'service/data/packed-data.ts'],
   fleet: [
-    'fleet/chunk-queue.ts',
     'fleet/fleet.ts',
     'fleet/redis.ts',
     'fleet/roster.ts',
