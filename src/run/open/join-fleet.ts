@@ -4,7 +4,7 @@ import {UsageError} from '../../errors.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
-import {createLookupPricer, toCredits} from '../../job/settings/cost.ts';
+import {toCredits} from '../../job/settings/cost.ts';
 import {isStorable, lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/ledger-entry.ts';
