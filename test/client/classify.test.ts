@@ -45,14 +45,8 @@ describe('a response', () => {
     ['no success', respond(200, {success: true}), 'not a success response of /intelligence/ip'],
   ])('why it is unreadable: %s', (_, response, detail) => {
     const {status, latencyMs, pace} = response;
-    expect(classifyResponse('ip', response, {})).toEqual({
-      kind: 'unreadable',
-      code: 'bad_response',
-      detail,
-      status,
-      latencyMs,
-      pace,
-    });
+    const told = {kind: 'unreadable', code: 'bad_response', detail, status, latencyMs, pace};
+    expect(classifyResponse('ip', response, {})).toEqual(told);
   });
 
   test.each([
@@ -68,6 +62,8 @@ describe('a response', () => {
     if (attempt.kind !== 'answered') return attempt.kind;
     return [attempt.data, attempt.exact ?? JSON.stringify(attempt.data), attempt.wrongTypes];
   };
+  const keptOf = (data: string) =>
+    kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}));
 
   test.each([
     ['digits to text', '{"postal_code":94043}', {postal_code: '94043'}, '{"postal_code":"94043"}'],
@@ -80,11 +76,7 @@ describe('a response', () => {
   ])(
     'a field of another type becomes one of its own, where that loses nothing: %s',
     (_, data, used, text) => {
-      expect(kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}))).toEqual([
-        used,
-        text,
-        [],
-      ]);
+      expect(keptOf(data)).toEqual([used, text, []]);
     },
   );
 
@@ -102,11 +94,8 @@ describe('a response', () => {
       session: {started_at: expected},
       multi_accounting: {accounts: [{last_activity: expected, session_count: 3}]},
     };
-    expect(kept(classifyResponse('verify', respond(200, body), {}))).toEqual([
-      data,
-      JSON.stringify(data),
-      [],
-    ]);
+    const found = kept(classifyResponse('verify', respond(200, body), {}));
+    expect(found).toEqual([data, JSON.stringify(data), []]);
   });
 
   test.each([
@@ -116,11 +105,7 @@ describe('a response', () => {
     ['{"is_vpn":1,"city":["X"]}', {}, ['is_vpn', 'city']],
     ['{"latitude":"1e400","longitude":1.10}', {longitude: 1.1}, ['latitude']],
   ])('what can not become one is kept as it came, and is not in the data: %s', (data, used, wrong) => {
-    expect(kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}))).toEqual([
-      used,
-      data,
-      wrong,
-    ]);
+    expect(keptOf(data)).toEqual([used, data, wrong]);
   });
 
   test('a list with an item of another type is not in the data; a list of parts is, without such fields', () => {

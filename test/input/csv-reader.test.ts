@@ -8,11 +8,7 @@ const lines = (records: readonly {line: number}[]) => records.map(({line}) => li
 describe('dialects', () => {
   it.each([
     ['one that cuts all records alike', ';', 'a,x;b,y;c\n1;2,5;3\n4;5,5;6,5\n'],
-    [
-      'the one with many fields, which a few rows lack',
-      ';',
-      'Apr 1, 23;1;a;b;x\nApr 2, 23;2;a;b\nApr 3, 23;3;a;b;x\n',
-    ],
+    ['the one with many fields, which a few rows lack', ';', 'A, 1;1;a;b;x\nA, 2;2;a;b\nA, 3;3;a;b;x\n'],
     ['the one with more fields, of two that do', ';', 'a,x;b;c\n1,5;2;3\n'],
     ['the one with more fields, whichever comes first', ',', 'a,b,c;x\n1,2,3;4\n'],
     ['past blank lines', ';', '\n\na;b\n1;2\n'],
@@ -173,22 +169,13 @@ describe('rejects', () => {
   });
 
   it('rejects records that are not UTF-8 and keeps their bytes, also where a quote is the reason', async () => {
-    const [bad, open] = ['2,caf\xe9', '"caf\xe9,x'].map(text => Buffer.from(text, 'latin1')) as [
-      Buffer,
-      Buffer,
-    ];
-    const text = Buffer.concat([
-      Buffer.from('a,b\n1,é\n'),
-      bad,
-      Buffer.from('\n3,4\n'),
-      open,
-      Buffer.from('\n'),
-    ]);
+    const [bad, open] = ['2,caf\xe9', '"caf\xe9,x'];
+    const text = Buffer.from(`a,b\n1,\xc3\xa9\n${bad}\n3,4\n${open}\n`, 'latin1');
     expect((await readBytes(text)).records).toMatchObject([
       {fields: ['1', 'é']},
-      {line: 3, reason: 'invalid_encoding', raw: '2,caf\ufffd', raw_base64: bad.toString('base64')},
+      {line: 3, reason: 'invalid_encoding', raw: '2,caf\ufffd', raw_base64: btoa(`${bad}`)},
       {fields: ['3', '4']},
-      {reason: 'unclosed_quote', raw: '"caf\ufffd,x', raw_base64: open.toString('base64')},
+      {reason: 'unclosed_quote', raw: '"caf\ufffd,x', raw_base64: btoa(`${open}`)},
     ]);
   });
 });
@@ -252,22 +239,18 @@ describe('an open quote', () => {
   });
 });
 
-describe('the header', () => {
-  it('alone is a success', async () => {
-    const {format, records} = await readBytes('ip,email');
-    expect(format).toMatchObject({columns: ['ip', 'email']});
-    expect(records).toEqual([]);
-  });
+it('a header alone is a success', async () => {
+  const {format, records} = await readBytes('ip,email');
+  expect([format, records]).toEqual([expect.objectContaining({columns: ['ip', 'email']}), []]);
+});
 
-  it.each([
-    ['an open quote', '\na,"b\n1,2\n', 'line 2'],
-    ['an endless line', `${'a,'.repeat(200)}\n`, 'limit'],
-    ['foreign bytes', Buffer.from('pr\xe9nom,b\n', 'latin1'), '--encoding windows-1252'],
-  ])('with %s is an error', async (_, text, hint) => {
-    const error = await failureOf(readBytes(text, {maxRecordSize: 100}));
-    expect(error.code).toBe('input_header');
-    expect(error.message).toContain(hint);
-  });
+it.each([
+  ['an open quote', '\na,"b\n1,2\n', 'line 2'],
+  ['an endless line', `${'a,'.repeat(200)}\n`, 'limit'],
+  ['foreign bytes', Buffer.from('pr\xe9nom,b\n', 'latin1'), '--encoding windows-1252'],
+])('a header with %s is an error', async (_, text, hint) => {
+  const error = await failureOf(readBytes(text, {maxRecordSize: 100}));
+  expect([error.code, error.message]).toEqual(['input_header', expect.stringContaining(hint)]);
 });
 
 it('a short row is filled up where that is asked for; a long one is not cut', async () => {
@@ -314,28 +297,21 @@ it.each(['a,b\n1,2\n', `${'long,'.repeat(30)}\n`.repeat(900)])(
   },
 );
 
-describe('the line repeats the header', () => {
-  it('has a letter: numbers and blanks are values', async () => {
-    expect((await readBytes('1,2\n1,2\n')).records).toMatchObject([{fields: ['1', '2']}]);
-    expect((await readBytes('a,b\na,B\n')).records).toMatchObject([{fields: ['a', 'B']}]);
-    expect((await readBytes('a,b\na,b\n', {header: false})).records).toHaveLength(2);
-  });
+it('the line that repeats the header has a letter: numbers and blanks are values', async () => {
+  expect((await readBytes('1,2\n1,2\n')).records).toMatchObject([{fields: ['1', '2']}]);
+  expect((await readBytes('a,b\na,B\n')).records).toMatchObject([{fields: ['a', 'B']}]);
+  expect((await readBytes('a,b\na,b\n', {header: false})).records).toHaveLength(2);
 });
 
-describe('lines of one cell', () => {
+it('lines of one cell are no footer if there are many, or if a row may be cut off', async () => {
   const rows = 'a,b\n1,2\n3,4\n';
-
-  it('are no footer if there are many, or if a row may be cut off', async () => {
-    expect(rejectsOf((await readBytes(`${rows}5`)).records)).toHaveLength(1);
-    expect(rejectsOf((await readBytes(`${rows}5\n`)).records)).toHaveLength(0);
-    const many = (await readBytes(`${rows}${'x\n'.repeat(40)}`)).records;
-    expect(rejectsOf(many).map(({line}) => line)).toEqual(Array.from({length: 40}, (_, n) => n + 4));
-  });
+  expect(rejectsOf((await readBytes(`${rows}5`)).records)).toHaveLength(1);
+  expect(rejectsOf((await readBytes(`${rows}5\n`)).records)).toHaveLength(0);
+  const many = (await readBytes(`${rows}${'x\n'.repeat(40)}`)).records;
+  expect(rejectsOf(many).map(({line}) => line)).toEqual(Array.from({length: 40}, (_, n) => n + 4));
 });
 
-describe('a delimiter too many at the end of a row', () => {
-  it('is a column where all rows have it', async () => {
-    const {format} = await readBytes('a,b,\n1,2,\n3,4,\n');
-    expect(format).toMatchObject({columns: ['a', 'b', 'column_3']});
-  });
+it('a delimiter too many at the end of all rows is a column', async () => {
+  const {format} = await readBytes('a,b,\n1,2,\n3,4,\n');
+  expect(format).toMatchObject({columns: ['a', 'b', 'column_3']});
 });
