@@ -9,7 +9,7 @@ import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
 
-const ROWS = 60;
+const ROWS = 20;
 const PART = ROWS / 2;
 /** Without the answer store, the ledger is all that there is. */
 const settings = {ip: 'ip', concurrency: 1, store: false};

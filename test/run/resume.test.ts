@@ -15,7 +15,7 @@ import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 
-const ROWS = 40;
+const ROWS = 16;
 const settings = {ip: 'ip', concurrency: 4};
 
 /** A run that stops half-way, with half of its values answered. */

@@ -135,17 +135,17 @@ test.each([
     await using stage = await openStage({latencyMs: 10});
     stage.write('list.csv', ips(5, 1_000));
     await stage.run(settings);
-    stage.write('list.csv', ips(80));
+    stage.write('list.csv', ips(30));
     stage.api.setScript(call => {
-      if (call.call === 40) harm(join(storeOf(stage), 'answers.db'));
+      if (call.call === 15) harm(join(storeOf(stage), 'answers.db'));
       return undefined;
     });
     const ended = await stage.run({...settings, concurrency: 2});
-    expect(ended).toMatchObject({code: 0, summary: {rows: {written: 80}, credits: {spent: 80}}});
+    expect(ended).toMatchObject({code: 0, summary: {rows: {written: 30}, credits: {spent: 30}}});
     // SQLite may have all that it needs of a damaged file in memory; one that is gone is noticed.
     expect(ended.warnings.length).toBeGreaterThanOrEqual(how === 'deleted' ? 1 : 0);
     for (const warning of ended.warnings) expect(warning).toContain('answer store');
-    expect(await stage.run(settings)).toMatchObject({code: 0, summary: {rows: {written: 80}}});
+    expect(await stage.run(settings)).toMatchObject({code: 0, summary: {rows: {written: 30}}});
   },
 );
 
@@ -224,22 +224,22 @@ test('a store that is locked for a while when a run reads it is waited for: noth
 });
 
 test.each([
-  ['while answers come in, and not at the end', 40, 0],
+  ['while answers come in, and not at the end', 10, 0],
   ['to the end of the answers', Number.POSITIVE_INFINITY, 800],
 ])('what a store that is locked %s missed is in it after the run', async (_, unlockAt, laterMs) => {
   await using stage = await openStage({latencyMs: 5});
   stage.write('list.csv', ips(1, 500));
   await stage.run(settings);
-  stage.write('list.csv', ips(120));
+  stage.write('list.csv', ips(40));
   let letGo: (() => void) | undefined;
   stage.api.setScript(({call}) => {
-    if (call === 20) letGo = lockStore(stage);
-    if (call === 20 + unlockAt) letGo?.();
-    if (call === 120 && laterMs > 0) setTimeout(() => letGo?.(), laterMs);
+    if (call === 10) letGo = lockStore(stage);
+    if (call === 10 + unlockAt) letGo?.();
+    if (call === 40 && laterMs > 0) setTimeout(() => letGo?.(), laterMs);
     return undefined;
   });
   const ended = await stage.run({...settings, concurrency: 2});
-  expect(ended).toMatchObject({code: 0, summary: {calls: {total: 120}, store: {not_stored: 0}}});
+  expect(ended).toMatchObject({code: 0, summary: {calls: {total: 40}, store: {not_stored: 0}}});
   expect(await stage.run(settings)).toMatchObject({summary: {calls: {total: 0}}});
 });
 
