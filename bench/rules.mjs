@@ -6,7 +6,7 @@ import {fromSrc} from './from-src.mjs';
 
 const {createScorer, makeRunFacts, makeTargets} = await fromSrc(
   'score/scorer',
-  'score/rule-inputs',
+  'score/run-facts',
   'columns/targets',
 );
 const RULES = 200;

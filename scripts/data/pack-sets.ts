@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import {readOwnList} from '../../src/operations/mail/mail-providers.ts';
+import {readBundledList} from '../../src/operations/mail/mail-providers.ts';
 import {type DataSet, files} from '../../src/service/data/packed-data.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
 import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';
@@ -31,7 +31,7 @@ export const LIST = 'scripts/data/pack-sets.csv';
  * The data sets for `pack.ts`, as listed in `pack-sets.csv`. The CSV names each licence as in the package's
  * licence file, since `package.json` may lack it.
  */
-export const packedSets: PackedSet[] = readOwnList<
+export const packedSets: PackedSet[] = readBundledList<
   'name' | 'licence' | 'attribution' | 'link' | 'fields' | 'file'
 >(LIST).map(({fields, file, ...about}) => ({
   ...about,

@@ -4,7 +4,12 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 import {sourceFile} from '../../src/operations/package-files.ts';
-import {files, installedVersion, type Manifest, readManifest} from '../../src/service/data/packed-data.ts';
+import {
+  files,
+  installedVersion,
+  type Manifest,
+  readDataManifest,
+} from '../../src/service/data/packed-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
 import {licenceTexts} from './licence-texts.ts';
 import {LIST, packedSets} from './pack-sets.ts';
@@ -33,7 +38,7 @@ function fingerprint(): string {
 
 function isUpToDate(directory: string, current: string): boolean {
   if (!Object.values(files).every(file => existsSync(join(directory, file)))) return false;
-  return readManifest(directory).fingerprint === current;
+  return readDataManifest(directory).fingerprint === current;
 }
 
 /** Writes a file under another name and renames it, so that an interrupted build leaves no half file. */

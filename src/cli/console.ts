@@ -7,7 +7,7 @@ import type {Settings} from '../job/settings.ts';
 import {memoize} from '../operations/memoize.ts';
 import type {Said} from '../sentence.ts';
 import {breakLines, terminalWidth} from './terminal/lines.ts';
-import {createPainter, type Paint, print, printLogLine, redrawLine} from './terminal/printable.ts';
+import {createPainter, drawStatusLine, type Paint, print, printLogLine} from './terminal/printable.ts';
 
 const require = createRequire(import.meta.url);
 const pino = (): typeof import('pino') => require('pino');
@@ -52,7 +52,7 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
     // A warning is of what is paid, kept or missing. So `quiet` hides only what is said besides.
     say: quiet ? () => {} : forMachine ? logged('message') : say,
     warn,
-    draw: forMachine ? () => {} : redrawLine,
+    draw: forMachine ? () => {} : drawStatusLine,
     log,
   };
 }

@@ -14,7 +14,7 @@ import {
   type WithSettings,
 } from './declared-commands.ts';
 import {outliveTerminal} from './signals.ts';
-import {canRedraw, print, redrawLine} from './terminal/printable.ts';
+import {canRedraw, drawStatusLine, print} from './terminal/printable.ts';
 
 /** Runs the command that this process was started with, and sets its exit code. */
 export async function startCommand(): Promise<void> {
@@ -63,12 +63,12 @@ export async function main(
       const action = await load();
       code = await action(...(given as never[]));
     };
-  if (canRedraw(process.env.CI) && isWatched(argv)) redrawLine('Starting …');
+  if (canRedraw(process.env.CI) && isWatched(argv)) drawStatusLine('Starting …');
   let program: Command | undefined;
   try {
     program = await createProgram(run, argv, given.includes(HELP_ALL));
     await program.parseAsync(argv as string[]);
-    redrawLine('');
+    drawStatusLine('');
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;

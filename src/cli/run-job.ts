@@ -9,7 +9,7 @@ import {annotateOutcome, pauseWorkflowCommands} from './github.ts';
 import {watchSignals} from './signals.ts';
 import type {CommandLine} from './terminal/command-line.ts';
 import {renderOutcome} from './terminal/outcome.ts';
-import {rowStream} from './terminal/printable.ts';
+import {createStdoutRowStream} from './terminal/printable.ts';
 import {showPhases, startProgress} from './terminal/progress.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
@@ -22,7 +22,7 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
     const io = {
       env: process.env,
       stdin: process.stdin,
-      stdout: rowStream(),
+      stdout: createStdoutRowStream(),
       now: Date.now,
       random: Math.random,
       log: console.log,

@@ -3,7 +3,7 @@ import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
 /** A parsed answer. In `kept` and `data`, numbers may be marked strings ({@link markNumber}). */
-export interface ReadAnswer {
+export interface ParsedAnswer {
   /** All fields. Each is converted to the interface's type if the conversion loses nothing. */
   readonly kept: Readonly<Record<string, unknown>>;
   /** All fields in `kept` except those of a wrong type. */
@@ -17,11 +17,11 @@ export interface ReadAnswer {
  * Reads an answer by the interface's types. Null fields count as missing. `isMarked`: true if numbers in
  * `given` may be strings from {@link markNumber}, which keep the number's spelling.
  */
-export function readFields(
+export function readAnswerFields(
   fields: Fields,
   given: Readonly<Record<string, unknown>>,
   isMarked = true,
-): ReadAnswer {
+): ParsedAnswer {
   const unknown = new Set<string>();
   if (!isMarked && isOfType(fields, given, '', unknown))
     return {kept: given, data: given, unknownFields: [...unknown], wrongTypes: []};
@@ -33,14 +33,14 @@ export function readFields(
 /** Returns a parsed answer without its fields of a wrong type. */
 export function dropMistypedFields(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];
-  return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
+  return !isObject(kept) || isOfType(fields, kept) ? kept : readAnswerFields(fields, kept).data;
 }
 
 /**
  * True if the value has the interface's type as it is, so that it need not be converted. Adds the dotted
  * names of unknown fields to `unknown`.
  *
- * Most answers pass. This check takes a third of the time of {@link readFields}, so it comes first.
+ * Most answers pass. This check takes a third of the time of {@link readAnswerFields}, so it comes first.
  */
 function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<string>): boolean {
   if ('read' in type) return type.read(value) === value;

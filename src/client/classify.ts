@@ -2,11 +2,11 @@ import {nestsTooDeep} from '../job/yaml.ts';
 import {fieldTypes} from '../operations/field-types.ts';
 import {errorBodySchema, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {isObject, readFields} from './answer-fields.ts';
+import {isObject, readAnswerFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import {PROXY_CREDENTIALS_CODE} from './http/proxy.ts';
-import {REPEATED_VALUE_NAME, type Redact, repeatsSentValue} from './redact.ts';
+import {REDACTED_FIELD_NAME, type Redact, repeatsSentValue} from './redact.ts';
 
 /** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
@@ -88,7 +88,7 @@ function readAnswer(
  * `data` lacks a part of it.
  */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
-  const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given, isMarked);
+  const {kept, data, unknownFields, wrongTypes} = readAnswerFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
   const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
   const exact = unmarkNumbers(marked);
@@ -121,7 +121,7 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   return {
     ...answer,
     unknownFields: answer.unknownFields.map(name =>
-      repeatsSentValue(name, sent) ? REPEATED_VALUE_NAME : name,
+      repeatsSentValue(name, sent) ? REDACTED_FIELD_NAME : name,
     ),
   };
 }

@@ -53,7 +53,7 @@ const PING_TIMEOUT_MS = 2_500;
  * Notifies another service with a GET, once. Never rejects: returns a failure as a short code, since the URL may be a
  * secret.
  */
-export async function sendPing(url: URL): Promise<'ok' | (string & {})> {
+export async function pingHealthCheck(url: URL): Promise<'ok' | (string & {})> {
   try {
     const {status} = await getHead(url, PING_TIMEOUT_MS);
     return status >= 200 && status < 300 ? 'ok' : `http_${status}`;

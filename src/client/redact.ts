@@ -8,7 +8,7 @@ const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
 /** Field names that repeat the value are counted under this name, so that no summary shows them. */
-export const REPEATED_VALUE_NAME = '[value]';
+export const REDACTED_FIELD_NAME = '[value]';
 /** Parameters that hold no personal data. Codes and names from the service may repeat their values. */
 const PLAIN = new Set(['action_id']);
 /** Minimum length of a value to look for. A shorter one may occur by chance in an error code or a name. */

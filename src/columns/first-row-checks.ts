@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import {type InputFormat, type InputRecord, numberedColumns, type Row} from '../input/row.ts';
-import {describeExpectedCountry} from '../job/settings/lookup-settings.ts';
+import {suggestCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {codeAdvice} from '../lookup/code-meanings.ts';
 import {readCountryCell} from '../operations/country.ts';
@@ -131,7 +131,7 @@ export function describeUnknownCountry(
   const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
   const expected = /^\d+$/.test(text)
     ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
-    : `a ${describeExpectedCountry(text)}`;
+    : `a ${suggestCountry(text)}`;
   return `"${column}" holds "${text.slice(0, 40)}" (row ${first.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
 }
 

@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import {pipeRemedy} from '../input/input-error.ts';
+import {conversionRemedy} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
@@ -68,7 +68,7 @@ export function refuseUnsureColumns(
     throw new UsageError(
       'no_columns',
       `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
-      pipeRemedy(`jq -c '.${inner}[]'`, path),
+      conversionRemedy(`jq -c '.${inner}[]'`, path),
     );
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;

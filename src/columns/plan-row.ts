@@ -7,7 +7,7 @@ import {
   lookupForRequest,
 } from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
-import type {Canonical} from '../operations/canonical.ts';
+import type {CanonicalCell} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
@@ -110,9 +110,9 @@ function planOf(
 }
 
 type JudgeCell = (text: string, country: string | undefined) => PlannedCell;
-type CanonicalValue = Extract<Canonical, {readonly state: 'value'}>;
+type CanonicalValue = Extract<CanonicalCell, {readonly state: 'value'}>;
 
-function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCell): PlannedCell {
+function planned(canonical: CanonicalCell, ask: (value: CanonicalValue) => PlannedCell): PlannedCell {
   switch (canonical.state) {
     case 'empty':
       return EMPTY;

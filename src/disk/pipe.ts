@@ -47,7 +47,7 @@ const PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 20;
 
 /** Writes all of a text to a pipe or device. Throws EAGAIN if its reader accepts nothing for 5 s. */
-export function writeStream(path: string, text: string | Buffer): void {
+export function writeToPipe(path: string, text: string | Buffer): void {
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   try {
     const bytes = Buffer.from(text);

@@ -16,7 +16,7 @@ import {
 import {dirname, join} from 'node:path';
 import {BulkEnrichError, OutputError, systemCode, systemReason} from '../errors.ts';
 import {isStreamPath, nonFileKind, resolveWritePath} from './path.ts';
-import {writeStream} from './pipe.ts';
+import {writeToPipe} from './pipe.ts';
 
 /**
  * These functions replace a file as a whole, and durably. If the path is a link that {@link resolveWritePath} trusts, they
@@ -64,7 +64,7 @@ export function replaceFile(
   }: {readonly beside?: string; readonly isPrivate?: boolean} = {},
 ): void {
   if (isStreamPath(path)) {
-    writeStream(path, text);
+    writeToPipe(path, text);
     return;
   }
   replaceBy(beside, replaceable(path), target =>
@@ -103,7 +103,7 @@ export function temporaryPathBeside(path: string, token = randomBytes(8).toStrin
  * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut.
  */
 export function moveFile(from: string, to: string, beside: string): void {
-  if (isStreamPath(to)) writeStream(to, readFileSync(from));
+  if (isStreamPath(to)) writeToPipe(to, readFileSync(from));
   else {
     const target = replaceable(to);
     try {

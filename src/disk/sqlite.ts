@@ -11,7 +11,7 @@ export interface Statement {
   run(...values: SqlValue[]): number;
 }
 
-export interface Query {
+export interface PreparedQuery {
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
 }
@@ -47,7 +47,7 @@ const LOG_PAGES = 8_192;
 const CACHE_KIB = 16_384;
 
 /** SQL that tests if a value is in a list from {@link toListParameter}. One statement works for lists of any length. */
-export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
+export const IN_LIST_SQL = 'IN (SELECT value FROM json_each(?))';
 
 /** A list as a single SQL parameter, which takes half the time of one parameter for each text. */
 export function toListParameter(texts: readonly string[]): string {
@@ -151,7 +151,7 @@ export class Sqlite {
    * process at a text that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object
    * for each row.
    */
-  query(columns: readonly string[], rest: string): Query {
+  query(columns: readonly string[], rest: string): PreparedQuery {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
     const rows = `json_group_array(json_array(${names.join(', ')}))`;
     const statement = this.#db.prepare(

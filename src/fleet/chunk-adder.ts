@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {KEY_EXPIRY_MS, KEY_PREFIX, QUEUE_NAME, type SealedChunk} from './protocol.ts';
-import {type FleetPackages, isRedisRefusal, RedisLife, replyReason, waitForClosing} from './redis.ts';
+import {type FleetPackages, isRedisRefusal, RedisIncarnation, replyReason, waitForClosing} from './redis.ts';
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
@@ -15,7 +15,7 @@ export class ChunkAdder {
   /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
-  readonly #life: RedisLife;
+  readonly #life: RedisIncarnation;
   /** When the stream of events gets its expiry again. */
   #eventsAt = Number.NEGATIVE_INFINITY;
   #trouble: string | undefined;
@@ -24,7 +24,7 @@ export class ChunkAdder {
   constructor(redis: Redis, {bullmq}: FleetPackages) {
     this.#redis = redis;
     this.#once = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
-    this.#life = new RedisLife(this.#once);
+    this.#life = new RedisIncarnation(this.#once);
     // Errors need no handling here: each add sees the failure itself.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE_NAME, {

@@ -1,7 +1,7 @@
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/call.ts';
 import {earnedInMs, leaseSize} from '../lookup/pace/rate-controller.ts';
-import {type Chunk, type ChunkAsk, type ChunkPace, RATE_SHARE} from './protocol.ts';
+import {type Chunk, type ChunkAsk, type LanePace, RATE_SHARE} from './protocol.ts';
 
 /** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;
@@ -67,7 +67,7 @@ export class FleetLane {
 }
 
 /** The pace at a rate, in calls per second; undefined if the rate is infinite. */
-function paceAt(rate: number): ChunkPace | undefined {
+function paceAt(rate: number): LanePace | undefined {
   if (!Number.isFinite(rate)) return undefined;
   const permits = leaseSize(rate);
   return {permits, minTimeMs: earnedInMs(permits, RATE_SHARE * rate)};

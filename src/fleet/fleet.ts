@@ -6,7 +6,7 @@ import type {Said} from '../sentence.ts';
 import {type BookAttempt, ChunkQueue} from './chunk-queue.ts';
 import {createSeal, type Seal} from './encryption.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
-import {Health, type HealthOptions} from './health.ts';
+import {FleetMonitor, type FleetMonitorOptions} from './monitor.ts';
 import {CHUNK_VALUES, type ChunkReply, chooseChunkSize, type RunReport} from './protocol.ts';
 import {
   connectRedis,
@@ -45,7 +45,7 @@ export interface FleetOptions {
 export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
-  readonly outage: HealthOptions['onOutage'];
+  readonly outage: FleetMonitorOptions['onOutage'];
   /**
    * Called when this run no longer agrees with the fleet's other members, so that it does not belong to it.
    */
@@ -70,7 +70,7 @@ export class Fleet implements Dispatcher {
   readonly #lanes = new Map<Operation, FleetLane>();
   #membership: Membership | undefined;
   #events: FleetEvents | undefined;
-  #health: Health | undefined;
+  #health: FleetMonitor | undefined;
   /** Number of values in a full chunk. */
   #chunkValues = CHUNK_VALUES.least;
   /** Attempts that came back since the time `since`, in milliseconds. */
@@ -120,7 +120,7 @@ export class Fleet implements Dispatcher {
     this.#events = events;
     events.slots(FEWEST_SLOTS);
     this.#returned = {count: 0, since: now()};
-    this.#health = new Health({
+    this.#health = new FleetMonitor({
       redis: this.#redis,
       where: publicUrl(redisUrl),
       refused: () => this.#queue.trouble ?? this.#membership?.trouble,

@@ -2,7 +2,7 @@ import type {Redis} from 'ioredis';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
-import type {RedisLife} from './redis.ts';
+import type {RedisIncarnation} from './redis.ts';
 
 /**
  * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of
@@ -51,7 +51,7 @@ export const RATE_SHARE = 0.98;
 /**
  * The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`.
  */
-export interface ChunkPace {
+export interface LanePace {
   readonly permits: number;
   readonly minTimeMs: number;
 }
@@ -62,7 +62,7 @@ export interface Chunk {
   /** The share of a worker's calls in flight that the lane may use. */
   readonly share: number;
   /** Undefined without a rate limit. */
-  readonly pace: ChunkPace | undefined;
+  readonly pace: LanePace | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly asks: readonly ChunkAsk[];
@@ -75,7 +75,7 @@ export type ChunkReply = readonly TimedAttempt[];
 export interface SealedChunk {
   readonly sealed: string;
   /**
-   * Name of the {@link RedisLife} in which the chunk was added. In another, Redis may have restored it from a
+   * Name of the {@link RedisIncarnation} in which the chunk was added. In another, Redis may have restored it from a
    * snapshot: workers may have carried it out already, and the run may have their results.
    */
   readonly life: string;

@@ -152,7 +152,7 @@ export async function clockAheadMs(redis: Redis, now: () => number): Promise<num
  * Names the present life of a Redis: another after each start, from which on it may have old data. A Redis with an
  * append-only file keeps its name, as it loses nothing.
  */
-export class RedisLife {
+export class RedisIncarnation {
   readonly #redis: Redis;
   #name: Promise<string> | undefined;
 

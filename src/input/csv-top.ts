@@ -2,11 +2,11 @@ import {intelligenceNames, isValueOfOperation} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {
+  countColumns,
   DELIMITERS,
   detectDialect,
   type RecordFields,
   readFirstRecords,
-  usualFieldCount,
 } from './records/csv-dialect.ts';
 import type {CsvSettings} from './records/csv-reader.ts';
 import {CsvRecordParser} from './records/csv-record-parser.ts';
@@ -64,7 +64,7 @@ export function findCsvTop({text: sample, name}: FileBeginning, settings: TopSet
   const below = header ? recordsBelow(records) : 0;
   const groupLines = header ? groupsIn(above, Math.max(1, groups), dialect.delimiter) : [];
   if (below > 1) groupLines.push([...(records[1] ?? [])]);
-  return {...top, lines, dialect, header, records, width: usualFieldCount(records), groupLines, below, notes};
+  return {...top, lines, dialect, header, records, width: countColumns(records), groupLines, below, notes};
 }
 
 function aboveHeader(name: string, lines: number, groups: number, {decides}: TopSettings): string {

@@ -15,7 +15,7 @@ export class InputError extends BulkEnrichError {
 }
 
 /** The remedy for a list that a command makes readable; none for a pipe, which can't be read again. */
-export function pipeRemedy(command: string, path: string): RemedyOptions {
+export function conversionRemedy(command: string, path: string): RemedyOptions {
   return path === '-' ? {} : {pipe: {command, input: path}, flags: ['-o', defaultOutput([path])]};
 }
 

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {describeJsonKind, isJsonObject} from './records/ndjson-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
-import type {ObjectRow, Reject} from './row.ts';
+import type {ProgramRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
@@ -9,7 +9,7 @@ export function makeObjectRecord(
   given: unknown,
   record: number,
   maxBytes = RECORD_BYTES,
-): ObjectRow | Reject {
+): ProgramRow | Reject {
   if (!isJsonObject(given))
     return reject(given, record, 'not_an_object', `expected an object, found ${describeJsonKind(given)}`);
   const bytes = roughSize(given, maxBytes);

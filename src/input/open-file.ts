@@ -3,12 +3,12 @@ import type {SettingsFor} from '../job/settings.ts';
 import type {Said} from '../sentence.ts';
 import {decompress, peek} from './bytes/decompress.ts';
 import {
-  describeBadBytes,
   describeEncoding,
+  describeEncodingFault,
   detectEncoding,
   type FoundEncoding,
 } from './bytes/detect-encoding.ts';
-import {type FileState, openRaw, type Pipes} from './bytes/raw.ts';
+import {type FileState, openRaw, type PipeSettings} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {columnGroups, findCsvTop} from './csv-top.ts';
 import {InputError} from './input-error.ts';
@@ -21,18 +21,18 @@ import type {InputCounts, InputFormat, InputRecord} from './row.ts';
 import {
   type FileBeginning,
   refuseBinary,
-  refuseLog,
   refuseMarkup,
-  refuseRowNames,
+  refuseShortHeader,
   refuseUndelimitedLines,
   refuseValues,
+  refuseWebServerLog,
 } from './unsupported-formats.ts';
 
 /** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
 
 /** Settings for reading. They are the same for all files of an input. */
-export interface FileSettings extends SettingsFor<'reading'>, Pipes {
+export interface FileSettings extends SettingsFor<'reading'>, PipeSettings {
   readonly chunkSize: number;
   /** Maximum bytes of a record, if not that of a list: of a file that a run wrote, whose rows may be larger. */
   readonly maxRecordSize?: number | undefined;
@@ -116,7 +116,7 @@ function createReader(
   const {maxRecordSize = RECORD_BYTES} = settings;
   const named = settings.inputFormat ?? formatByName(path);
   const kind = detectKind(text, named);
-  const badBytes = describeBadBytes(encoding);
+  const badBytes = describeEncodingFault(encoding);
   const all: ReaderSettings = {file, maxRecordSize, tally, badBytes};
   const read = {bom: encoding.bomBytes > 0, encoding: encoding.name, perhaps: badBytes.perhaps};
   if (kind === 'csv') return createCsvReader(beginning, named, settings, all, read);
@@ -146,12 +146,12 @@ function createCsvReader(
   if (named === undefined) refuseValues(beginning);
   const {header, decides = false, skipLines = 0, padShortRows = false} = settings;
   const delimiter = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
-  if (header && delimiter === undefined && skipLines === 0) refuseLog(beginning);
+  if (header && delimiter === undefined && skipLines === 0) refuseWebServerLog(beginning);
   const top = findCsvTop(beginning, {header, delimiter, skipLines, decides});
   const {text, dialect, records} = top;
   if (top.header) {
     refuseUndelimitedLines({...beginning, text}, records, delimiter !== undefined);
-    refuseRowNames(beginning, records, dialect.delimiter);
+    refuseShortHeader(beginning, records, dialect.delimiter);
   }
   if (settings.delimiter !== undefined) refuseOtherDelimiter(text, settings.delimiter, all.file);
   const reader = new CsvReader({...top, ...all, padShortRows});

@@ -53,17 +53,17 @@ export interface NdjsonRow extends RecordPlace {
 }
 
 /** A row of a file. The output repeats its text. */
-export type TextRow = CsvRow | NdjsonRow;
+export type FileRow = CsvRow | NdjsonRow;
 
 /** A row that a library caller gave as an object. The results are added to that object, or to a copy if frozen. */
-export interface ObjectRow extends RecordPlace {
+export interface ProgramRow extends RecordPlace {
   readonly type: 'object';
   readonly value: Readonly<Record<string, unknown>>;
   /** Approximate bytes in memory. */
   readonly bytes: number;
 }
 
-export type Row = TextRow | ObjectRow;
+export type Row = FileRow | ProgramRow;
 
 export type RejectReason =
   | 'cut_off'

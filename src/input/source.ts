@@ -1,13 +1,15 @@
 import {createHash} from 'node:crypto';
 import {isDeepStrictEqual} from 'node:util';
 import {type Said, say, set} from '../sentence.ts';
-import {type FileState, fileState, isReadOnce, type Pipes} from './bytes/raw.ts';
+import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/ndjson-reader.ts';
 import type {InputCounts, InputFormat, InputPosition, InputRecord} from './row.ts';
 
-export interface SourceSettings extends Omit<FileSettings, 'chunkSize' | keyof Pipes>, Partial<Pipes> {
+export interface SourceSettings
+  extends Omit<FileSettings, 'chunkSize' | keyof PipeSettings>,
+    Partial<PipeSettings> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
   /** Bytes read at once; affects only the speed. */

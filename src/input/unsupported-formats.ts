@@ -1,7 +1,7 @@
 import {withoutCompression} from '../job/file-names.ts';
 import {isLookupValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {InputError, pipeRemedy} from './input-error.ts';
+import {conversionRemedy, InputError} from './input-error.ts';
 import {DELIMITERS, haveSeveralFields, type RecordFields, readFirstRecords} from './records/csv-dialect.ts';
 
 /** The beginning of a file. `name`: its name in messages. */
@@ -87,7 +87,7 @@ export function refuseValues({text, path, name}: FileBeginning): void {
   throw new InputError(
     'input_header',
     `${name} is a list of values, not of objects. Write an object on each line, such as {"value": …}.`,
-    pipeRemedy("jq -c '.[] | {value: .}'", path),
+    conversionRemedy("jq -c '.[] | {value: .}'", path),
   );
 }
 
@@ -101,7 +101,7 @@ const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
  *
  * @throws {InputError} `input_header` for such a log. The error suggests the flags with which the log can be read.
  */
-export function refuseLog({text, name}: FileBeginning): void {
+export function refuseWebServerLog({text, name}: FileBeginning): void {
   const [above = '', fields] = EXTENDED_LOG.exec(text) ?? [];
   if (fields === undefined && !COMMON_LOG.test(text)) return;
   const client = (fields ?? 'c-ip').trim().split(/\s+/).indexOf('c-ip');
@@ -153,7 +153,7 @@ export function refuseUndelimitedLines(
   )
     refuse(
       'each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within',
-      text.includes('\r') ? {} : pipeRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
+      text.includes('\r') ? {} : conversionRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
     );
   if (isDelimited || records.length < 3) return;
   const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
@@ -162,12 +162,12 @@ export function refuseUndelimitedLines(
   if (lines.every(line => ADDRESS_IN_TEXT.test(line)))
     refuse(
       'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses',
-      pipeRemedy("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
+      conversionRemedy("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
     );
   if (lines.every(line => /\S {2,}\S/.test(line)))
     refuse(
       'spaces align its columns, and no delimiter parts them. Put a tab between them',
-      pipeRemedy(`awk '{gsub(/  +/, "\\t")} 1'`, path),
+      conversionRemedy(`awk '{gsub(/  +/, "\\t")} 1'`, path),
     );
 }
 
@@ -176,7 +176,7 @@ export function refuseUndelimitedLines(
  *
  * @throws {InputError} `input_header` for such a list. The error has a command that names the first column.
  */
-export function refuseRowNames(
+export function refuseShortHeader(
   {path, name}: FileBeginning,
   [header = [], ...rows]: RecordFields,
   delimiter: string,
@@ -188,6 +188,6 @@ export function refuseRowNames(
   throw new InputError(
     'input_header',
     `${name}: the header is one name short. Each row begins with its number, as R writes the names of rows. Name the first column too, or write the list with row.names = FALSE.`,
-    delimiter === '\t' ? {} : pipeRemedy(`sed '1s/^/row${delimiter}/'`, path),
+    delimiter === '\t' ? {} : conversionRemedy(`sed '1s/^/row${delimiter}/'`, path),
   );
 }

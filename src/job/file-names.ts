@@ -68,7 +68,7 @@ export function sidePathsOfOutput(output: string): {readonly summary: string; re
 }
 
 /** All default paths of an output's files: the output, its run's directory, and the short and long names. */
-export function listOutputNames(output: string): string[] {
+export function listOutputPaths(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }
 

@@ -8,12 +8,19 @@ import {
   type Compression,
   compressionOf,
   formatByName,
-  listOutputNames,
+  listOutputPaths,
   sidePathsOfOutput,
   withoutCompression,
 } from './file-names.ts';
 import type {SettingLocator} from './parse.ts';
-import {createMatcher, earlierDays, expandPatterns, fillDate, mentionsDate, utcDate} from './paths.ts';
+import {
+  createDatedPathMatcher,
+  expandPatterns,
+  fillDate,
+  listEarlierDays,
+  mentionsDate,
+  utcDate,
+} from './paths.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */
@@ -141,7 +148,7 @@ function checkStore({store, requireStore, offline}: Settings): void {
  */
 function unfinishedDays({output, settings}: JobSource, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
-  return earlierDays(`${output}.run`, today);
+  return listEarlierDays(`${output}.run`, today);
 }
 
 const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
@@ -159,7 +166,7 @@ function withPaths(source: JobSource, date: string): JobSource {
   const ownAmong = (found: readonly string[]) => {
     const outputs =
       output === undefined ? found.map(path => defaultOutput([path], settings.outputFormat)) : [output];
-    return createMatcher([...outputs.flatMap(listOutputNames), ...namedPaths(settings)]);
+    return createDatedPathMatcher([...outputs.flatMap(listOutputPaths), ...namedPaths(settings)]);
   };
   const onDay = (path: string | undefined) => path && fillDate(path, date);
   const paths = pathSettings.map(name => [name, onDay(settings[name])] as const);

@@ -188,7 +188,7 @@ function given(value: unknown): string {
 /**
  * @throws {UsageError} if the file's content does not fit. The message has file, line, key and the expected value.
  */
-export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
+export function checkYamlValue<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
   const issue = firstIssue(result.error);

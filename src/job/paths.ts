@@ -57,7 +57,7 @@ function patternOf(path: string): string {
 }
 
 /** Returns a test for files at these paths and below them. `{date}` in a path matches any day. */
-export function createMatcher(paths: readonly string[]): (path: string) => boolean {
+export function createDatedPathMatcher(paths: readonly string[]): (path: string) => boolean {
   const anyDay = new RegExp(
     `^(${paths.map(path => anyDayPattern(identifyFile(path).path)).join('|')})([\\\\/]|$)`,
   );
@@ -69,7 +69,7 @@ function anyDayPattern(path: string): string {
 }
 
 /** Days before `date`, oldest first, for which `path` with that day in place of `{date}` exists. */
-export function earlierDays(path: string, date: string): string[] {
+export function listEarlierDays(path: string, date: string): string[] {
   const anyDay = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]';
   const {escapePath, globSync} = globs();
   const pattern = escapePath(patternOf(path)).replaceAll(escapePath(DATE), anyDay);

@@ -3,7 +3,7 @@ import {BulkEnrichError, exitCodes, rewordForLibrary, UsageError} from '../error
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
 import type {RunOutcome, Stop} from '../run/exit.ts';
-import {type ProgramRows, RowsError} from '../run/io.ts';
+import {type ProgramIo, RowsError} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import {run} from '../run/run.ts';
 import {onAbort, Stopper} from '../run/stop.ts';
@@ -131,7 +131,7 @@ async function runGiven(
   refuseOthers(settings);
   let layout: Layout;
   const {source, list} = given;
-  const program: ProgramRows = {
+  const program: ProgramIo = {
     source,
     list,
     give(group) {

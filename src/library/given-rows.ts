@@ -5,7 +5,7 @@ import {createObjectSource, makeObjectRecord} from '../input/objects.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import {RowsError} from '../run/io.ts';
-import type {Mapping} from '../run/layout/mapping.ts';
+import type {ColumnMapping} from '../run/layout/column-mapping.ts';
 import type {Stopper} from '../run/stop.ts';
 import {refuseOwnEnrichment} from './enrichment.ts';
 
@@ -52,7 +52,7 @@ export class ProgramRowsSource {
   }
 
   /** Notes which columns the run looks up. */
-  expect({mentioned}: Mapping, warn: (sentence: string) => void): void {
+  expect({mentioned}: ColumnMapping, warn: (sentence: string) => void): void {
     this.#columns = new ExpectedColumns(mentioned, warn);
   }
 
@@ -169,11 +169,11 @@ const DOUBTFUL_AFTER = 1_000;
  */
 class ExpectedColumns {
   readonly #warn: (sentence: string) => void;
-  #unseen: Mapping['mentioned'];
+  #unseen: ColumnMapping['mentioned'];
   readonly #keys = new Set<string>();
   #rows = 0;
 
-  constructor(mentioned: Mapping['mentioned'], warn: (sentence: string) => void) {
+  constructor(mentioned: ColumnMapping['mentioned'], warn: (sentence: string) => void) {
     this.#unseen = mentioned;
     this.#warn = warn;
   }

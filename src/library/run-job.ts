@@ -6,9 +6,9 @@ import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
 import {checkSettings, formatPropertyPath} from '../job/parse.ts';
-import {deliverEndOfUnparsedJob} from '../run/end/deliver.ts';
+import {writeUnparsedJobMetrics} from '../run/end/report-files.ts';
 import type {RunOutcome} from '../run/exit.ts';
-import type {ProgramRows, RunIo} from '../run/io.ts';
+import type {ProgramIo, RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import {onAbort, Stopper} from '../run/stop.ts';
 import {formatForLibrary} from '../sentence.ts';
@@ -106,7 +106,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
     return prepareRun(settings, options);
   } catch (error) {
     const {env = process.env} = options;
-    await deliverEndOfUnparsedJob(settings, false, error, {env, now: Date.now, warn: warner(options)});
+    await writeUnparsedJobMetrics(settings, false, error, {env, now: Date.now, warn: warner(options)});
     throw error;
   }
 }
@@ -119,7 +119,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
 export function prepareRun(
   given: object,
   options: RunJobOptions,
-  program?: ProgramRows,
+  program?: ProgramIo,
 ): {readonly job: Job; readonly io: RunIo} {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, formatPropertyPath);
   const {env = process.env, graceMs} = options;

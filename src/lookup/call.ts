@@ -1,6 +1,6 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Rate} from '../job/setting-types.ts';
-import type {PublishedLimit} from '../job/settings/call-settings.ts';
+import type {PublishTrigger} from '../job/settings/call-settings.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import type {KnownAnswer, ValidityJudge} from '../ledger/answers/validity.ts';
 import type {Answer, CellResult, Lookup} from '../ledger/lookup-outcome.ts';
@@ -8,7 +8,7 @@ import type {Ledger} from '../ledger/run/ledger.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/ledger-entry.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Streak} from './pace/canary.ts';
-import type {PolicySettings} from './retry-policy.ts';
+import type {RetrySettings} from './retry-policy.ts';
 
 /** A planned cell that waits for its result. */
 export interface Waiter {
@@ -70,14 +70,14 @@ export interface LookupOptions {
   readonly lanes: readonly LaneSettings[];
   /** Maximum calls in flight of all lanes together. By default, the sum of the lanes' own maximums. */
   readonly concurrency?: number | undefined;
-  readonly policy: PolicySettings;
+  readonly policy: RetrySettings;
   readonly maxOutageMs: number;
   /** True if refused values never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;
   /** True if an answer of this operation is known, from this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
   /** At these limits the remaining values end without a call, and the run publishes. At other limits it stops. */
-  readonly publishOn: readonly PublishedLimit[];
+  readonly publishOn: readonly PublishTrigger[];
   /** Cost of one call, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** Returns an earlier answer's validity. The store must use the same judge. */

@@ -55,7 +55,7 @@ export const policyNumbers = {
   longestRefusalStreak: 100,
 } as const;
 
-export interface PolicySettings {
+export interface RetrySettings {
   readonly resends: number;
   readonly cost: Cost;
 }
@@ -115,12 +115,12 @@ export function chargeOfAttempt(attempt: Attempt, cost: Cost): Charge {
 }
 
 /** Maximum number of sends of a value, whatever fails. `plan` shows the cost of this worst case. */
-export function mostSends({resends}: PolicySettings): number {
+export function mostSends({resends}: RetrySettings): number {
   return 1 + resends;
 }
 
 /** Number of sends that a value has left. An attempt without an answer uses one up if it may have been charged. */
-export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): number {
+export function sendsLeft({doubts}: ValueHistory, settings: RetrySettings): number {
   return Math.max(0, mostSends(settings) - doubts);
 }
 
@@ -137,7 +137,7 @@ export function nextStep(
   operation: Operation,
   attempt: TimedAttempt,
   history: ValueHistory,
-  settings: PolicySettings,
+  settings: RetrySettings,
   blame: Blame,
 ): NextStep {
   switch (attempt.kind) {
@@ -167,7 +167,7 @@ export function nextStep(
 /** The step of a value that has used up its sends: settle it, or hold it while an outage lasts. */
 export function stepWithoutSendsLeft(
   {lastCode: error}: ValueHistory,
-  settings: PolicySettings,
+  settings: RetrySettings,
   blame: Blame,
 ): NextStep {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
@@ -183,7 +183,7 @@ export function stepWithoutSendsLeft(
 export function retryMs(
   history: ValueHistory,
   onlyFailingLeft: boolean,
-  settings: PolicySettings,
+  settings: RetrySettings,
   random: number,
 ): number {
   const {doubts} = history;

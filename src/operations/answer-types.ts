@@ -130,7 +130,7 @@ export interface VerifyData {
 }
 
 /** The answer of each operation. */
-export interface Answers {
+export interface AnswersByOperation {
   readonly ip: IpData;
   readonly phone: PhoneData;
   readonly email: EmailData;

@@ -1,11 +1,11 @@
-import {type CellRules, foldText, type RepairCode, readCell, trimPunctuation} from './cell.ts';
+import {type CellRules, normalizeCharacters, type RepairCode, readCell, trimPunctuation} from './cell.ts';
 
 /**
  * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid
  * value is `empty`, or `invalid` with the code of its fault. Codes never change, since the output's `…_error`
  * columns have them.
  */
-export type Canonical<Code extends string = string> =
+export type CanonicalCell<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
   | {readonly state: 'empty'}
   | {readonly state: 'invalid'; readonly code: Code}
@@ -37,8 +37,8 @@ export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]
 export function judgeCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
-  judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
-): Canonical<Code | keyof typeof anyCellCodes> {
+  judge: (text: string, repairs: readonly RepairCode[]) => CanonicalCell<Code>,
+): CanonicalCell<Code | keyof typeof anyCellCodes> {
   try {
     const cell = readCell(raw, rules);
     switch (cell.state) {
@@ -56,14 +56,14 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Like {@link judgeCell}, in one spelling ({@link foldText}). If the text is invalid, judges it again without the punctuation at its end, if any. */
-export function judgeEntry<Code extends string>(
+/** Like {@link judgeCell}, in one spelling ({@link normalizeCharacters}). If the text is invalid, judges it again without the punctuation at its end, if any. */
+export function judgeNormalizedCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
-  judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
-): Canonical<Code | keyof typeof anyCellCodes> {
+  judge: (text: string, repairs: readonly RepairCode[]) => CanonicalCell<Code>,
+): CanonicalCell<Code | keyof typeof anyCellCodes> {
   return judgeCell(raw, rules, (given, found) => {
-    const text = foldText(given);
+    const text = normalizeCharacters(given);
     const repairs = text === given ? found : [...found, 'folded' as const];
     const judged = judge(text, repairs);
     const entry = judged.state === 'invalid' ? trimPunctuation(text, repairs) : undefined;

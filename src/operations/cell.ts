@@ -7,7 +7,7 @@ import words from './words.json' with {type: 'json'};
  * `international`: with a plus. `header`: with a plus, but in doubt if written as national numbers. `doubt`:
  * in doubt however they are written.
  */
-export type BareReading = 'international' | 'header' | 'doubt' | undefined;
+export type BareDigitsReading = 'international' | 'header' | 'doubt' | undefined;
 
 /** How to read a cell: settings for the whole list, and how its column usually writes values (habits). */
 export interface CellRules {
@@ -16,7 +16,7 @@ export interface CellRules {
   /** The IP address to use if a cell has several. `only`: the cell is invalid unless all of them are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** How the column's phone numbers without plus or zero in front are read. */
-  readonly bare?: BareReading;
+  readonly bare?: BareDigitsReading;
   /** True if some of the column's phone numbers have lost their leading zero. */
   readonly zeroLost?: boolean;
 }
@@ -112,7 +112,7 @@ function digitOf(digit: string): string {
 const FULL_WIDTH = 0xfee0;
 
 /** A text in one spelling: composed letters (NFC), and ASCII for digits, full-width characters and dots. */
-export function foldText(text: string): string {
+export function normalizeCharacters(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
   return text
     .normalize('NFC')

@@ -13,7 +13,7 @@ export const phoneLibrary = (): typeof import('libphonenumber-js/max') => requir
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
 
 /** True for `+`, which says in place of a country that numbers are international, with or without their plus. */
-export const isInternational = (country: string | undefined): boolean => country?.trim() === '+';
+export const isInternationalCountry = (country: string | undefined): boolean => country?.trim() === '+';
 
 /**
  * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages, or a calling code
@@ -73,7 +73,7 @@ const STATES = new Set(words.states.flatMap(names => names.split(' ')));
 const NEARLY_ALL = 0.9;
 
 /** True if nearly all of these texts are states of the US, and at least one of the states is not a country too. */
-export function areUsStates(texts: readonly string[]): boolean {
+export function areMostlyUsStates(texts: readonly string[]): boolean {
   const states = texts.filter(text => STATES.has(keyOf(text)));
   const isMost = states.length > 0 && states.length >= NEARLY_ALL * texts.length;
   return isMost && states.some(text => parsePhoneCountry(text) === undefined);

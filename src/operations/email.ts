@@ -1,6 +1,6 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
-import {anyCellCodes, type Canonical, invalidCell, judgeEntry, validCell} from './canonical.ts';
+import {anyCellCodes, type CanonicalCell, invalidCell, judgeNormalizedCell, validCell} from './canonical.ts';
 import type {CellRules, RepairCode} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
@@ -79,8 +79,8 @@ const ODD_DOTS: ReadonlySet<string> = new Set(['docomo.ne.jp', 'ezweb.ne.jp']);
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain in lower case and ASCII. The local part stays, since its case may matter. */
-export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<EmailCode> {
-  return judgeEntry(raw, rules, (given, before) => {
+export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): CanonicalCell<EmailCode> {
+  return judgeNormalizedCell(raw, rules, (given, before) => {
     const text = given.replace(/^([^@]*\S)\s*@\s*([^@]*)$/, '$1@$2');
     const repairs = text === given ? before : [...before, 'folded' as const];
     const judged = judgeAddress(text, repairs);
@@ -98,7 +98,7 @@ function holdsAddress(text: string): boolean {
 }
 
 /** Judges the address inside mailto: (RFC 6068) or angle brackets; undefined if the text has neither. */
-function judgeWrapped(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> | undefined {
+function judgeWrapped(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> | undefined {
   const linked = /^mailto:([^?%]+)(?:\?.*)?$/is.exec(text)?.[1];
   if (linked !== undefined) return judgeAddress(linked, [...repairs, 'uri']);
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
@@ -109,7 +109,7 @@ function judgeWrapped(text: string, repairs: readonly RepairCode[]): Canonical<E
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }
 
-function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> {
+function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   if (at > 0 && (MASKED.test(text) || isFilled(local, text.slice(at + 1))))

@@ -2,16 +2,16 @@ import {isIPv4, isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
 import {
-  type Canonical,
+  type CanonicalCell,
   digitCodes,
   emptyCell,
   invalidCell,
   isScientific,
-  judgeEntry,
+  judgeNormalizedCell,
   validCell,
 } from './canonical.ts';
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
-import {answerSchema, defineIntelligence, flag, geography, text} from './operation.ts';
+import {answerSchema, defineIntelligence, flag, locationFields, text} from './operation.ts';
 
 const codes = {
   ...digitCodes,
@@ -33,7 +33,7 @@ const data = answerSchema({
   is_bogon: flag.describe('True if its range is not public (private, reserved, documentation).'),
   is_tor_node: flag.describe('True if it is a node of the Tor network.'),
   is_threat: flag.describe('True if the service calls it a threat.'),
-  ...geography,
+  ...locationFields,
   asn_number: z.int().describe('Number of the network (autonomous system, AS) that announces it.'),
   asn_organization: text.describe('Organization that runs that network.'),
   isp: text.describe('Internet provider.'),
@@ -73,15 +73,15 @@ export const ip = defineIntelligence('ip', {
 });
 
 /** An IPv4 address in dotted-quad form. IPv4-mapped IPv6 counts as its IPv4 address. Other IPv6 is invalid. */
-export function canonicalIp(raw: string, _country?: string, rules?: CellRules): Canonical<IpCode> {
-  return judgeEntry(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
+export function canonicalIp(raw: string, _country?: string, rules?: CellRules): CanonicalCell<IpCode> {
+  return judgeNormalizedCell(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
 }
 
 function judgeIp(
   text: string,
   repairs: readonly RepairCode[],
   which?: CellRules['ipFromList'],
-): Canonical<IpCode> {
+): CanonicalCell<IpCode> {
   if (isIPv4(text)) return PRIVATE.test(text) ? invalidCell('ip_private') : validCell(text, repairs);
   if (isScientific(text)) return invalidCell('scientific_notation');
   if (isIPv6(text)) {
@@ -157,7 +157,7 @@ function judgeList(
   text: string,
   repairs: readonly RepairCode[],
   which: CellRules['ipFromList'],
-): Canonical<IpCode> | undefined {
+): CanonicalCell<IpCode> | undefined {
   const parts = text.split(/[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
   const judged = parts.map(part => (isPlaceholder(part) ? emptyCell : judgeIp(part, [])));

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Canonical} from './canonical.ts';
+import type {CanonicalCell} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 
 /**
@@ -43,7 +43,7 @@ export interface OperationSpec<
   /** Codes of faults that say something about the person. All other faults say something about the list only. */
   readonly personFaults: readonly string[];
   /** Reads a cell's text: equal values get the same spelling. `country`: for phone numbers in national form. */
-  canonical(text: string, country?: string, rules?: CellRules): Canonical;
+  canonical(text: string, country?: string, rules?: CellRules): CanonicalCell;
   /** Name of the request's field that holds the value. Other fields only add to that value. */
   readonly field: string;
   /** The answer in a response; undefined or not an object if the response has no answer. */
@@ -108,7 +108,7 @@ export type TopKind = (typeof topKinds)[number];
 export const text = z.string();
 export const flag = z.boolean();
 
-export const geography = {
+export const locationFields = {
   city: text.describe('City of the address.'),
   postal_code: text.describe('Postal code of the address.'),
   country: text.describe('Country of the address.'),

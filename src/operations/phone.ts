@@ -2,18 +2,18 @@ import {isIPv4} from 'node:net';
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import {z} from 'zod';
 import {
-  type Canonical,
+  type CanonicalCell,
   digitCodes,
   emptyCell,
   invalidCell,
   isScientific,
-  judgeEntry,
+  judgeNormalizedCell,
   validCell,
 } from './canonical.ts';
-import {type CellRules, foldText, type RepairCode, readCell} from './cell.ts';
-import {isInternational, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
+import {type CellRules, normalizeCharacters, type RepairCode, readCell} from './cell.ts';
+import {isInternationalCountry, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
-import {type BareEvidence, extractBareDigits, judgeBareReading, readBare} from './phone/bare-digits.ts';
+import {type BareDigitsEvidence, extractBareDigits, judgeBareDigits, readBare} from './phone/bare-digits.ts';
 import {
   isDate,
   isInNumberingPlan,
@@ -98,9 +98,9 @@ export const phone = defineIntelligence('phone', {
  * form. A number with a plus is invalid only if no number can have its length. The service itself finds out
  * if the number is assigned.
  */
-export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
-  const all = isInternational(country) ? {...rules, bare: 'international' as const} : rules;
-  return judgeEntry(raw, rules, (text, repairs) => {
+export function canonicalPhone(raw: string, country?: string, rules?: CellRules): CanonicalCell<PhoneCode> {
+  const all = isInternationalCountry(country) ? {...rules, bare: 'international' as const} : rules;
+  return judgeNormalizedCell(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const region = parsePhoneCountry(country);
@@ -122,12 +122,12 @@ export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
   isInHeader = false,
 ): CellRules {
-  const numbers: BareEvidence[] = [];
+  const numbers: BareDigitsEvidence[] = [];
   let zeroLost = false;
   for (const [raw, country] of cells) {
     const cell = readCell(raw);
     if (cell.state !== 'text') continue;
-    const plain = foldText(cell.text);
+    const plain = normalizeCharacters(cell.text);
     const text = WHOLE.exec(plain)?.[1] ?? plain;
     const digits = extractBareDigits(text);
     if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
@@ -138,7 +138,7 @@ export function phoneHabits(
     if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
   }
   const bare = numbers.some(({digits}) => digits !== undefined)
-    ? judgeBareReading(numbers, isInHeader)
+    ? judgeBareDigits(numbers, isInHeader)
     : undefined;
   return {...(bare && {bare}), ...(zeroLost && {zeroLost})};
 }
@@ -151,7 +151,7 @@ function judgePhone(
   repairs: readonly RepairCode[],
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
-): Canonical<PhoneCode> {
+): CanonicalCell<PhoneCode> {
   if (ZEROS.test(text)) return emptyCell;
   if (isScientific(text)) return invalidCell('scientific_notation');
   if (isDate(text)) return invalidCell('phone_date');
@@ -211,7 +211,7 @@ function planFault(
   text: string,
   number: PhoneNumber,
   habits: CellRules | undefined,
-): Canonical<PhoneCode> | undefined {
+): CanonicalCell<PhoneCode> | undefined {
   if (text.startsWith('+')) return undefined;
   const isValid = isInNumberingPlan(number);
   if (isValid && habits?.zeroLost !== true) return undefined;
@@ -243,7 +243,7 @@ function judgeDecimal(
   repairs: readonly RepairCode[],
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
-): Canonical<PhoneCode> {
+): CanonicalCell<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalidCell('decimal_number');
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, {...habits, zeroLost: true});

@@ -1,4 +1,4 @@
-import type {Answers} from './answer-types.ts';
+import type {AnswersByOperation} from './answer-types.ts';
 import {email} from './email.ts';
 import {ip} from './ip.ts';
 import {phone} from './phone.ts';
@@ -6,7 +6,7 @@ import {verify} from './verify.ts';
 
 export type {EmailData, IpData, PhoneData, VerifyData} from './answer-types.ts';
 
-export type Operation = keyof Answers;
+export type Operation = keyof AnswersByOperation;
 
 /** The service's operations, in their fixed order. This is the only list of them. */
 export const operations = {ip, phone, email, verify} as const satisfies {[Name in Operation]: {name: Name}};
@@ -15,7 +15,7 @@ export const operations = {ip, phone, email, verify} as const satisfies {[Name i
 export type Intelligence = Exclude<Operation, 'verify'>;
 
 /** Answer of an operation: its fields in the interface, without the unknown fields that a service may add. */
-export type AnswerData<Name extends Operation> = Answers[Name];
+export type AnswerData<Name extends Operation> = AnswersByOperation[Name];
 
 export const operationNames = Object.keys(operations) as readonly Operation[];
 export const intelligenceNames = operationNames.filter(name => name !== 'verify');

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {anyCellCodes, type Canonical, emptyCell, invalidCell, judgeCell, validCell} from './canonical.ts';
+import {anyCellCodes, type CanonicalCell, emptyCell, invalidCell, judgeCell, validCell} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
 import {
@@ -7,7 +7,7 @@ import {
   answerSchema,
   apiKey,
   flag,
-  geography,
+  locationFields,
   type OperationSpec,
   text,
 } from './operation.ts';
@@ -16,8 +16,8 @@ import {canonicalPhone, phoneHabits} from './phone.ts';
 const dateTime = z.iso.datetime({offset: true});
 
 /** Values of `action_id` for local development. Calls with them are free, and always or never pass. */
-export const TEST_ACTION_ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
-export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
+export const ALWAYS_PASS_ACTION_ID = 't/FFFFFFFFFFFFF/111111111';
+export const NEVER_PASS_ACTION_ID = 't/FFFFFFFFFFFFF/000000000';
 
 const codes = {
   ...anyCellCodes,
@@ -62,7 +62,7 @@ const data = answerSchema({
     asn: text.describe('The network (autonomous system, AS) that announces it.'),
     asn_number: z.int().describe('Number of that network.'),
   }),
-  location: answerSchema(geography),
+  location: answerSchema(locationFields),
   email: answerSchema({
     address: text.describe('The e-mail address that was sent.'),
     normalized: text.describe("The mailbox's main address, without tags and the like."),
@@ -114,7 +114,7 @@ const data = answerSchema({
 });
 
 /** Reads a user's identifier, which the customer has chosen. Only removes the blanks around it. */
-function canonicalId(raw: string): Canonical {
+function canonicalId(raw: string): CanonicalCell {
   const text = raw.trim();
   if (/\p{Cc}/u.test(text)) return invalidCell('unreadable_characters');
   return text === '' ? emptyCell : validCell(text);
@@ -171,7 +171,7 @@ export const verify = {
 } as const satisfies OperationSpec & {readonly beside: typeof verifyInputs};
 
 function isTest({action_id}: Readonly<Record<string, string>>): boolean {
-  return action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS;
+  return action_id === ALWAYS_PASS_ACTION_ID || action_id === NEVER_PASS_ACTION_ID;
 }
 
 /** A session token without the blanks around it. A text with a blank inside is not a session token. */
@@ -179,7 +179,7 @@ export function canonicalToken(
   raw: string,
   _country?: string,
   rules?: CellRules,
-): Canonical<keyof typeof codes> {
+): CanonicalCell<keyof typeof codes> {
   return judgeCell(raw, rules, (text, repairs) =>
     /\s/.test(text) ? invalidCell('token_malformed') : validCell(text, repairs),
   );

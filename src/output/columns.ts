@@ -62,7 +62,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
 }
 
 /** The columns that one target adds. The target's prefix and a column's own name make its full name. */
-export interface AddedColumns {
+export interface PrefixedColumns {
   readonly target: {readonly prefix: string};
   /** The target's columns that come before the answer's fields: status, error and, in some runs, stale. */
   readonly said: readonly LookupColumn[];
@@ -70,7 +70,7 @@ export interface AddedColumns {
 }
 
 /** Columns that one target adds to the output. */
-export interface TargetColumns extends AddedColumns {
+export interface TargetColumns extends PrefixedColumns {
   readonly target: Target;
   /** All fields that the answer may have, selected or not. */
   readonly answerFields: readonly AnswerField[];
@@ -80,7 +80,7 @@ export interface TargetColumns extends AddedColumns {
   readonly key: string;
 }
 
-export function listResultColumns({said, fields}: AddedColumns): readonly LookupColumn[] {
+export function listResultColumns({said, fields}: PrefixedColumns): readonly LookupColumn[] {
   return [...said, ...fields];
 }
 
@@ -128,7 +128,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
 
 /** Names of all added columns, in order: lookups, risk score, repairs. */
 export function addedNames(
-  columns: readonly AddedColumns[],
+  columns: readonly PrefixedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
   const lookups = columns.flatMap(column =>

@@ -2,7 +2,7 @@ import {dropMistypedFields} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/ndjson-reader.ts';
-import type {InputFormat, Row, TextRow} from '../input/row.ts';
+import type {FileRow, InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
@@ -40,7 +40,7 @@ export interface OutputFormat {
 }
 
 /** A row with the results of its lookups, in the order of the targets. */
-export interface EnrichedRow<Kind extends Row = TextRow> {
+export interface EnrichedRow<Kind extends Row = FileRow> {
   readonly row: Kind;
   readonly results: readonly CellResult[];
   /** Repairs of each target's cell; undefined if no cell was repaired. */
@@ -140,7 +140,7 @@ function isPlain(result: CellResult): result is Extract<CellResult, {status: 'ok
   return result.status === 'ok' && !('stale' in result);
 }
 
-function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
+function ownCells(row: FileRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
   if (row.type === 'csv') return row.fields;
   const members = flatten ? flatMembers(row.raw) : jsonMembers(row.raw);
   const cells = input.columns.map(name => {
@@ -231,7 +231,7 @@ function textOf(result: CellResult): string | undefined {
 }
 
 /** Adds members to a row's own text, which keeps its numbers, order and spelling. */
-function splice(row: TextRow, input: InputFormat, names: readonly string[], members: string): string {
+function splice(row: FileRow, input: InputFormat, names: readonly string[], members: string): string {
   if (row.type === 'csv') {
     const own = input.columns.map(
       (name, i) => `${JSON.stringify(name)}:${JSON.stringify(row.fields[i] ?? '')}`,

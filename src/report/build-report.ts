@@ -13,7 +13,7 @@ import type {KeyFigure, Report, Section, Tone} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
 import {moneySection} from './sections/money-section.ts';
 import {RISK_TITLE, riskSection} from './sections/risk-section.ts';
-import {errorsSection, fieldsSection, originsSection, rowsSection} from './sections/rows-section.ts';
+import {errorsSection, fieldsSection, rowsSection, topCountsSection} from './sections/rows-section.ts';
 import {paceSection, runSection} from './sections/run-section.ts';
 import type {Summary} from './summary.ts';
 
@@ -26,7 +26,7 @@ export function buildReport(summary: Summary): Report {
     rowsSection(summary),
     errorsSection(summary),
     fieldsSection(summary),
-    originsSection(summary),
+    topCountsSection(summary),
     paceSection(summary),
     runSection(summary),
   ];

@@ -7,7 +7,7 @@ const whole = z.int().min(0);
 const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.number()});
 
 /** The `reason` in the history of a run under way, and of a killed one. */
-export const UNFINISHED = 'unfinished';
+export const UNFINISHED_REASON = 'unfinished';
 
 /** A run, as `runs` shows it: made of its summary in the history. */
 export const runRecordSchema = summarySchema
@@ -19,8 +19,8 @@ export const runRecordSchema = summarySchema
     price: priceSchema.optional().describe('Price of a credit at that time, if the account has one.'),
     reason: z
       .string()
-      .describe(`Reason as in the summary; ${UNFINISHED} for a run that is under way, or was killed.`),
-    exit_code: whole.nullable().describe(`Null if the reason is ${UNFINISHED}.`),
+      .describe(`Reason as in the summary; ${UNFINISHED_REASON} for a run that is under way, or was killed.`),
+    exit_code: whole.nullable().describe(`Null if the reason is ${UNFINISHED_REASON}.`),
     rows: whole,
     calls: whole,
     credits: z.object({
@@ -55,7 +55,7 @@ export function makeRunRecord(summary: Summary): RunRecord {
     ...(account.price && {price: account.price}),
     status,
     reason,
-    exit_code: reason === UNFINISHED ? null : summary.exit_code,
+    exit_code: reason === UNFINISHED_REASON ? null : summary.exit_code,
     rows: rows.written,
     calls: calls.total,
     credits: {spent, maybe_spent, by_operation: Object.fromEntries(byOperation)},
@@ -75,7 +75,7 @@ export function accountOfSummary({endpoint, credits}: Summary): RunRecord['accou
 }
 
 /** The summary for the history, with only the file name of each path. */
-export function shortenPaths(summary: Summary): Summary {
+export function stripDirectories(summary: Summary): Summary {
   const {input, output, rejects} = summary;
   return {
     ...summary,

@@ -16,12 +16,12 @@ import {type Operation, operationNames, operations, perOperation} from '../opera
 import {makeRunRecord, roundCredits} from '../report/run-record.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
 import {Destination} from './destination/destination.ts';
-import {checkReportPaths} from './end/deliver.ts';
 import {readLastRunOfJob} from './end/history.ts';
+import {checkReportPaths} from './end/report-files.ts';
 import {answerScope, scopeKeyOfJob} from './identity.ts';
 import type {RunIo, World} from './io.ts';
+import type {ColumnMapping} from './layout/column-mapping.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import type {Mapping} from './layout/mapping.ts';
 import {type Account, findAccount, openBudgets} from './open/account.ts';
 import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
 import {planLanes} from './open/connection.ts';
@@ -116,7 +116,7 @@ function lastTime(job: Job, env: World['env']) {
 const ANSWERED: CellResult = {status: 'ok', data: '', boughtAt: 0};
 
 /** Returns a function that counts a record as a run does in which every lookup is answered, and passes on its lookups. */
-function dryRun({targets, planRow}: Mapping, counters: Counters) {
+function dryRun({targets, planRow}: ColumnMapping, counters: Counters) {
   const columns = targets.map(({operation}) => ({target: {operation, cell: () => ''}, answerFields: []}));
   const nothing = {answers: [], risk: undefined, outcomes: undefined};
   return (row: InputRecord, ask: (lookup: Lookup, target: Target | undefined) => void) => {
@@ -178,7 +178,7 @@ class CallCount {
  * The plan's columns. `columns`: columns that the run uses, including those whose values it sends along with
  * a lookup. `left_out`: columns that the run guessed but does not use.
  */
-function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
+function columnsOf({targets, guesses, countries, mentioned}: ColumnMapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
     operation,
@@ -198,7 +198,7 @@ function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
 
 function countsOf(
   job: Job,
-  {targets}: Mapping,
+  {targets}: ColumnMapping,
   {rows, lookups: cells, errors, repairs, repaired}: Counters,
   {calls, firm}: {readonly calls: CallCount; readonly firm: CallCount},
   account: Account | undefined,
@@ -231,7 +231,7 @@ function sumOf(numbers: readonly number[]): number {
 }
 
 /** `countries of the phone numbers`. Names the phone columns unless all of them use this country column. */
-function belongsTo(country: string, countries: Mapping['countries']): string {
+function belongsTo(country: string, countries: ColumnMapping['countries']): string {
   const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
   const isAll = phones.length === 0 || phones.length === countries.size;
   return `countries of the phone numbers${isAll ? '' : ` in ${phones.join(', ')}`}`;

@@ -1,6 +1,6 @@
 import {type ErrorCode, type ExitCode, exitCodes, isSuccess} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup-outcome.ts';
-import type {Refusals, Tally} from '../ledger/run/tally.ts';
+import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import {policyNumbers} from '../lookup/retry-policy.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
@@ -51,8 +51,8 @@ export interface RunOutcome<Message = string> {
 }
 
 /** The end of a run that wrote all its rows. */
-export function endOfCompletedRun(counters: Counters, tally: Tally, keepsRejections: boolean): End {
-  const gap = gapIn(counters, tally, keepsRejections);
+export function endOfCompletedRun(counters: Counters, tally: Tally, storesRejections: boolean): End {
+  const gap = gapIn(counters, tally, storesRejections);
   if (gap === undefined) return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};
   const refusals = operationNames.map(name => tally.refusals[name].refused);
   if (refusals.some(each => isKeyForbidden(each)))
@@ -72,7 +72,7 @@ const withoutAnswers: Readonly<Record<string, ExitCode>> = {
 
 /** True if the last values, at least `least`, were refused with 403 without an answer between: the key is to blame. */
 export function isKeyForbidden(
-  {count, credentials, code}: Refusals,
+  {count, credentials, code}: RefusalStreak,
   least: number = policyNumbers.refusalStreak,
 ): boolean {
   return credentials && code !== INVALID_TOKEN && count >= least;
@@ -83,9 +83,9 @@ export function isKeyForbidden(
  * an answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes
  * the output incomplete, even if every row has an earlier answer.
  */
-function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): string | undefined {
+function gapIn(counters: Counters, tally: Tally, storesRejections: boolean): string | undefined {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
-  const lost = countFailures(counters) - (keepsRejections ? rejected : 0);
+  const lost = countFailures(counters) - (storesRejections ? rejected : 0);
   const cutShort = unaskedCodes.find(code => countUnasked(counters, code) > 0);
   if (lost > 0) return 'lookups_failed';
   if (cutShort !== undefined) return cutShort;

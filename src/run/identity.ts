@@ -3,7 +3,7 @@ import {parseBaseUrl} from '../client/client.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {namesWithoutEffectOnResult, type Settings} from '../job/settings.ts';
-import {type Scope, scopeKey} from '../ledger/answers/store-file.ts';
+import {type AccountScope, scopeKey} from '../ledger/answers/store-file.ts';
 import {fingerprintRuleSet, loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/packed-data.ts';
 
@@ -20,7 +20,7 @@ import {dataVersion} from '../service/data/packed-data.ts';
  */
 
 /** The endpoint and account to which answers and spending belong. Runs with another scope don't use them. */
-export function answerScope(endpoint: Endpoint, settings: Job['settings']): Scope {
+export function answerScope(endpoint: Endpoint, settings: Job['settings']): AccountScope {
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
 

@@ -1,6 +1,6 @@
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
-import type {Pipes} from '../input/bytes/raw.ts';
-import type {ObjectRow, Reject} from '../input/row.ts';
+import type {PipeSettings} from '../input/bytes/raw.ts';
+import type {ProgramRow, Reject} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -47,10 +47,10 @@ export interface World {
 }
 
 /** A program's row with its results, or the reason why it was not looked up. */
-export type EnrichedObject = EnrichedRow<ObjectRow> | Reject;
+export type EnrichedObject = EnrichedRow<ProgramRow> | Reject;
 
 /** A program that gives rows to a run, and takes them back. */
-export interface ProgramRows {
+export interface ProgramIo {
   readonly source: Source;
   /** The same rows, for a pass before the first call. Empty if they come only once. */
   readonly list: Source;
@@ -74,7 +74,7 @@ export interface RunIo extends World {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   /** The source and the sink of the rows, instead of the job's files. */
-  readonly program?: ProgramRows | undefined;
+  readonly program?: ProgramIo | undefined;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
   /** Milliseconds for which a list that was written to must be still; see `STILL_MS` in run.ts. */
@@ -90,6 +90,6 @@ export interface RunIo extends World {
 }
 
 /** How to read inputs that can be read only once (stdin, pipes). Their reading ends when `signal` aborts. */
-export function pipeSettings({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): Pipes {
+export function pipeSettings({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): PipeSettings {
   return {stdin, warn, signal};
 }

@@ -1,5 +1,5 @@
 import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
-import {totalOfTally} from '../ledger/run/tally.ts';
+import {totalOverOperations} from '../ledger/run/tally.ts';
 import {say, set} from '../sentence.ts';
 import type {RunOutcome} from './exit.ts';
 import type {ReadyRecord} from './rows/reorder-buffer.ts';
@@ -71,7 +71,7 @@ export function createPauseLogger({io, job, clock, asking: {gate, ledger}}: Sess
       );
       if (pause.reason !== 'outage' || isWarned) return;
       isWarned = true;
-      const isNew = totalOfTally(ledger.tally, 'calls') === 0;
+      const isNew = totalOverOperations(ledger.tally, 'calls') === 0;
       const doctor = isNew ? ' If the address may be wrong, stop it and run bulk-enrich doctor.' : '';
       const until = new Date(since + job.settings.maxOutage).toISOString();
       io.warn(

@@ -17,11 +17,11 @@ import {exceedsLimit, isKeyForbidden, type RunOutcome} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {createPauseLogger, logEnd, logStart, logStop, logTrouble} from './log.ts';
 import {turnOffUnusableSettings} from './open/answer-store.ts';
-import {Admission} from './rows/admission.ts';
 import {limitRows} from './rows/first-pass.ts';
+import {RowAdmission} from './rows/row-admission.ts';
 import {
+  CALL_GRACE_MS,
   flushAnswersToStore,
-  GRACE_MS,
   openSession,
   reopenInput,
   type Session,
@@ -219,7 +219,7 @@ async function readThrough(session: Session): Promise<void> {
   if (late !== undefined) stop(late);
   if (stopper.reason === undefined) return;
   asking.gate.stop();
-  await asking.gate.drained(io.graceMs ?? GRACE_MS);
+  await asking.gate.drained(io.graceMs ?? CALL_GRACE_MS);
   window.abort();
   if (job.output.kind !== 'stream') return writing;
   // The reader of a stream has its rows at once, so finished rows are still written. Waits only one second: the reader may be gone.
@@ -230,7 +230,7 @@ async function readThrough(session: Session): Promise<void> {
 async function read(session: Session): Promise<void> {
   const {stopper, job, input, asking, output} = session;
   const {source, layout} = input;
-  const admission = new Admission({layout, window: output.window, lookups: asking.lookups, stopper});
+  const admission = new RowAdmission({layout, window: output.window, lookups: asking.lookups, stopper});
   const batches = limitRows(source, job.settings.limit);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());
@@ -241,7 +241,7 @@ async function read(session: Session): Promise<void> {
 
 /** Admits a batch in small groups. Each group waits until the window of unfinished rows has room. */
 async function admitAll(
-  admission: Admission,
+  admission: RowAdmission,
   records: readonly InputRecord[],
   stopper: Stopper,
 ): Promise<void> {

@@ -12,12 +12,12 @@ import {completeHistory} from './end/history.ts';
 import {answerScope, scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {createRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
+import {createCreditRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {
-  createUnaskedWarning,
+  createStrayAnswerWarning,
   DEFAULT_CONCURRENCY,
-  type LookupNeeds,
+  type LookupResources,
   openConnection,
   planLanes,
 } from './open/connection.ts';
@@ -39,7 +39,7 @@ export interface Session extends RunContext {
   readonly startedAt: number;
   /** The input, and the output made of it. A run that reads its input again replaces both. */
   input: {readonly source: Source; readonly layout: Layout};
-  readonly asking: LookupNeeds &
+  readonly asking: LookupResources &
     Omit<OpenedLookups, 'lookups'> & {lookups: Lookups; readonly newLookups: () => Lookups};
   output: {readonly window: ReorderBuffer; readonly writer: RowWriter; readonly timeline: Timeline};
 }
@@ -77,12 +77,12 @@ async function openStages(
   const options = {
     timeoutMs: job.settings.timeout,
     maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-    onUnasked: createUnaskedWarning(io.warn),
+    onUnasked: createStrayAnswerWarning(io.warn),
   };
   const connection = await openConnection(job.endpoint, options, io.transport);
   closes(() => connection.close());
   const shared = openBudgets(account, io, randomUUID());
-  const ledger = openLedger(state, job, {shared, giveBack: createRefund(io)}, io.warn);
+  const ledger = openLedger(state, job, {shared, giveBack: createCreditRefund(io)}, io.warn);
   closes(() => ledger.abandon());
   const source = await openSourceOf(job, io, stopper);
   closes(() => source.close());
@@ -238,7 +238,7 @@ function createSteadyClock(startMs: number): () => number {
 }
 
 /** Milliseconds that calls in flight get when a run ends. Container platforms kill a process after 10 s. */
-export const GRACE_MS = 5_000;
+export const CALL_GRACE_MS = 5_000;
 
 /** Longest delay of a Node.js timer: about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -262,9 +262,9 @@ export function startDeadline(session: Session): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Sends no more calls. After {@link GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
+/** Sends no more calls. After {@link CALL_GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
   io.warn(describePublishedInstead(stopForDeadline(job)));
   gate.close('deadline');
-  return setTimeout(() => connection.client.close(), GRACE_MS);
+  return setTimeout(() => connection.client.close(), CALL_GRACE_MS);
 }

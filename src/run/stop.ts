@@ -11,7 +11,7 @@ import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
-import type {Refusals, Tally} from '../ledger/run/tally.ts';
+import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import type {StopReason} from '../lookup/call.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
@@ -221,7 +221,7 @@ function inARow(operation: Operation, streak: Omit<Streak, 'isNew'>): string {
   return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, without an answer between them`;
 }
 
-function codesOf({code, isMixed}: Refusals): string {
+function codesOf({code, isMixed}: RefusalStreak): string {
   return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
 }
 
@@ -239,7 +239,7 @@ export function unansweredWarning(operation: Operation, count: number): string {
  * The stop of a run that read all rows, if no value has an answer and the service refused some: what stops a run of many
  * values stops one of few. Undefined for other runs.
  */
-export function stopForUnanswered(
+export function stopForNoAnswers(
   counters: Counters,
   tally: Tally,
   endpoint: Endpoint,
@@ -252,7 +252,7 @@ export function stopForUnanswered(
 export function stopForRefusals(
   tally: Tally,
   endpoint: Endpoint,
-  isEnough: (refusals: Refusals) => boolean,
+  isEnough: (refusals: RefusalStreak) => boolean,
 ): Stop<Said> | undefined {
   const operation = operationNames.find(name => isEnough(tally.refusals[name].refused));
   if (operation === undefined) return undefined;

@@ -4,7 +4,7 @@ import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {SettingLocator} from '../job/parse.ts';
 import {compileCondition, fieldReader} from './language/condition.ts';
-import {createConditionChecker, type Reference} from './language/expression.ts';
+import {createConditionChecker, type PathReference} from './language/expression.ts';
 import {
   createColumnVocabulary,
   type RuleVocabulary,
@@ -12,15 +12,15 @@ import {
   typeAtPath,
   typeOfSchema,
 } from './language/rule-vocabulary.ts';
-import type {RunFacts} from './rule-inputs.ts';
+import type {RunFacts} from './run-facts.ts';
 import type {Scorer} from './scorer.ts';
 import {
   createConditionCompiler,
+  createPathReader,
   findSubjects,
   knownColumns,
   type RowCondition,
   type RowView,
-  readerInView,
   type Subjects,
 } from './subjects.ts';
 
@@ -39,7 +39,7 @@ export function createRowFilter(
     {...vocabulary, ...createColumnVocabulary(knownColumns(format))},
     {constant: facts.constant},
   );
-  const condition = compileCondition(check(where, placeOf(['where'])), readerInView(format, background));
+  const condition = compileCondition(check(where, placeOf(['where'])), createPathReader(format, background));
   return row => condition.decide({row, results: [], answers: []}) === true;
 }
 
@@ -47,9 +47,9 @@ export function createRowFilter(
  * The lookups with a condition (`when`), in stages. A stage is decided once all lookups of the stages before
  * it are answered.
  */
-export interface Waterfall {
+export interface LookupConditions {
   /** All paths that the conditions read. */
-  readonly reads: readonly Reference[];
+  readonly reads: readonly PathReference[];
   /** Indexes of lookups by stage. The first stage follows the answers to lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
   /**
@@ -76,13 +76,13 @@ interface ReadyCondition {
  *
  * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
-export function createWaterfall(
+export function compileLookupConditions(
   targets: readonly Target[],
   format: InputFormat,
   scorer: Scorer | undefined,
   background: RunFacts,
   placeOf: SettingLocator,
-): Waterfall | undefined {
+): LookupConditions | undefined {
   if (targets.every(({when}) => when === undefined)) return undefined;
   const subjects = readableSubjects(targets);
   const more = scorer === undefined ? {} : riskVocabulary;
@@ -142,7 +142,7 @@ function stagesOf(
 }
 
 /** An expression over the summary that fails the run if it is true. */
-export interface Threshold {
+export interface FailCondition {
   readonly text: string;
   /** Undefined if the summary lacks a figure that the expression reads, such as a mean when there are no rows. */
   exceeded(summary: object): boolean | undefined;
@@ -153,11 +153,11 @@ export interface Threshold {
  *
  * @throws {UsageError} if a threshold is not a condition, or reads an unknown field.
  */
-export function createThresholds(
+export function compileFailConditions(
   texts: readonly string[],
   summary: z.ZodObject,
   placeOf: SettingLocator,
-): Threshold[] {
+): FailCondition[] {
   if (texts.length === 0) return [];
   const vocabulary = vocabularyOf(summary);
   const check = createConditionChecker(vocabulary);

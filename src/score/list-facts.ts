@@ -1,12 +1,12 @@
 import type {RowPlanner} from '../columns/plan-row.ts';
 import {createCellReader, requireColumn, type Target} from '../columns/targets.ts';
-import {IN_LIST, type Query, type Sqlite} from '../disk/sqlite.ts';
+import {IN_LIST_SQL, type PreparedQuery, type Sqlite} from '../disk/sqlite.ts';
 import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../disk/temporary.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup-outcome.ts';
 import {canonicalMailbox} from '../operations/mail/mail-providers.ts';
-import type {Reference} from './language/expression.ts';
-import {type SharedCounts, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
+import type {PathReference} from './language/expression.ts';
+import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-vocabulary.ts';
 
 /** Characters of a hash that are kept: 66 bits. */
 const HASH = 11;
@@ -31,7 +31,7 @@ const COUNT = `
 /** A fact of a target's column. */
 interface CountedFact {
   readonly target: number;
-  readonly fact: SharedFact;
+  readonly fact: SharedCountName;
   readonly lookupIn: (row: Row) => Lookup | undefined;
 }
 
@@ -41,7 +41,7 @@ interface CountedFact {
  */
 export class ListFacts {
   /** By fact: the rows with a value that several have, and the ten highest counts. Undefined until all is counted. */
-  shared: Partial<Record<SharedFact, {rows: number; largest: number[]}>> | undefined;
+  shared: Partial<Record<SharedCountName, {rows: number; largest: number[]}>> | undefined;
   /** False until all is counted, and once the list is another one. */
   isCurrent = () => false;
   /** The run's own directory, if it has one. */
@@ -50,7 +50,7 @@ export class ListFacts {
   readonly #personIn: (row: Row) => string | undefined;
   #file: Sqlite | undefined;
   #waiting: string[] = [];
-  #find: Query | undefined;
+  #find: PreparedQuery | undefined;
   readonly #parts = new Map<number, ReadonlyMap<number, number>>();
 
   constructor(counted: readonly CountedFact[], personIn: (row: Row) => string | undefined) {
@@ -93,7 +93,7 @@ export class ListFacts {
   /** Undefined until all is counted. */
   of({record}: Row): SharedCounts | undefined {
     if (this.#find === undefined) return undefined;
-    const by: Partial<Record<SharedFact, number>>[] = [];
+    const by: Partial<Record<SharedCountName, number>>[] = [];
     const part = this.#partOf(this.#find, Math.floor(record / READ_AT_ONCE));
     for (const [column, {target, fact}] of this.#counted.entries())
       by[target] = {...by[target], [fact]: part.get(record * this.#counted.length + column) ?? 1};
@@ -112,7 +112,7 @@ export class ListFacts {
     return this.#file;
   }
 
-  #partOf(find: Query, number: number): ReadonlyMap<number, number> {
+  #partOf(find: PreparedQuery, number: number): ReadonlyMap<number, number> {
     const known = this.#parts.get(number);
     if (known !== undefined) return known;
     const width = READ_AT_ONCE * this.#counted.length;
@@ -123,10 +123,10 @@ export class ListFacts {
     return part;
   }
 
-  #sharedOf(fact: SharedFact, db: Sqlite): {rows: number; largest: number[]} {
+  #sharedOf(fact: SharedCountName, db: Sqlite): {rows: number; largest: number[]} {
     const width = this.#counted.length;
     const columns = JSON.stringify([...this.#counted.keys()].filter(at => this.#counted[at]?.fact === fact));
-    const where = `WHERE count > 1 AND place % ${width} ${IN_LIST}`;
+    const where = `WHERE count > 1 AND place % ${width} ${IN_LIST_SQL}`;
     const rows = db.query([`count(DISTINCT place / ${width}) AS rows`], `FROM place ${where}`).get(columns);
     const largest = db.query(['count'], `FROM shared ${where} ORDER BY count DESC LIMIT 10`).all(columns);
     return {rows: Number(rows?.['rows']), largest: largest.map(({count}) => Number(count))};
@@ -140,7 +140,7 @@ export class ListFacts {
  * @throws {UsageError} if the list lacks the column of persons.
  */
 export function countListFacts(
-  reads: readonly Pick<Reference, 'path'>[],
+  reads: readonly Pick<PathReference, 'path'>[],
   targets: readonly Target[],
   planOf: (targets: readonly Target[]) => RowPlanner,
   {columns, kind}: InputFormat,
@@ -154,7 +154,7 @@ export function countListFacts(
     return (row: Row) => plan(row).find(cell => cell.status === 'ask')?.lookup;
   };
   const counted = targets.flatMap((one, target) => {
-    const facts: readonly SharedFact[] = sharedFacts[one.operation];
+    const facts: readonly SharedCountName[] = sharedCountNames[one.operation];
     const some = facts.filter(fact => read.has(fact) && (fact === 'mailbox' || hasPersons));
     return some.map(fact => ({target, fact, lookupIn: lookupsIn([one])}));
   });
@@ -172,7 +172,7 @@ export function countListFacts(
 }
 
 /** The text that all have who share a value: a mailbox, or a network such as `192.0.2.`. */
-function sharedText(fact: SharedFact, value: string): string {
+function sharedText(fact: SharedCountName, value: string): string {
   if (fact === 'mailbox') return canonicalMailbox(value);
   return fact === 'network' ? value.replace(/\d+$/, '') : value;
 }

@@ -4,9 +4,9 @@ import type {InputFormat} from '../input/row.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
-import {type SharedCounts, type SharedFact, sharedFacts} from './language/rule-vocabulary.ts';
-import {makeRunFacts} from './rule-inputs.ts';
+import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-vocabulary.ts';
 import {assembleRuleSet, type RuleSet, type RulesFile} from './rules.ts';
+import {makeRunFacts} from './run-facts.ts';
 import {createScorer} from './scorer.ts';
 import type {LookupStatus} from './subjects.ts';
 
@@ -98,9 +98,9 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
 /** A test's facts of the list: those with a name of their own are of the operation's column. */
 function sharedIn({shared}: RuleTest, targets: readonly Target[], place: string): SharedCounts {
   const own = Object.fromEntries(Object.entries(shared).filter(([, value]) => typeof value === 'number'));
-  refuseUnknown('shared.', own, Object.values(sharedFacts).flat(), place);
+  refuseUnknown('shared.', own, Object.values(sharedCountNames).flat(), place);
   return targets.map(({operation, column}) => {
-    const facts: readonly SharedFact[] = sharedFacts[operation];
+    const facts: readonly SharedCountName[] = sharedCountNames[operation];
     const named = shared[column];
     const isOwn = operation !== column;
     if (typeof named === 'object') refuseUnknown(`shared.${column}.`, named, isOwn ? facts : [], place);

@@ -8,7 +8,7 @@ import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
 import {say, set} from '../sentence.ts';
-import {type RuleInputs, readLists} from './rule-inputs.ts';
+import {type RuleConstants, readLists} from './run-facts.ts';
 
 /** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {
@@ -17,7 +17,7 @@ export type PlacedRule = ScoreRules['rules'][number] & {
   readonly own: boolean;
 };
 
-export interface RuleSet extends RuleInputs {
+export interface RuleSet extends RuleConstants {
   readonly levels: ScoreRules['levels'];
   readonly rules: readonly PlacedRule[];
   /** The column of persons, by which values are shared. By default, a person is a mailbox. */

@@ -1,10 +1,10 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
 import {operations} from '../operations/table.ts';
-import type {Reference} from './language/expression.ts';
+import type {PathReference} from './language/expression.ts';
 import {type RiskLevel, subjectOfPath} from './language/rule-vocabulary.ts';
-import type {RunFacts} from './rule-inputs.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
+import type {RunFacts} from './run-facts.ts';
 import {
   type Alternative,
   createConditionCompiler,
@@ -12,7 +12,7 @@ import {
   type RowCondition,
   type RowView,
   type Subjects,
-  sharedFactsOf,
+  sharedCountsOf,
 } from './subjects.ts';
 
 export interface Risk {
@@ -41,7 +41,7 @@ export interface RuleOutcomes {
 /** Compiled rules. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
   /** All paths that the rules read. */
-  readonly reads: readonly Reference[];
+  readonly reads: readonly PathReference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** The score of the answers so far, for the conditions of further lookups. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
@@ -126,7 +126,7 @@ function judge(rules: readonly ReadyRule[], view: RowView, keys: readonly string
     if (decision !== undefined) continue;
     let isWrong = false;
     for (const {condition, chosen} of rule.condition.alternatives) {
-      const lacks = (reference: Reference) => {
+      const lacks = (reference: PathReference) => {
         if (!rule.shadow) missing.add(lackingName(reference, chosen, view, keys));
       };
       isWrong = condition.missing(view, lacks) || isWrong;
@@ -140,7 +140,7 @@ function judge(rules: readonly ReadyRule[], view: RowView, keys: readonly string
  * Names what a rule lacks, for the column `risk_missing`: the lookup if it has no answer, else the answer's field.
  */
 function lackingName(
-  {path, name}: Reference,
+  {path, name}: PathReference,
   chosen: Alternative['chosen'],
   {results}: RowView,
   keys: readonly string[],
@@ -172,7 +172,7 @@ function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
 
 /** The facts of the list that the row has, by lookup. */
 function sharedOf(view: RowView, keys: readonly string[]): NonNullable<Risk['shared']> {
-  const facts = keys.map((key, index) => [key, sharedFactsOf(view, index) ?? {}] as const);
+  const facts = keys.map((key, index) => [key, sharedCountsOf(view, index) ?? {}] as const);
   return Object.fromEntries(facts.filter(([, counts]) => Object.keys(counts).length > 0));
 }
 

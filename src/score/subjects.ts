@@ -3,8 +3,8 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import {type Condition, compileCondition, type Decision, fieldReader} from './language/condition.ts';
-import type {ReadValue} from './language/engine.ts';
-import {createConditionChecker, type Reference} from './language/expression.ts';
+import type {ValueReader} from './language/engine.ts';
+import {createConditionChecker, type PathReference} from './language/expression.ts';
 import {
   createAnswerVocabulary,
   type RiskLevel,
@@ -12,7 +12,7 @@ import {
   type SharedCounts,
   subjectOfPath,
 } from './language/rule-vocabulary.ts';
-import type {RunFacts} from './rule-inputs.ts';
+import type {RunFacts} from './run-facts.ts';
 
 /**
  * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there
@@ -76,7 +76,7 @@ export function knownColumns(format: InputFormat): readonly string[] | undefined
  * and holds if one of them holds.
  */
 export interface RowCondition {
-  readonly references: readonly Reference[];
+  readonly references: readonly PathReference[];
   /** Empty if the condition reads a lookup that is not made. */
   readonly alternatives: readonly Alternative[];
   /** Undefined if no alternative holds, and one is undecided. */
@@ -107,7 +107,7 @@ export function createConditionCompiler(
     const expression = check(text, place);
     const {references} = expression;
     const alternatives = choicesOf(references, subjects).map(chosen => ({
-      condition: compileCondition(expression, readerInView(format, background, chosen)),
+      condition: compileCondition(expression, createPathReader(format, background, chosen)),
       chosen,
     }));
     const decide = (view: RowView) => {
@@ -124,7 +124,7 @@ export function createConditionCompiler(
 }
 
 /** All choices of one target for each subject that is read. */
-function choicesOf(references: readonly Reference[], subjects: Subjects): Alternative['chosen'][] {
+function choicesOf(references: readonly PathReference[], subjects: Subjects): Alternative['chosen'][] {
   const names = new Set(references.map(({path}) => subjectOfPath(path)));
   let choices: Alternative['chosen'][] = [new Map()];
   for (const name of names) {
@@ -136,11 +136,11 @@ function choicesOf(references: readonly Reference[], subjects: Subjects): Altern
 }
 
 /** Makes a function that makes readers of the paths of conditions. `chosen`: the lookups that are read. */
-export function readerInView(
+export function createPathReader(
   {columns}: InputFormat,
   {facts}: RunFacts,
   chosen: Alternative['chosen'] = new Map(),
-): (path: readonly string[]) => ReadValue<RowView> {
+): (path: readonly string[]) => ValueReader<RowView> {
   return path => {
     const [root = '', ...names] = path;
     const subject = subjectOfPath(path);
@@ -156,11 +156,11 @@ export function readerInView(
         return result && (result.error ?? '');
       };
     if (root !== 'shared') return fieldReader(({answers}) => answers[index], names);
-    return fieldReader(view => sharedFactsOf(view, index), isOperation(subject) ? names : names.slice(1));
+    return fieldReader(view => sharedCountsOf(view, index), isOperation(subject) ? names : names.slice(1));
   };
 }
 
-function rowReader(columns: readonly string[], names: readonly string[]): ReadValue<RowView> {
+function rowReader(columns: readonly string[], names: readonly string[]): ValueReader<RowView> {
   const valuesOf = ({row}: RowView) =>
     row.type === 'csv'
       ? Object.fromEntries(columns.map((name, at) => [name, row.fields[at]] as const))
@@ -173,7 +173,7 @@ function rowReader(columns: readonly string[], names: readonly string[]): ReadVa
 }
 
 /** The facts of the list for one lookup; undefined if its cell has no value. */
-export function sharedFactsOf({results, shared}: RowView, index: number): SharedCounts[number] {
+export function sharedCountsOf({results, shared}: RowView, index: number): SharedCounts[number] {
   const result = results[index];
   const isValue = result?.status !== 'empty' && result?.status !== 'invalid' && result?.error !== 'footer';
   return isValue ? shared?.[index] : undefined;

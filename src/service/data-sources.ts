@@ -2,7 +2,7 @@ import {mailOperators} from '../operations/mail/mail-providers.ts';
 import libraries from './data/libraries.json' with {type: 'json'};
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
-import {cityPackage, type DataSet, installedVersion, readManifest} from './data/packed-data.ts';
+import {cityPackage, type DataSet, installedVersion, readDataManifest} from './data/packed-data.ts';
 import {findCityFile} from './data/tables/city-table.ts';
 
 /** The body of `GET /_sources`: the sources of the answers. */
@@ -26,7 +26,7 @@ const noSource = {
 export function describeSources(data: OpenData): Sources {
   const city = describeCity(data);
   return {
-    data_sets: [...readManifest(data.directory).dataSets, ...(city ? [city] : [])],
+    data_sets: [...readDataManifest(data.directory).dataSets, ...(city ? [city] : [])],
     libraries: libraries.map(each => ({...each, version: installedVersion(each.name) ?? ''})),
     lists: [
       describeList('hosting networks', asnsOf(hostingNetworks), ['is_datacenter_proxy']),

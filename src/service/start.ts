@@ -9,7 +9,7 @@ import {
   perOperation,
 } from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
-import {type OpenData, openData} from './data/open-data.ts';
+import {loadOpenData, type OpenData} from './data/open-data.ts';
 import {describeSources} from './data-sources.ts';
 import {type AppParts, createApp} from './http/app.ts';
 import {Practice, Throttle} from './http/practice.ts';
@@ -68,7 +68,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 function makeParts(options: ServiceOptions, apiKey: string): AppParts {
-  const data = openData();
+  const data = loadOpenData();
   const given = options.answers === undefined ? () => undefined : createGivenAnswers(options.answers);
   // Most lists have no session tokens, and ask for no verdict. A file of the user's is checked at the start.
   const rules = memoize(() => loadAccessRules(options.rulesFile));

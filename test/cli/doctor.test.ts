@@ -4,7 +4,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {expect, test} from 'vitest';
 import type {Check} from '../../src/cli/commands/doctor-checks.ts';
-import {answerChecks} from '../../src/cli/commands/doctor-checks.ts';
+import {checkConnection} from '../../src/cli/commands/doctor-checks.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
@@ -46,7 +46,7 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
 
 test('a proxy that refuses the credentials is named as the cause, with the exit code of a run', () => {
   const answer = {error: 'PROXY_407', certificate: false};
-  const checks = answerChecks(new URL('https://api.example.com'), {
+  const checks = checkConnection(new URL('https://api.example.com'), {
     proxy: 'proxy.example.com:3128',
     dns: undefined,
     answer,
@@ -139,7 +139,7 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'BULK_ENRICH_BASE_URL'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
 ])('a certificate that is not accepted for %s: the advice names %s', (code, named) => {
-  const tls = answerChecks(new URL('https://api.example.com'), {
+  const tls = checkConnection(new URL('https://api.example.com'), {
     proxy: undefined,
     dns: undefined,
     answer: {error: code, certificate: true},

@@ -2,7 +2,7 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
-import {type RunRecord, UNFINISHED} from '../../src/report/run-record.ts';
+import {type RunRecord, UNFINISHED_REASON} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend-report.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {saveRunInHistory} from '../../src/run/end/history.ts';
@@ -221,7 +221,7 @@ test('runs of two years and two accounts are told apart, and a killed one has no
   keep(
     {
       ...{run_id: 'bbbbbbbb-2', finished_at: '2026-01-01T02:00:00.000Z', exit_code: 130},
-      ...({status: 'interrupted', reason: UNFINISHED} as const),
+      ...({status: 'interrupted', reason: UNFINISHED_REASON} as const),
     },
     ...(['shop', 2, 0.5, 0] as const),
   );

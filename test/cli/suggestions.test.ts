@@ -15,7 +15,7 @@ const TRY = /^Try: (.*)$/m;
 
 /** A message that suggests a command; the command is run as it was printed. */
 interface Suggestion {
-  /** The list, where it is not {@link LIST_NAME}; the command is given its path for `LIST`. */
+  /** The list, where it is not the list; the command is given its path for `LIST`. */
   readonly text?: string | Uint8Array;
   /** By default, `run LIST`. */
   readonly line?: string;

@@ -1,7 +1,7 @@
 import {createServer} from 'node:tls';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
-import {probeService, sendPing} from '../../src/client/reachability.ts';
+import {pingHealthCheck, probeService} from '../../src/client/reachability.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {makeCertificate} from '../support/cert.ts';
@@ -33,7 +33,7 @@ test('a call checks the certificate, whatever the environment says', async () =>
 });
 
 test('so do notices and the checks of doctor', async () => {
-  expect(await sendPing(new URL(server.url))).toBe(UNTRUSTED);
+  expect(await pingHealthCheck(new URL(server.url))).toBe(UNTRUSTED);
   expect((await probeService(new URL(server.url), 5_000)).answer).toEqual({
     error: UNTRUSTED,
     certificate: true,

@@ -1,7 +1,7 @@
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
 import {proxyUrl} from '../../src/client/http/proxy.ts';
-import {probeService, sendPing} from '../../src/client/reachability.ts';
+import {pingHealthCheck, probeService} from '../../src/client/reachability.ts';
 import {UsageError} from '../../src/errors.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -37,7 +37,7 @@ describe('a proxy that can not be one', () => {
     expect(message).toContain(why);
     expect(message).not.toContain('canary');
     await expect(probeService(new URL(base), 1_000)).rejects.toMatchObject({code: 'proxy_invalid'});
-    expect(await sendPing(new URL(base))).toBe('proxy_invalid');
+    expect(await pingHealthCheck(new URL(base))).toBe('proxy_invalid');
   });
 
   test('is of no matter where none is used', () => {

@@ -4,7 +4,7 @@ import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {text} from 'node:stream/consumers';
 import {Worker} from 'node:worker_threads';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {openPipe, writeStream} from '../../src/disk/pipe.ts';
+import {openPipe, writeToPipe} from '../../src/disk/pipe.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 /** Reads a pipe that is open already, from its first byte to its end, and tells the text. */
@@ -38,14 +38,14 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     const thread = new Worker(READER, {eval: true, workerData: reader});
     const heard = once(thread, 'message');
     const lines = Array.from({length: 60_000}, (_, n) => `row ${n}\n`).join('');
-    writeStream(path, lines);
+    writeToPipe(path, lines);
     const [got] = await heard;
     expect(got === lines).toBe(true);
     closeSync(reader);
   });
 
   test('without a reader takes no text', () => {
-    expect(() => writeStream(path, 'x')).toThrow(expect.objectContaining({code: 'ENXIO'}));
+    expect(() => writeToPipe(path, 'x')).toThrow(expect.objectContaining({code: 'ENXIO'}));
   });
 
   test('tells if a process writes to it, and is read from its first byte', async () => {

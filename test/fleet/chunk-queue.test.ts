@@ -13,7 +13,7 @@ import {
   type SealedChunk,
   sealPurposes,
 } from '../../src/fleet/protocol.ts';
-import {connectRedis, loadPackages, RedisLife} from '../../src/fleet/redis.ts';
+import {connectRedis, loadPackages, RedisIncarnation} from '../../src/fleet/redis.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
 import {held} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -82,7 +82,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await Promise.race([asked, sleep(SWEEP_MS * 10, 'still waiting')]);
 
   test('name the life of Redis, which is new after each start, unless Redis keeps an append-only file', async () => {
-    const life = new RedisLife(redis);
+    const life = new RedisIncarnation(redis);
     const chunkLife = async (dispatch: number) => {
       void ask(dispatch);
       const key = () => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*.${dispatch}`);
@@ -97,12 +97,12 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     const second = await life.name();
     expect([second === first, await chunkLife(2)]).toEqual([false, second]);
     await server.client.config('SET', 'appendonly', 'yes');
-    expect(await new RedisLife(redis).name()).toBe('append-only');
+    expect(await new RedisIncarnation(redis).name()).toBe('append-only');
   });
 
   test('have their Redis’s life asked for again after a refusal', async () => {
     const info = vi.spyOn(redis, 'info').mockRejectedValueOnce(new Error('LOADING'));
-    const life = new RedisLife(redis);
+    const life = new RedisIncarnation(redis);
     await expect(life.name()).rejects.toThrow('LOADING');
     expect(await life.name()).toHaveLength(40);
     info.mockRestore();

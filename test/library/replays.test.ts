@@ -1,6 +1,6 @@
 import {expect, it} from 'vitest';
 import {enrich} from '../../src/index.ts';
-import {TEST_ACTION_ALWAYS_PASS} from '../../src/operations/verify.ts';
+import {ALWAYS_PASS_ACTION_ID} from '../../src/operations/verify.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {bySpeed, startProgram} from './program.ts';
 
@@ -28,7 +28,7 @@ const rows = (...sessions: string[]) => sessions.map(session => ({session}));
 
 it('a test action id redeems like any other: its rows say what the service says', async () => {
   await using program = await startProgram();
-  const tests = {...settings, verdict: {...settings.verdict, action: TEST_ACTION_ALWAYS_PASS}};
+  const tests = {...settings, verdict: {...settings.verdict, action: ALWAYS_PASS_ACTION_ID}};
   const list = rows('s-1', 's-1', 's-1');
   expect(await replays(enrich(list, tests, program.options))).toEqual([FIRST, REPLAY, REPLAY]);
   expect(program.api.ledger.calls).toBe(3);

@@ -1,7 +1,7 @@
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
-import type {Canonical} from '../../src/operations/canonical.ts';
+import type {CanonicalCell} from '../../src/operations/canonical.ts';
 import {readCell} from '../../src/operations/cell.ts';
 import {parsePhoneCountry} from '../../src/operations/country.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
@@ -9,15 +9,15 @@ import {canonicalIp} from '../../src/operations/ip.ts';
 import {canonicalPhone, phoneHabits} from '../../src/operations/phone.ts';
 import {operations} from '../../src/operations/table.ts';
 import {
+  ALWAYS_PASS_ACTION_ID,
   canonicalToken,
+  NEVER_PASS_ACTION_ID,
   perVerifyInput,
-  TEST_ACTION_ALWAYS_PASS,
-  TEST_ACTION_NEVER_PASS,
   verifyInputs,
 } from '../../src/operations/verify.ts';
 
 /** A canonical value as one text: the value and what was repaired, `empty`, or the code behind a `!`. */
-function shown(canonical: Canonical): string {
+function shown(canonical: CanonicalCell): string {
   if (canonical.state === 'value') return [canonical.value, ...(canonical.repairs ?? [])].join(' ');
   return canonical.state === 'invalid' ? `!${canonical.code}` : canonical.state;
 }
@@ -508,7 +508,7 @@ test('values sent beside a token are part of its identity; test actions are free
   const {keyText, isFree} = operations.verify;
   const texts = Object.keys(sent).map(name => keyText({...sent, [name]: 'other'}));
   expect(new Set([keyText(sent), ...texts]).size).toBe(6);
-  const free = [TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS, 'login'].map(action_id =>
+  const free = [ALWAYS_PASS_ACTION_ID, NEVER_PASS_ACTION_ID, 'login'].map(action_id =>
     isFree({...sent, action_id}),
   );
   expect(free).toEqual([true, true, false]);

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {
   backoffMs,
-  type PolicySettings,
   policyNumbers,
+  type RetrySettings,
   retryMs,
   throttleMs,
 } from '../../src/lookup/retry-policy.ts';
 
 /** How long to wait, whatever chance says. test/seams has what follows from each end of a call, and what it costs. */
 
-const settings: PolicySettings = {resends: 2, cost: {throttled: 'free', rejected: 'maybe'}};
+const settings: RetrySettings = {resends: 2, cost: {throttled: 'free', rejected: 'maybe'}};
 
 test('backoff is full jitter under 0.5 s · 2ⁿ, at most 30 s', () => {
   expect([0, 1, 2, 5, 6, 7, 60, 2_000].map(n => backoffMs(n, 30_000, 1 - 1e-9))).toEqual([

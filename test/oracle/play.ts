@@ -1,8 +1,8 @@
 import {makeJobFromFlags} from '../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../src/errors.ts';
 import {memoize} from '../../src/operations/memoize.ts';
-import {resolveMapping} from '../../src/run/layout/mapping.ts';
-import {makeRunFacts} from '../../src/score/rule-inputs.ts';
+import {resolveColumnMapping} from '../../src/run/layout/column-mapping.ts';
+import {makeRunFacts} from '../../src/score/run-facts.ts';
 import {csvRows} from '../lookup/rows.ts';
 import type {KnownList} from './known-list.ts';
 import {listAt, listCount} from './lists.ts';
@@ -70,7 +70,12 @@ function playList(list: KnownList, played: Played): void {
   const sample = csvRows(...rows);
   const values = meant.filter(value => value !== undefined).length;
   try {
-    const {targets, planRow, doubts} = resolveMapping(jobOf(defaultCountry), format, sample, background());
+    const {targets, planRow, doubts} = resolveColumnMapping(
+      jobOf(defaultCountry),
+      format,
+      sample,
+      background(),
+    );
     const at = targets.findIndex(target => target.column === column && target.operation === kind);
     if (at < 0 && values > 0 && !doubts.some(doubt => String(doubt).includes(`"${column}"`)))
       played.unnamed.push(list.name);

@@ -1,5 +1,5 @@
 import {makeTargets} from '../../src/columns/targets.ts';
-import type {InputFormat, TextRow} from '../../src/input/row.ts';
+import type {FileRow, InputFormat} from '../../src/input/row.ts';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
@@ -49,7 +49,7 @@ export function ok(data: object): CellResult {
 }
 
 /** A row as it comes to the encoder. */
-export function enriched(row: TextRow, results: readonly CellResult[], risk?: Risk): EnrichedRow {
+export function enriched(row: FileRow, results: readonly CellResult[], risk?: Risk): EnrichedRow {
   return {row, results, answers: results.map(answerOf), risk, outcomes: undefined, repairs: undefined};
 }
 

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {InputFormat} from '../../src/input/row.ts';
 import type {Job} from '../../src/job/job.ts';
-import {outputFormat, passthroughFormat} from '../../src/run/layout/layout.ts';
+import {flattenedInputFormat, outputFormat} from '../../src/run/layout/layout.ts';
 import {ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, ndjsonInput, output} from './formats.ts';
 
@@ -78,7 +78,7 @@ test.each<[Said, string]>([
 test('nested fields become columns of CSV alone: NDJSON keeps its rows as they are', () => {
   const source = {format: json, sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')]} as unknown as Source;
   const columns = (kind: 'csv' | 'ndjson', flatten: boolean) =>
-    passthroughFormat(source, output({kind, flatten})).columns;
+    flattenedInputFormat(source, output({kind, flatten})).columns;
   expect(columns('csv', true)).toEqual(['ip.v4']);
   expect([columns('csv', false), columns('ndjson', true)]).toEqual([['ip'], ['ip']]);
 });

@@ -2,7 +2,7 @@ import {isIP, isIPv6} from 'node:net';
 import fc from 'fast-check';
 import {getCountries} from 'libphonenumber-js/max';
 import {expect, test} from 'vitest';
-import type {Canonical} from '../../src/operations/canonical.ts';
+import type {CanonicalCell} from '../../src/operations/canonical.ts';
 import {operations} from '../../src/operations/table.ts';
 import {verifyInputs} from '../../src/operations/verify.ts';
 import {conversionChecks} from '../../src/score/language/conversion-checks.ts';
@@ -82,7 +82,7 @@ const mixed = (texts: fc.Arbitrary<string>) =>
   fc.oneof({weight: 2, arbitrary: texts}, pieces, fc.string({unit: 'binary'}), fc.emailAddress());
 
 const which = fc.constantFrom(undefined, 'first', 'last', 'only');
-type Read = (text: string, country?: string, rules?: object) => Canonical;
+type Read = (text: string, country?: string, rules?: object) => CanonicalCell;
 const forms: readonly (readonly [string, Read, fc.Arbitrary<string>])[] = [
   ['ip', operations.ip.canonical, mixed(ips)],
   ['phone', operations.phone.canonical, mixed(phones)],

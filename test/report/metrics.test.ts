@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {workerMetrics} from '../../src/fleet/worker/metrics.ts';
 import {packageVersion} from '../../src/operations/package-files.ts';
-import {renderEndMetrics, renderMetrics} from '../../src/report/render/metrics.ts';
+import {renderMetrics, renderUnstartedMetrics} from '../../src/report/render/metrics.ts';
 import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
@@ -120,7 +120,7 @@ test('the rules that promtool holds, without it: labels of summaries and histogr
 
 test('a run that could not begin has the version, and how it ended', () => {
   const ended = {job: 'nightly', finished_at: '2026-01-05T02:00:00.000Z', exit_code: 2};
-  const metrics = parse(renderEndMetrics(ended));
+  const metrics = parse(renderUnstartedMetrics(ended));
   expect(find(metrics, 'build_info', {version: packageVersion()})).toBe(1);
   expect(find(metrics, 'last_run_exit_code')).toBe(2);
 });

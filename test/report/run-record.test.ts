@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {makeRunRecord, shortenPaths, UNFINISHED} from '../../src/report/run-record.ts';
+import {makeRunRecord, stripDirectories, UNFINISHED_REASON} from '../../src/report/run-record.ts';
 import {fullSummary} from './summaries.ts';
 
 test('a record has all that the run spent and saved, its price, and the names of what jumped', () => {
@@ -33,7 +33,7 @@ test('a record has all that the run spent and saved, its price, and the names of
 
 test('a run under way, or killed, has no exit code; the embedded service is no address', () => {
   const summary = fullSummary({
-    reason: UNFINISHED,
+    reason: UNFINISHED_REASON,
     endpoint: {kind: 'embedded', base_url: 'http://127.0.0.1:1'},
   });
   expect(makeRunRecord(summary)).toMatchObject({exit_code: null, account: {endpoint: 'embedded'}});
@@ -43,7 +43,7 @@ test('the summary in the history names no directory, not of rejects either', () 
   const whole = fullSummary({
     rejects: {path: 'secret/rejects.csv', bytes: 1, sha256: 'ab'.repeat(32)},
   });
-  const kept = shortenPaths(whole);
+  const kept = stripDirectories(whole);
   expect(kept).toMatchObject({
     input: {paths: ['signups-2026-01-05.csv']},
     output: {path: 'signups-2026-01-05.enriched.csv'},

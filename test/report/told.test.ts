@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {sendPing} from '../../src/client/reachability.ts';
+import {pingHealthCheck} from '../../src/client/reachability.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
 import {createSandbox} from '../support/command.ts';
@@ -14,13 +14,13 @@ describe('messages to other services', () => {
   test('follows no redirect', async () => {
     await using elsewhere = await startPingServer();
     await using health = await startPingServer(`to ${elsewhere.url}`);
-    expect(await sendPing(new URL(health.url))).toBe('http_302');
+    expect(await pingHealthCheck(new URL(health.url))).toBe('http_302');
     expect([health.pings.length, elsewhere.pings]).toEqual([1, []]);
   });
 
   test('takes nothing of an answer without end', async () => {
     await using health = await startPingServer('flood');
-    expect(await sendPing(new URL(health.url))).toBe('ok');
+    expect(await pingHealthCheck(new URL(health.url))).toBe('ok');
     const {sent} = health;
     expect(sent).toBeLessThan(16_000_000);
     await new Promise(resolve => setTimeout(resolve, 50));

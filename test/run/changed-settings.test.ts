@@ -3,7 +3,7 @@ import {dirname} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {RawSettings} from '../../src/job/parse.ts';
 import {describeSettings, namesWithoutEffectOnResult, type SettingName} from '../../src/job/settings.ts';
-import {TEST_ACTION_NEVER_PASS} from '../../src/operations/verify.ts';
+import {NEVER_PASS_ACTION_ID} from '../../src/operations/verify.ts';
 import {fieldsOfOperation} from '../../src/output/columns.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
@@ -65,7 +65,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   verdict: [
     ['ip', 'token=token,action=action'],
     ['token', 'token=note,action=action,id=note'],
-    ['token', `token=token,action=${TEST_ACTION_NEVER_PASS},id=note`],
+    ['token', `token=token,action=${NEVER_PASS_ACTION_ID},id=note`],
     ['token', 'token=token,action=action,id=mail'],
     ['token', 'token=token,action=action,id=note,email=mail'],
     ['token', 'token=token,action=action,id=note,phone=tel'],
@@ -163,7 +163,7 @@ const answers = ({operation, value, body}: Call): Reply | undefined => {
       return reply.json({
         success: true,
         ...(body.id !== undefined && {user_id: body.id}),
-        verdict: {can_pass: body.action_id !== TEST_ACTION_NEVER_PASS, redeemed: false},
+        verdict: {can_pass: body.action_id !== NEVER_PASS_ACTION_ID, redeemed: false},
         device: {fingerprint: `${body.email} ${body.phone_number}`},
       });
     default:

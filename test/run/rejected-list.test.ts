@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {rejectedList} from '../../src/cli/commands/outputs.ts';
+import {readRerunList} from '../../src/cli/commands/outputs.ts';
 import {openStage} from '../support/stage.ts';
 
 const LATIN = Buffer.from('192.0.2.4,J\xfcrgen\n', 'latin1');
@@ -31,7 +31,7 @@ test.each([
   stage.write('list.json', list);
   const ended = await stage.run({ip: 'ip', ...settings}, {stdin: list.toString()});
   expect(ended).toMatchObject({code: 3});
-  const {bytes} = await rejectedList(stage.path('out.rejects.ndjson'));
+  const {bytes} = await readRerunList(stage.path('out.rejects.ndjson'));
   expect(bytes.toString('latin1')).toBe(Buffer.from(expected).toString('latin1'));
 });
 
@@ -48,7 +48,7 @@ test('a row that was too long to be kept whole is left out and counted, never ha
   await using stage = await openStage();
   stage.write('list.csv', `ip,n\n192.0.2.1,1\n192.0.2.2,${'x'.repeat(1_048_577)}\n192.0.2.3\n`);
   const {code} = await stage.run({ip: 'ip'});
-  const {bytes, cut} = await rejectedList(stage.path('out.rejects.ndjson'));
+  const {bytes, cut} = await readRerunList(stage.path('out.rejects.ndjson'));
   expect([code, bytes.toString(), cut]).toEqual([3, 'ip,n\n192.0.2.3\n', 1]);
 });
 
@@ -61,7 +61,7 @@ test('a row that was empty is no line of the list, and one of odd bytes is whole
     {raw: 'x'.repeat(65_536), raw_base64: odd.toString('base64'), raw_truncated: true},
   ];
   stage.write('out.rejects.ndjson', lines.map(line => `${JSON.stringify(line)}\n`).join(''));
-  const {bytes, cut} = await rejectedList(stage.path('out.rejects.ndjson'));
+  const {bytes, cut} = await readRerunList(stage.path('out.rejects.ndjson'));
   const expected = [Buffer.from('ip,n\n192.0.2.1\n'), odd, Buffer.from('\n')];
   expect([bytes.equals(Buffer.concat(expected)), cut]).toEqual([true, 0]);
 });

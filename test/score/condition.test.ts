@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import type {Reference} from '../../src/score/language/expression.ts';
+import type {PathReference} from '../../src/score/language/expression.ts';
 import {casesOf, complaintOf} from '../support/told.ts';
 import {condition} from './score-helpers.ts';
 
@@ -80,7 +80,7 @@ describe('a condition on a missing field is undecided, unless the rest decides i
     ['status.phone == "invalid"', undefined, ['status.phone']],
   ])('%s', (text, decision, missing) => {
     const compiled = condition(text);
-    const lacked = new Set<Reference>();
+    const lacked = new Set<PathReference>();
     compiled.missing(facts, reference => lacked.add(reference));
     expect([compiled.decide(facts), [...lacked].map(({name}) => name)]).toEqual([decision, missing]);
   });
@@ -113,7 +113,7 @@ describe('a text that is not a number, date or duration decides nothing', () => 
     ]),
   ])('%s of "%s"', (text, country) => {
     const compiled = condition(text);
-    const lacked = new Set<Reference>();
+    const lacked = new Set<PathReference>();
     const given = {row: {country}};
     expect([compiled.decide(given), compiled.missing(given, reference => lacked.add(reference))]).toEqual([
       undefined,
@@ -165,7 +165,7 @@ describe('has() says nothing of an answer that is missing', () => {
     ['verify.rules.exists(r, r.action == "x") || !has(verify.rules)', {verify: {}}, true],
   ] as const)('%s of %o', (text, given, decision) => {
     const compiled = condition(text);
-    const lacked = new Set<Reference>();
+    const lacked = new Set<PathReference>();
     compiled.missing(given, reference => lacked.add(reference));
     expect([compiled.decide(given), lacked.size]).toEqual([decision, decision === undefined ? 1 : 0]);
   });

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Target} from '../../src/columns/targets.ts';
-import {createWaterfall} from '../../src/score/conditions.ts';
-import {makeRunFacts} from '../../src/score/rule-inputs.ts';
+import {compileLookupConditions} from '../../src/score/conditions.ts';
+import {makeRunFacts} from '../../src/score/run-facts.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
 /** These lookups, each with its condition, by the names of their columns. */
@@ -15,7 +15,7 @@ function waterfall(
     return when === undefined ? target : {...target, when};
   });
   const score = rules && {...scorer(rules, all), reads: []};
-  const made = createWaterfall(
+  const made = compileLookupConditions(
     all,
     format,
     score && {...score, score: () => expect.fail('a row is scored at its end')},

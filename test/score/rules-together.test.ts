@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {makeRunFacts} from '../../src/score/rule-inputs.ts';
+import {makeRunFacts} from '../../src/score/run-facts.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {samples} from '../support/samples.ts';
 import {format, targets, view} from './score-helpers.ts';

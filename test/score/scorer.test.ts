@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
-import {makeRunFacts} from '../../src/score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../src/score/rules.ts';
+import {makeRunFacts} from '../../src/score/run-facts.ts';
 import {createScorer, type Risk} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 

@@ -9,7 +9,7 @@ import {
   torNetworks,
   vpnNetworks,
 } from '../../src/service/data/networks/networks.ts';
-import {OpenData, openData} from '../../src/service/data/open-data.ts';
+import {loadOpenData, OpenData} from '../../src/service/data/open-data.ts';
 import {
   dataDirectory,
   dataVersion,
@@ -17,7 +17,7 @@ import {
   installedVersion,
   lastNotAbove,
   PackedFile,
-  readManifest,
+  readDataManifest,
   versionWith,
 } from '../../src/service/data/packed-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
@@ -76,7 +76,7 @@ describe('the packed data', () => {
 
   it('is credited as the licences in its packages ask, which are shipped with it', () => {
     const shipped = readFileSync(join(dataDirectory(), files.licences), 'utf8');
-    for (const {name, licence, attribution, link} of readManifest(dataDirectory()).dataSets)
+    for (const {name, licence, attribution, link} of readDataManifest(dataDirectory()).dataSets)
       for (const text of licenceTexts(name)) {
         expect(shipped).toContain(text);
         const stated = LICENCES.find(([words]) => words.test(text))?.[1] ?? 'one that is known';
@@ -87,7 +87,7 @@ describe('the packed data', () => {
   });
 
   it('is of the installed packages', () => {
-    for (const {name, version} of readManifest(dataDirectory()).dataSets)
+    for (const {name, version} of readDataManifest(dataDirectory()).dataSets)
       expect(installedVersion(name)).toBe(version);
   });
 
@@ -239,5 +239,5 @@ describe('the OpenAPI description', () => {
 });
 
 it('is shared by the services of a process, which read no file a second time', () => {
-  expect(openData()).toBe(dataInUse);
+  expect(loadOpenData()).toBe(dataInUse);
 });

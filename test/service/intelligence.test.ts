@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {normalizeMailbox} from '../../src/operations/mail/mail-providers.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {assessMail, emailIntelligence, parseMailAddress} from '../../src/service/intelligence/email.ts';
-import {ipIntelligence, sessionIp} from '../../src/service/intelligence/ip.ts';
+import {ipIntelligence, sessionIpIntelligence} from '../../src/service/intelligence/ip.ts';
 import {phoneIntelligence} from '../../src/service/intelligence/phone.ts';
 import {citySets, dataWithCities} from '../support/city-data.ts';
 
@@ -70,16 +70,16 @@ describe('an IP address', () => {
     words`2001:1::1 2001:1::2 2001:1::3 2001:4:112::1 2001:20::1 2001:30::1 2620:4f:8000::1 64:ff9b::808:808
       2001:4860:4860::8888`,
   )('%s is reachable by IANA’s registry, so no bogon', address => {
-    expect(sessionIp(data, address)).toEqual({is_bogon: false});
+    expect(sessionIpIntelligence(data, address)).toEqual({is_bogon: false});
   });
 
   it.each(words`2001:1::4 2001:2::1 64:ff9b:1::1 100::1 3fff::1 5f00::1 fe80::1 ::1 2001:db8::1`)(
     '%s is a bogon',
-    address => expect(sessionIp(data, address)).toEqual({is_bogon: true}),
+    address => expect(sessionIpIntelligence(data, address)).toEqual({is_bogon: true}),
   );
 
   it('in an IPv6 form of an IPv4 address is looked up as IPv4', () => {
-    expect(sessionIp(data, '::ffff:8.8.8.8')).toMatchObject({asn_number: 15169});
+    expect(sessionIpIntelligence(data, '::ffff:8.8.8.8')).toMatchObject({asn_number: 15169});
   });
 });
 

@@ -5,7 +5,7 @@ import {CommanderError} from 'commander';
 import {vi} from 'vitest';
 import {main} from '../../src/cli/program.ts';
 import {CodedError} from '../../src/errors.ts';
-import {openData} from '../../src/service/data/open-data.ts';
+import {loadOpenData} from '../../src/service/data/open-data.ts';
 import {type CommandOptions, type CommandOutcome, environmentOf, type Sandbox} from './command.ts';
 import {until} from './until.ts';
 
@@ -80,7 +80,7 @@ export async function killedHere(
 }
 
 /** In use for as long as this process lives: each embedded service would read 63 MB of cities anew. */
-export const dataInUse = openData();
+export const dataInUse = loadOpenData();
 
 let running: Promise<unknown> = Promise.resolve();
 

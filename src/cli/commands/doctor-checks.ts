@@ -47,7 +47,7 @@ export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<
   const rest =
     dns.state === 'failed'
       ? [skippedCheck('connection', 'the address of the host is not known')]
-      : answerChecks(base, found);
+      : checkConnection(base, found);
   return [passedCheck('proxy', proxy), dns, ...rest];
 }
 
@@ -61,7 +61,7 @@ function dnsCheck(base: URL, {dns}: Reachability): Check {
 }
 
 /** Checks connection, TLS and clock, by the service's response or the error that came instead. */
-export function answerChecks(base: URL, {answer}: Reachability): Check[] {
+export function checkConnection(base: URL, {answer}: Reachability): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
     const clock = skippedCheck('clock', 'the service did not answer');

@@ -1,12 +1,12 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
-import type {TextRow} from '../../input/row.ts';
+import type {FileRow} from '../../input/row.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from '../../output/earlier/enriched-file.ts';
 import {createExplainer, type Explained, type Explainer} from '../../output/earlier/explain-row.ts';
 import {pluralize} from '../../report/format.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import {makeRunFacts} from '../../score/rule-inputs.ts';
+import {makeRunFacts} from '../../score/run-facts.ts';
 import {shellWord} from '../../sentence.ts';
 import {breakLines, terminalWidth} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
@@ -172,7 +172,7 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
 async function* rowsOf(
   file: EnrichedFile,
   rejected: ReadonlySet<number>,
-): AsyncGenerator<{row: TextRow; number: number}> {
+): AsyncGenerator<{row: FileRow; number: number}> {
   let number = 0;
   for await (const rows of file.batches())
     for (const row of rows) {

@@ -12,7 +12,7 @@ import {formatCount, formatDuration, pluralize} from '../../report/format.ts';
 import {endpointName} from '../../run/identity.ts';
 import {
   type Connection,
-  createUnaskedWarning,
+  createStrayAnswerWarning,
   DEFAULT_CONCURRENCY,
   openConnection,
 } from '../../run/open/connection.ts';
@@ -41,7 +41,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const lostAfterMs = readFlag('lostAfter', lostAfterRange, flags) as number;
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
-  const shared = {maxConnections: concurrency, onUnasked: createUnaskedWarning(console.warn)};
+  const shared = {maxConnections: concurrency, onUnasked: createStrayAnswerWarning(console.warn)};
   const connection = await openConnection(endpoint, {timeoutMs: settings.timeout, ...shared});
   const ending = watchForEnd(console);
   try {

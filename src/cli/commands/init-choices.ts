@@ -1,4 +1,4 @@
-import type {HeaderLayout} from '../../columns/recognize/column.ts';
+import type {HeaderStructure} from '../../columns/recognize/column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
 import {type ColumnGuess, lacksChoice, lacksCountry} from '../../columns/recognize/guess.ts';
 import {createCellReader} from '../../columns/targets.ts';
@@ -29,7 +29,7 @@ export interface Choices {
 export interface InspectedList {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
-  readonly headers?: HeaderLayout;
+  readonly headers?: HeaderStructure;
 }
 
 const BETWEEN =

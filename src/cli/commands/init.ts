@@ -1,7 +1,7 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {isRowOfValues} from '../../columns/first-row-checks.ts';
-import {readHeaderLayout} from '../../columns/recognize/column.ts';
+import {readHeaderStructure} from '../../columns/recognize/column.ts';
 import {OutputError, systemReason, toOneLine, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
@@ -151,7 +151,7 @@ async function lookAt(
   await source.close();
   const isHeadless =
     format.kind === 'csv' && format.header !== undefined && isRowOfValues(format.header, rows);
-  return {columns: format.columns, rows, headers: readHeaderLayout(format), isHeadless};
+  return {columns: format.columns, rows, headers: readHeaderStructure(format), isHeadless};
 }
 
 function tell(sentence: Said): void {

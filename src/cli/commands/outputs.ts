@@ -55,7 +55,7 @@ export async function scoreCommand(
 
 /** `bulk-enrich rejects FILE`: prints the rows that could not be read. */
 export async function rejectsCommand(path: string): Promise<number> {
-  const {bytes, cut} = await rejectedList(path);
+  const {bytes, cut} = await readRerunList(path);
   await pauseWorkflowCommands(true, async () => printRows(bytes));
   if (cut > 0) print('stderr', `${pluralize(cut, 'row')} left out: too long to be kept whole.\n`);
   return 0;
@@ -133,7 +133,7 @@ function badTable({rows, levels, reasons}: BadRows): string {
  *
  * @throws {UsageError}
  */
-export async function rejectedList(path: string): Promise<{readonly bytes: Buffer; readonly cut: number}> {
+export async function readRerunList(path: string): Promise<{readonly bytes: Buffer; readonly cut: number}> {
   const lines = await readLines(path);
   const [first] = lines;
   if (typeof first?.header !== 'string') {

@@ -2,7 +2,7 @@ import {existsSync, statSync} from 'node:fs';
 import {LockedError, type UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/input-error.ts';
 import type {Job} from '../../job/job.ts';
-import {isForMachine} from '../../job/settings/result-settings.ts';
+import {isJsonLogSetting} from '../../job/settings/result-settings.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {annotateError} from '../github.ts';
 import {type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';
@@ -54,15 +54,18 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   // With --quiet, nothing is printed if another run is active, so that cron sends no mail.
   const {quiet, log} = readUncheckedSettings(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
-  return isForMachine(log) ? logFailure(error) : undefined;
+  return isJsonLogSetting(log) ? logFailure(error) : undefined;
 }
 
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
   const {said, isPart} = readUncheckedSettings(flags);
   if (said.metrics === undefined) return;
-  const {deliverEndOfUnparsedJob} = await import('../../run/end/deliver.ts');
-  const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
-  await deliverEndOfUnparsedJob(said, isPart, error, {env: process.env, now: Date.now, warn});
+  const {writeUnparsedJobMetrics} = await import('../../run/end/report-files.ts');
+  const {warn} = createConsole({
+    quiet: false,
+    log: {format: isJsonLogSetting(said.log) ? 'json' : undefined},
+  });
+  await writeUnparsedJobMetrics(said, isPart, error, {env: process.env, now: Date.now, warn});
 }
 
 /**

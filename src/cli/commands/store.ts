@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {BulkEnrichError, isDiskError, OutputError, systemReason, UsageError} from '../../errors.ts';
 import {agesSetting, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
-import {describeExpectedCountry} from '../../job/settings/lookup-settings.ts';
+import {suggestCountry} from '../../job/settings/lookup-settings.ts';
 import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {StoreAdmin} from '../../ledger/answers/upkeep.ts';
 import {intelligenceLookup} from '../../ledger/lookup-outcome.ts';
@@ -78,7 +78,7 @@ export async function storePurgeCommand(
   if (country !== undefined && parsePhoneCountry(country) === undefined)
     throw new UsageError(
       'unknown_country',
-      `--default-country: expected a country, by ${describeExpectedCountry(country)}, not "${country}".`,
+      `--default-country: expected a country, by ${suggestCountry(country)}, not "${country}".`,
     );
   // The keys of all operations that the value fits, so that the user need not name one.
   const keys = intelligenceNames.flatMap(operation => {

@@ -68,7 +68,7 @@ export function canRedraw(ci = ''): boolean {
 }
 
 /** Draws a line that the next output of any kind replaces. An empty text removes the line. */
-export function redrawLine(line: string): void {
+export function drawStatusLine(line: string): void {
   write('stderr', escapeControls(line));
   isDrawn = line !== '';
 }
@@ -111,7 +111,7 @@ export function printRows(rows: Uint8Array): void {
 }
 
 /** The stream for a run's rows, which treats them as {@link printRows} does. */
-export function rowStream(): NodeJS.WritableStream {
+export function createStdoutRowStream(): NodeJS.WritableStream {
   if (process.stdout.isTTY !== true) return process.stdout;
   return new Writable({
     write(rows: Buffer, _encoding, done) {

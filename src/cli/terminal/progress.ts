@@ -1,6 +1,6 @@
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {toCredits} from '../../job/settings/cost.ts';
-import {totalOfTally} from '../../ledger/run/tally.ts';
+import {totalOverOperations} from '../../ledger/run/tally.ts';
 import type {AnnouncePhase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
@@ -65,7 +65,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
 /** True while a resumed run writes rows of which it knows all answers. */
 function isCatchingUp({asking: {gate, ledger}}: Session): boolean {
   const {inFlight, waiting} = gate.pace();
-  return ledger.isResumed && totalOfTally(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
+  return ledger.isResumed && totalOverOperations(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
 }
 
 function logProgress(status: Status, {log}: Console): void {
@@ -88,10 +88,10 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
   const rows = written + rejected;
   const total = totalRows(input.source, job.settings.limit);
   const {pause, current, limit, inFlight} = asking.gate.pace();
-  const made = totalOfTally(tally, 'calls');
+  const made = totalOverOperations(tally, 'calls');
   // Each value is counted once, however often it was sent.
   const calls =
-    counted === undefined ? undefined : {made: made - totalOfTally(tally, 'retries'), total: counted};
+    counted === undefined ? undefined : {made: made - totalOverOperations(tally, 'retries'), total: counted};
   const callsPerSecond = speed.read(made, now);
   const rowsLeft = total === undefined ? undefined : total - rows;
   const perRow = rows === 0 ? 0 : made / rows;

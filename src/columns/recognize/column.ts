@@ -17,21 +17,21 @@ export interface Column {
   readonly isInList: boolean;
 }
 
-export interface HeaderLayout {
+export interface HeaderStructure {
   /** True if the input has no header. Column names then say nothing about the values. */
   readonly headless?: boolean | undefined;
   /** Group of each column, from a line above the header. */
   readonly groups?: readonly string[] | undefined;
 }
 
-export function readHeaderLayout(format: InputFormat): HeaderLayout {
+export function readHeaderStructure(format: InputFormat): HeaderStructure {
   return format.kind === 'csv' ? {headless: format.header === undefined, groups: format.groups} : {};
 }
 
 export function listColumns(
   names: readonly string[],
   given: readonly string[] = names,
-  {headless = false, groups = []}: HeaderLayout = {},
+  {headless = false, groups = []}: HeaderStructure = {},
 ): Column[] {
   const places = new Map(given.map((name, place) => [name, place]));
   return names.map((name, index) => {

@@ -1,5 +1,5 @@
 import type {Row} from '../../input/row.ts';
-import {areUsStates, readCountryCell} from '../../operations/country.ts';
+import {areMostlyUsStates, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
 import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
@@ -45,7 +45,7 @@ interface CountryCandidate extends CountryColumn {
 const MOST_TRIED = 200;
 
 /** The country column of each phone column: of those that were known when it was chosen, and of any other. */
-export interface CountryChoices {
+export interface CountryColumns {
   readonly of: (phone: string) => CountryChoice | undefined;
   /** The columns with countries: sure, or only possible. */
   readonly guesses: readonly ColumnGuess[];
@@ -62,7 +62,7 @@ export function chooseCountries(
   phones: readonly Column[],
   sample: readonly Row[],
   named: readonly string[] = [],
-): CountryChoices {
+): CountryColumns {
   const meant = columns.filter(({name}) => named.includes(name));
   const [only] = meant;
   if (only !== undefined && meant.length === 1)
@@ -92,7 +92,7 @@ export function chooseCountries(
 
 type Chosen = readonly [phone: string | undefined, choice: CountryChoice | undefined];
 
-function choicesOf(known: readonly Chosen[], others: CountryChoice | undefined): CountryChoices {
+function choicesOf(known: readonly Chosen[], others: CountryChoice | undefined): CountryColumns {
   const choices = new Map(known);
   return {
     of: phone => (choices.has(phone) ? choices.get(phone) : others),
@@ -196,7 +196,7 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
  */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const said = sample.map(row => column.cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
-  if (areUsStates(said)) return undefined;
+  if (areMostlyUsStates(said)) return undefined;
   const share = said.filter(isCountry).length / Math.max(1, said.length);
   return share < CONFIRMING_SHARE ? undefined : {column, share};
 }

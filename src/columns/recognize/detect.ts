@@ -2,14 +2,14 @@ import type {Row} from '../../input/row.ts';
 import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
 import {type Intelligence, intelligenceNames, operations} from '../../operations/table.ts';
-import {chooseColumns} from './choose-columns.ts';
-import {type Column, fieldPaths, type HeaderLayout, listColumns} from './column.ts';
-import {type CountryChoices, chooseCountries, suggestCountryColumn} from './country-column.ts';
+import {type Column, fieldPaths, type HeaderStructure, listColumns} from './column.ts';
+import {type CountryColumns, chooseCountries, suggestCountryColumn} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
 import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry} from './guess.ts';
 import {namesSomeoneElse, hasHeaderWord as namesWord} from './header.ts';
+import {setAsideColumns} from './set-aside-columns.ts';
 
-export interface ColumnHints extends HeaderLayout {
+export interface ColumnHints extends HeaderStructure {
   /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
@@ -20,7 +20,7 @@ export interface ColumnHints extends HeaderLayout {
 
 export interface Detected {
   readonly guesses: readonly ColumnGuess[];
-  readonly choices: CountryChoices;
+  readonly choices: CountryColumns;
 }
 
 /** Guesses from headers and first rows which kind of value each column has, and how sure that is. */
@@ -53,7 +53,7 @@ export function detectColumns(
       country: lacksCountry(guess) ? suggestCountryColumn(column, columns, sample) : undefined,
     };
   });
-  const others = chooseColumns(guesses, known.headless === true);
+  const others = setAsideColumns(guesses, known.headless === true);
   const isPhone = others.some(({operation}) => operation === 'phone');
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
 }

@@ -3,7 +3,7 @@ import {
   type ColumnKind,
   createHeaderVocabulary,
   type HeaderVocabulary,
-  isUnspaced,
+  isUnspacedScript,
   listPhrases,
   type PhraseMatch,
   tokenize,
@@ -105,7 +105,7 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
     if (tail !== 'plain' && kind === 'country') return [];
     // A kind's name at the end of a compound, as in `kundentelefon`, is only a hint. In scripts without
     // spaces, such a name counts as a word of its own.
-    const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
+    const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspacedScript(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
     return [{strength: tail === 'other' ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];
   });

@@ -109,7 +109,7 @@ export class HeaderVocabulary {
   /** True if a word consists of phrases written together: `kundentelefon`, `お客様電話番号`. */
   makesUp(token: string): boolean {
     const word = withoutNumber(token);
-    const least = isUnspaced(word) ? 1 : SHORTEST_PART;
+    const least = isUnspacedScript(word) ? 1 : SHORTEST_PART;
     const reached = [true];
     for (let end = 1; end <= word.length; end++)
       reached[end] = reached.some(
@@ -120,7 +120,7 @@ export class HeaderVocabulary {
 
   /** True if the token contains a phrase anywhere. Always false for a script with spaces between words. */
   isIn(token: string): boolean {
-    return isUnspaced(token) && [...this.#joined.keys()].some(phrase => token.includes(phrase));
+    return isUnspacedScript(token) && [...this.#joined.keys()].some(phrase => token.includes(phrase));
   }
 }
 
@@ -136,7 +136,7 @@ const UNSPACED_ONLY = new RegExp(`^[${UNSPACED}]+$`, 'u');
 const SCRIPTS_MEET = new RegExp(`(?<=[a-z\\d])(?=[${UNSPACED}])|(?<=[${UNSPACED}])(?=[a-z\\d])`, 'gu');
 
 /** True for a word in a script without spaces between words. */
-export function isUnspaced(token: string): boolean {
+export function isUnspacedScript(token: string): boolean {
   return UNSPACED_ONLY.test(token);
 }
 

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../../errors.ts';
 import {buildInfo, formatPrometheusText, samplesBy} from '../../report/render/metrics.ts';
-import type {FleetView, FleetWorker} from './worker.ts';
+import type {FleetQueueState, FleetWorker} from './worker.ts';
 
 interface Address {
   readonly host: string;
@@ -72,7 +72,7 @@ async function page(path: string, worker: WatchedWorker): Promise<Page> {
 /** A worker's counts as Prometheus text, with its view of the fleet. */
 export function workerMetrics(
   {report, hasRedis}: Pick<WatchedWorker, 'report' | 'hasRedis'>,
-  fleet: FleetView | undefined,
+  fleet: FleetQueueState | undefined,
 ): string {
   const {concurrency, inFlight, chunks, calls} = report;
   return formatPrometheusText([

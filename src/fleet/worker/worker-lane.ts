@@ -6,9 +6,9 @@ import {requestedWaitMs} from '../../lookup/retry-policy.ts';
 import {
   type Chunk,
   type ChunkAsk,
-  type ChunkPace,
   type ChunkReply,
   type FleetLimits,
+  type LanePace,
   RATE_SHARE,
 } from '../protocol.ts';
 
@@ -40,7 +40,7 @@ export class WorkerLane {
   readonly #queue: PQueue;
   readonly #waiting: Permit[] = [];
   /** The pace of the latest chunk. */
-  #pace: ChunkPace | undefined;
+  #pace: LanePace | undefined;
   #leasing = false;
   /** Milliseconds that Redis's answer takes, at least: what a lease takes beyond them is delay. Undefined at first. */
   #answerMs: number | undefined;

@@ -22,7 +22,7 @@ import {
   disconnect,
   type FleetPackages,
   loadPackages,
-  RedisLife,
+  RedisIncarnation,
   waitForClosing,
   writeRefusedError,
 } from '../redis.ts';
@@ -46,7 +46,7 @@ export interface WorkerOptions {
 }
 
 /** The state of a worker's fleet. */
-export interface FleetView {
+export interface FleetQueueState {
   /** Milliseconds until the fleet sends calls again, if the service throttled; otherwise 0. */
   readonly closedMs: number;
   /** Chunks that no worker has taken yet. */
@@ -71,7 +71,7 @@ export class FleetWorker {
   readonly #redis: Redis;
   readonly #seal: Seal;
   readonly #limits: FleetLimits;
-  readonly #life: RedisLife;
+  readonly #life: RedisIncarnation;
   readonly #lanes = new Map<string, WorkerLane>();
   readonly #calls: Partial<Record<Attempt['kind'], number>> = {};
   readonly #queue: import('bullmq').Worker<SealedChunk, string>;
@@ -88,7 +88,7 @@ export class FleetWorker {
     this.#redis = redis;
     this.#seal = createSeal(options.secret);
     this.#limits = new FleetLimits(redis);
-    this.#life = new RedisLife(redis);
+    this.#life = new RedisIncarnation(redis);
     this.#queue = new bullmq.Worker(QUEUE_NAME, job => this.#work(job), {
       connection: redis,
       prefix: KEY_PREFIX,
@@ -151,7 +151,7 @@ export class FleetWorker {
   }
 
   /** The fleet's state; undefined while Redis does not answer. */
-  async fleet(): Promise<FleetView | undefined> {
+  async fleet(): Promise<FleetQueueState | undefined> {
     if (!this.hasRedis) return undefined;
     const silent = sleep(SILENT_MS, undefined, {ref: false});
     const view = Promise.all([this.#limits.closedMs(), this.#redis.llen(this.#queue.toKey('wait'))]);

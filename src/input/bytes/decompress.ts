@@ -1,7 +1,7 @@
 import {pipeline, type Transform} from 'node:stream';
 import zlib from 'node:zlib';
 import type {Compression} from '../../job/file-names.ts';
-import {InputError, pipeRemedy} from '../input-error.ts';
+import {conversionRemedy, InputError} from '../input-error.ts';
 
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
@@ -53,7 +53,7 @@ export async function* decompress(
     throw new InputError(
       'input_compression',
       `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= 24, or pipe it through ${compression} -dc.`,
-      pipeRemedy(`${compression} -dc`, name),
+      conversionRemedy(`${compression} -dc`, name),
     );
   yield* inflate(chunks, engine({chunkSize}), name, compression);
 }

@@ -94,12 +94,15 @@ export function describeEncoding(
 }
 
 /** The `detail` of a record with bytes that are invalid in the file's encoding, and the encoding to try. */
-export interface BadBytes {
+export interface EncodingFault {
   readonly detail: Said;
   readonly perhaps?: EncodingName;
 }
 
-export function describeBadBytes({guess, likely: [first, ...others] = []}: FoundEncoding): BadBytes {
+export function describeEncodingFault({
+  guess,
+  likely: [first, ...others] = [],
+}: FoundEncoding): EncodingFault {
   if (guess === 'mixed' || guess === 'shown')
     return {
       detail: 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings',

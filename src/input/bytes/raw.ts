@@ -31,7 +31,7 @@ export function fileState(
 }
 
 /** Settings for inputs that can be read only once: stdin and pipes. */
-export interface Pipes {
+export interface PipeSettings {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */
   readonly signal?: AbortSignal | undefined;
@@ -48,7 +48,7 @@ export function isReadOnce(path: string): boolean {
  *
  * @throws {InputError} `input_unreadable`
  */
-export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.ReadableStream {
+export function openOnce(path: string, {stdin, signal, warn}: PipeSettings): NodeJS.ReadableStream {
   const stream = path === '-' ? stdin : openWaiting(path, warn);
   const end = () => destroy(stream);
   if (signal?.aborted === true) end();
@@ -56,7 +56,7 @@ export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.Rea
   return stream;
 }
 
-function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
+function openWaiting(path: string, warn: PipeSettings['warn']): NodeJS.ReadableStream {
   try {
     const {stream, hasWriter} = openPipe(path);
     if (!hasWriter) warn?.(`The run waits until a program writes to the pipe ${path}.`);
@@ -73,7 +73,7 @@ function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
  */
 export async function openRaw(
   path: string,
-  {chunkSize, ...pipes}: Pipes & {readonly chunkSize: number},
+  {chunkSize, ...pipes}: PipeSettings & {readonly chunkSize: number},
   watch: (chunk: Buffer) => void,
 ): Promise<RawInput> {
   if (isReadOnce(path)) return rawOf(path === '-' ? 'stdin' : path, openOnce(path, pipes), watch);

@@ -87,7 +87,7 @@ function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
   let best = {delimiter: ',', agreeing: 0, fields: 1, score: 0};
   for (const delimiter of DELIMITERS) {
     const records = readFirstRecords(text, {delimiter, eol}, loose);
-    const fields = usualFieldCount(records);
+    const fields = countColumns(records);
     // An unreadable line has no fields, so it never agrees with a first record of two fields or more.
     if (fields < 2) continue;
     const agreeing =
@@ -102,7 +102,7 @@ function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
  * Number of columns: the fields of the first record. Without those at its end that all records leave empty, if some
  * records lack them: they come from a delimiter too many.
  */
-export function usualFieldCount(records: RecordFields): number {
+export function countColumns(records: RecordFields): number {
   const isEnough = (count: number) => records.every(fields => cutEmptyFields(fields, count).length <= count);
   const shorter = new Set(records.map(({length}) => length).filter(length => length > 1));
   return Math.min(records[0]?.length ?? 1, ...[...shorter].filter(isEnough));

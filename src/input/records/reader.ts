@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import type {BadBytes} from '../bytes/detect-encoding.ts';
+import type {EncodingFault} from '../bytes/detect-encoding.ts';
 import type {InputCounts, Reject, RejectReason} from '../row.ts';
 
 /** Maximum bytes of a record of a list. */
@@ -11,7 +11,7 @@ export interface ReaderSettings {
   /** Maximum bytes of a record as UTF-8. A longer record is rejected, and never completely in memory. */
   readonly maxRecordSize: number;
   readonly tally: InputCounts;
-  readonly badBytes: BadBytes;
+  readonly badBytes: EncodingFault;
 }
 
 /** Maximum bytes kept of a rejected record's text. */

@@ -13,7 +13,7 @@ const redisUrl = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error
 
 /** Limits that can end a run before the end of its list. */
 const limits = ['budget', 'outage', 'deadline'] as const;
-export type PublishedLimit = (typeof limits)[number];
+export type PublishTrigger = (typeof limits)[number];
 
 /** Settings of calls and of a run's limits. */
 export const callSettings = {

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {isInternational, listCountryNames, parsePhoneCountry} from '../../operations/country.ts';
+import {isInternationalCountry, listCountryNames, parsePhoneCountry} from '../../operations/country.ts';
 import {operations, perIntelligence} from '../../operations/table.ts';
 import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
 import {closestName} from '../did-you-mean.ts';
@@ -58,8 +58,8 @@ export const lookupSettings = {
   defaultCountry: columnsSetting(
     z
       .string()
-      .refine(text => isInternational(text) || parsePhoneCountry(text) !== undefined, {
-        error: ({input}) => `expected a country, by ${describeExpectedCountry(String(input))}`,
+      .refine(text => isInternationalCountry(text) || parsePhoneCountry(text) !== undefined, {
+        error: ({input}) => `expected a country, by ${suggestCountry(String(input))}`,
       })
       .transform(text => (text.length === 2 ? text.toUpperCase() : text))
       .optional(),
@@ -94,7 +94,7 @@ export const lookupSettings = {
 };
 
 /** End of a message about a text that is not a country: the accepted forms, and the nearest name. */
-export function describeExpectedCountry(given: string): string {
+export function suggestCountry(given: string): string {
   const near = closestName(given, listCountryNames());
   return `name or code such as DE${near === undefined ? '' : ` (is "${near}" meant?)`}`;
 }

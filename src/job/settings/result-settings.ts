@@ -25,7 +25,7 @@ const logSetting = withConversion(
 );
 
 /** True if this `log` setting, which may be unchecked, asks for JSON. */
-export function isForMachine(given: unknown): boolean {
+export function isJsonLogSetting(given: unknown): boolean {
   return logSetting.safeParse(given).data?.format === 'json';
 }
 

@@ -37,7 +37,7 @@ interface BudgetFile {
 export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
-  /** Session that takes credits in blocks: see {@link refundBlocks}. Undefined outside of runs. */
+  /** Session that takes credits in blocks: see {@link refundUnspentCredits}. Undefined outside of runs. */
   readonly holder?: string | undefined;
   readonly period: Period;
   /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */
@@ -246,7 +246,7 @@ export class PeriodBudget {
  *
  * @throws the errors of SQLite and the file system.
  */
-export function refundBlocks(file: BudgetFile, holder: string, spent: number): void {
+export function refundUnspentCredits(file: BudgetFile, holder: string, spent: number): void {
   if (!existsSync(join(file.directory, FILE))) return;
   const {db, sql} = open(file);
   try {

@@ -2,7 +2,7 @@ import {createHmac, randomBytes} from 'node:crypto';
 import {statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
-import {IN_LIST, type Query, Sqlite, type Statement, toListParameter} from '../../disk/sqlite.ts';
+import {IN_LIST_SQL, type PreparedQuery, Sqlite, type Statement, toListParameter} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup-outcome.ts';
 import type {KeyedAnswer} from '../run/ledger-entry.ts';
@@ -41,20 +41,20 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 const MARK_DIGITS = 2;
 
 /** An account at an endpoint. No other account or endpoint uses its answers or its credits. */
-export interface Scope {
+export interface AccountScope {
   readonly endpoint: string;
   readonly label: string;
 }
 
 /** The scope as it is stored: a hash, which does not reveal endpoint and account. */
-export function scopeKey({endpoint, label}: Scope): string {
+export function scopeKey({endpoint, label}: AccountScope): string {
   return hashKey(`${endpoint}\0${label}`);
 }
 
 /** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
 const OF_REJECTIONS = ' rejected';
 /** SQL condition for rejections, as opposed to answers. */
-export const IS_REJECTION = `scope LIKE '%${OF_REJECTIONS}'`;
+export const REJECTION_SQL = `scope LIKE '%${OF_REJECTIONS}'`;
 
 /** @throws an error if the directory or the file can't be created, read or trusted. */
 export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
@@ -85,7 +85,7 @@ export class StoreFile {
   readonly #inode: number;
   /** The same for all that opened this file for the same endpoint and account. */
   readonly place: string;
-  readonly #rows: Query;
+  readonly #rows: PreparedQuery;
   readonly #put: Statement;
   readonly #now: () => number;
 
@@ -101,7 +101,7 @@ export class StoreFile {
     this.#rows = db.query(
       ['key', 'data', 'bought_at AS boughtAt'],
       // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
-      `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
+      `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST_SQL}`,
     );
     this.#put = db.prepare(PUT);
   }

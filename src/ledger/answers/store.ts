@@ -20,7 +20,7 @@ const RETRY_EVERY_MS = 1_000;
 const PATIENCE_MS = 30_000;
 
 /** The answers that a run has bought. The store reads from the ledger those that it could not write at once. */
-export interface OwnAnswers {
+export interface RunAnswers {
   /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
   /** The run's earlier sessions wrote all answers up to this number to the store. */
@@ -37,7 +37,7 @@ export interface StoreOptions {
   readonly now: () => number;
   /** Called once if the store can't be used. The run continues without the store, and tries again later. */
   readonly onTrouble: (sentence: string) => void;
-  readonly own?: OwnAnswers | undefined;
+  readonly own?: RunAnswers | undefined;
   /** Milliseconds to wait for another program that has the store locked. */
   readonly patienceMs?: number | undefined;
 }

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isBusyError, type Sqlite} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {IS_REJECTION, openStoreFile, STORE_FILE} from './store-file.ts';
+import {openStoreFile, REJECTION_SQL, STORE_FILE} from './store-file.ts';
 
 /** Requirements of a run for the store. */
 interface StoreNeeds {
@@ -64,7 +64,7 @@ export class StoreAdmin {
     today: number,
   ): Promise<number> {
     const [answered, rejected] = [answers, rejections].map(age => Math.max(0, Math.floor(today - age)));
-    const past = `operation = '${operation}' AND bought_at < CASE WHEN ${IS_REJECTION} THEN ${rejected} ELSE ${answered} END`;
+    const past = `operation = '${operation}' AND bought_at < CASE WHEN ${REJECTION_SQL} THEN ${rejected} ELSE ${answered} END`;
     return removeAnswers(this.#db, past);
   }
 

@@ -1,4 +1,4 @@
-import {IN_LIST, type Sqlite, type SqlRow, type SqlValue, toListParameter} from '../../disk/sqlite.ts';
+import {IN_LIST_SQL, type Sqlite, type SqlRow, type SqlValue, toListParameter} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup-outcome.ts';
 import {
@@ -115,7 +115,7 @@ export function ledgerStatements(db: Sqlite, scope: number) {
   // Binding parameters takes time, so columns that all answers from the store share are part of the statement.
   const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
   return {
-    find: db.query(READ, `FROM value WHERE key ${IN_LIST} AND scope = ${scope}`),
+    find: db.query(READ, `FROM value WHERE key ${IN_LIST_SQL} AND scope = ${scope}`),
     put: db.prepare(put(`(?, ${scope}, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
     putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
     lease: db.prepare(`INSERT INTO lease (id, scope, calls) VALUES (?, ${scope}, ?)`),
@@ -237,7 +237,7 @@ export function markCallInterrupted(
 }
 
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */
-export function forgetSpending(db: Sqlite): void {
+export function resetSpending(db: Sqlite): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
   db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroRunCounts()));
 }

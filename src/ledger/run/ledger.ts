@@ -10,7 +10,6 @@ import {
   runAllCollectingErrors,
   saveBudgetHolder,
 } from './budget.ts';
-import {judgeRejections} from './judge-rejections.ts';
 import {
   type BookedAttempt,
   type KeyedAnswer,
@@ -33,13 +32,20 @@ import {
   answersAfter,
   beginLedgerSession,
   forgetFailures,
-  forgetSpending,
   type LedgerStatements,
   readCounts,
+  resetSpending,
   type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
-import {type SpendingByOperation, type Tally, totalSpending, UsedValues, zeroRunCounts} from './tally.ts';
+import {settleRejections} from './settle-rejections.ts';
+import {
+  DistinctValueCounter,
+  type SpendingByOperation,
+  type Tally,
+  totalSpending,
+  zeroRunCounts,
+} from './tally.ts';
 
 export interface LedgerOptions extends CreditLimits {
   /** Endpoint and account of this session's values and spending, as a key. */
@@ -81,7 +87,7 @@ export class Ledger {
   readonly #spare: SpareFile | undefined;
   /** Number of answers that the run had bought when this session began. */
   readonly #boughtBefore: number;
-  #used: UsedValues;
+  #used: DistinctValueCounter;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -104,7 +110,7 @@ export class Ledger {
       this.isResumed = lastId > 0;
       this.#books = books;
       this.#boughtBefore = bought;
-      this.#used = new UsedValues(this.tally, lastId);
+      this.#used = new DistinctValueCounter(this.tally, lastId);
       this.#sql = sql;
       this.#writer = new LedgerWriter(db, sql, books, lastId > 0, this.#spare);
       orThrowLedgerError(() => {
@@ -171,7 +177,7 @@ export class Ledger {
   readAgain(): void {
     this.#writer.drain();
     const {last} = orThrowLedgerError(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
-    this.#used = new UsedValues(this.tally, Number(last ?? 0));
+    this.#used = new DistinctValueCounter(this.tally, Number(last ?? 0));
     for (const counts of Object.values(this.tally.operations))
       Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
   }
@@ -216,9 +222,9 @@ export class Ledger {
    * an answered call between them. Otherwise the account may be the reason: then it is a failure of this run. Calls
    * `keep` with the answers, and returns the number of failures among this session's values, by operation.
    */
-  judgeRejections(streak: number, keep: (answer: KeyedAnswer) => void): ReadonlyMap<Operation, number> {
+  settleRejections(streak: number, keep: (answer: KeyedAnswer) => void): ReadonlyMap<Operation, number> {
     const [number, isUsed] = [() => ++this.#books.bought, (entry: LedgerEntry) => this.#used.has(entry)];
-    return orThrowLedgerError(() => judgeRejections(this.#sql, this.#writer, streak, number, isUsed, keep));
+    return orThrowLedgerError(() => settleRejections(this.#sql, this.#writer, streak, number, isUsed, keep));
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
@@ -239,7 +245,7 @@ export class Ledger {
     counts.renewed = 0;
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);
-      forgetSpending(this.#db);
+      resetSpending(this.#db);
       writeMeta(this.#db, 'run', toChecksummedJson(run));
       this.#saveHolding();
     });

@@ -5,7 +5,7 @@ import {BitSet} from './distinct-keys.ts';
 import {type BookedAttempt, INTERRUPTED_CODE, type LedgerEntry} from './ledger-entry.ts';
 
 /** Distinct values of an operation that the service refused in a row, without an answer in between. */
-export interface Refusals {
+export interface RefusalStreak {
   count: number;
   /** Code of the last refusal; empty before the first. */
   code: string;
@@ -15,19 +15,19 @@ export interface Refusals {
   credentials: boolean;
 }
 
-export function zeroRefusals(): Refusals {
+export function zeroRefusalStreak(): RefusalStreak {
   return {count: 0, code: '', isMixed: false, credentials: true};
 }
 
-export interface RefusalTally {
+export interface StreakTally {
   /** Values refused since the operation's last answer. */
-  readonly refused: Refusals;
+  readonly refused: RefusalStreak;
   /** Length of the longest streak of refusals that may be the account's fault; 0 without one. */
   longestStreak: number;
 }
 
-function zeroRefusalTallies(): Record<Operation, RefusalTally> {
-  return perOperation(() => ({refused: zeroRefusals(), longestStreak: 0}));
+function zeroStreakTallies(): Record<Operation, StreakTally> {
+  return perOperation(() => ({refused: zeroRefusalStreak(), longestStreak: 0}));
 }
 
 /** Counts of one operation. */
@@ -50,7 +50,7 @@ export interface OperationTally {
 export interface Tally {
   readonly operations: Record<Operation, OperationTally>;
   /** Those of earlier sessions, too: kills divide no streak. */
-  readonly refusals: Record<Operation, RefusalTally>;
+  readonly refusals: Record<Operation, StreakTally>;
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
   readonly byStatus: Record<string, number>;
   readonly byError: Record<string, number>;
@@ -65,7 +65,7 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
 }
 
-export function emptyTally(refusals = zeroRefusalTallies()): Tally {
+export function emptyTally(refusals = zeroStreakTallies()): Tally {
   const calls = {answered: 0, calls: 0, retries: 0};
   const values = {distinct: 0, fromStore: 0, knownRejections: 0, notLookedUp: 0};
   return {
@@ -82,7 +82,7 @@ export function emptyTally(refusals = zeroRefusalTallies()): Tally {
   };
 }
 
-export function totalOfTally({operations}: Tally, what: keyof OperationTally): number {
+export function totalOverOperations({operations}: Tally, what: keyof OperationTally): number {
   return Object.values(operations).reduce((sum, counts) => sum + counts[what], 0);
 }
 
@@ -170,7 +170,7 @@ export function countAttempt(tally: Tally, attempt: Attempt): boolean {
  * Counts the values that a session uses, each once. Knows them by the numbers of their rows in the ledger: a row with a
  * number above `last`, the last one when the session began, is the session's own. Takes a bit for each earlier row.
  */
-export class UsedValues {
+export class DistinctValueCounter {
   readonly #tally: Tally;
   readonly #last: number;
   readonly #earlier = new BitSet();
@@ -241,9 +241,9 @@ export interface RunCounts {
   readonly spending: Record<Operation, Spending>;
   /** The part of the credits, spent or maybe spent, that renewed known answers. */
   renewed: number;
-  readonly refusals: Record<Operation, RefusalTally>;
+  readonly refusals: Record<Operation, StreakTally>;
 }
 
 export function zeroRunCounts(): RunCounts {
-  return {spending: zeroSpending(), renewed: 0, refusals: zeroRefusalTallies()};
+  return {spending: zeroSpending(), renewed: 0, refusals: zeroStreakTallies()};
 }

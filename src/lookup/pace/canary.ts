@@ -1,10 +1,10 @@
 import type {Attempt} from '../../client/attempt.ts';
-import {type Refusals, type RefusalTally, zeroRefusals} from '../../ledger/run/tally.ts';
+import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../../ledger/run/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../retry-policy.ts';
 
 /** Refusals of many values in a row: too many for the values to be the reason. */
-export interface Streak extends Readonly<Refusals> {
+export interface Streak extends Readonly<RefusalStreak> {
   /** True if this session reports the streak for the first time. */
   readonly isNew: boolean;
   /** True if the operation was answered before, in this run or an earlier one. */
@@ -22,14 +22,14 @@ export interface Streak extends Readonly<Refusals> {
  */
 export class Canary {
   readonly #isKnownToAnswer: () => boolean;
-  readonly #tally: RefusalTally;
+  readonly #tally: StreakTally;
   #answered = false;
   #isTold = false;
   /** Values refused in a row in this session. Before a streak, further refusals of a value do not count. */
   readonly #values = new Set<string>();
 
   /** `isKnownToAnswer` is called only when there is a streak. `tally` is updated. */
-  constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
+  constructor(isKnownToAnswer: () => boolean, tally: StreakTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
     this.#tally = tally;
   }
@@ -69,6 +69,6 @@ export class Canary {
     if (this.#tally.refused.count === 0) return;
     this.#isTold = false;
     this.#values.clear();
-    Object.assign(this.#tally.refused, zeroRefusals());
+    Object.assign(this.#tally.refused, zeroRefusalStreak());
   }
 }

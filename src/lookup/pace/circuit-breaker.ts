@@ -5,13 +5,13 @@ import {
   backoffMs,
   blamesValue,
   policyNumbers as numbers,
-  type PolicySettings,
+  type RetrySettings,
   sendsLeft,
 } from '../retry-policy.ts';
 
 export interface BreakerOptions {
   readonly maxOutageMs: number;
-  readonly policy: PolicySettings;
+  readonly policy: RetrySettings;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }

@@ -24,7 +24,7 @@ type ProviderColumn = 'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots
 
 /** Every operator with its domains, the source of the entry, and the day of its check. */
 export const mailOperators = memoize(() =>
-  readOwnList<ProviderColumn>(sourceFile('operations/mail/mail-providers.csv')).map(
+  readBundledList<ProviderColumn>(sourceFile('operations/mail/mail-providers.csv')).map(
     ({domains, ...about}) => ({
       ...about,
       domains: domains.split(' '),
@@ -93,6 +93,6 @@ function withoutTag(local: string, tag: string): string {
 }
 
 /** Reads one of this project's own lists, a CSV file. */
-export function readOwnList<Column extends string>(path: string): Record<Column, string>[] {
+export function readBundledList<Column extends string>(path: string): Record<Column, string>[] {
   return parse(readFileSync(path), {columns: true});
 }

@@ -1,5 +1,5 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
-import type {BareReading} from '../cell.ts';
+import type {BareDigitsReading} from '../cell.ts';
 import {isInNumberingPlan, parseValidPhone} from './phone-shape.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
@@ -20,7 +20,7 @@ function isUsualForm(digits: string, number: PhoneNumber): boolean {
 export function readBare(
   digits: string,
   national: PhoneNumber | undefined,
-  reading: BareReading,
+  reading: BareDigitsReading,
 ): PhoneNumber | 'unclear' | undefined {
   // The digits begin with their country's calling code, and are valid only with it.
   if (national?.number === `+${digits}` && isInNumberingPlan(national)) return undefined;
@@ -34,8 +34,8 @@ export function readBare(
   return isMeant ? whole : 'unclear';
 }
 
-/** Facts about one phone number of a column, by which {@link judgeBareReading} judges the column. */
-export interface BareEvidence {
+/** Facts about one phone number of a column, by which {@link judgeBareDigits} judges the column. */
+export interface BareDigitsEvidence {
   /** Undefined for numbers that are not bare digits. */
   readonly digits: string | undefined;
   readonly national: PhoneNumber | undefined;
@@ -54,7 +54,7 @@ const SEVERAL_OWN = 5;
  * number is written in national form, and either the column's header means it, or several numbers are valid only
  * with a plus and begin with different calling codes, or several begin with their own country's calling code.
  */
-export function judgeBareReading(all: readonly BareEvidence[], isInHeader: boolean): BareReading {
+export function judgeBareDigits(all: readonly BareDigitsEvidence[], isInHeader: boolean): BareDigitsReading {
   const bare = all.flatMap(({digits, national}) =>
     digits === undefined ? [] : [{digits, national, whole: parseValidPhone(`+${digits}`)}],
   );

@@ -3,15 +3,15 @@ import {createCellReader, requireColumn} from '../../columns/targets.ts';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
-import type {TextRow} from '../../input/row.ts';
+import type {FileRow} from '../../input/row.ts';
 import {compressionOf} from '../../job/file-names.ts';
 import {hashKey} from '../../ledger/lookup-outcome.ts';
 import {BitSet, DistinctKeys} from '../../ledger/run/distinct-keys.ts';
 import type {Changes} from '../../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
-import {type ComparedSide, type KeyedRow, RowMatcher, type RowPair} from './pairs.ts';
-import {csvFields, ndjsonLine, rewriteTexts, writeWholeFile} from './whole-file.ts';
+import {type ComparedRow, type ComparedSide, RowMatcher, type RowPair} from './pairs.ts';
+import {fieldsOfCsvRow, ndjsonLine, rewriteOutput, writeWholeFile} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
@@ -47,10 +47,10 @@ async function writeNews(to: string, compared: EnrichedFile, {isNews}: Compariso
   const file = await openEnrichedFile(compared.path);
   const {format} = file.source;
   async function* texts() {
-    yield* rewriteTexts<TextRow>(file, {
+    yield* rewriteOutput<FileRow>(file, {
       header: format.kind === 'csv' ? (format.header ?? format.columns) : [],
       rowsFor: rows => rows.filter(({record}) => isNews(record)),
-      fieldsOf: row => csvFields(row),
+      fieldsOf: row => fieldsOfCsvRow(row),
       lineOf: ndjsonLine,
     });
     if (file.source.position.sha256 !== compared.source.position.sha256)
@@ -162,7 +162,7 @@ function refuseWithoutKeys(
 interface KeyedText {
   /** The row's key: its cells in the columns of the key, joined; undefined if all of them are empty. */
   readonly text: string | undefined;
-  readonly row: KeyedRow;
+  readonly row: ComparedRow;
 }
 
 /** Reads a file's rows with their keys, and counts repeated keys. */
@@ -172,7 +172,7 @@ class KeyedReader {
   repeated = 0;
   ended = false;
   readonly #file: EnrichedFile;
-  readonly #batches: AsyncGenerator<readonly TextRow[]>;
+  readonly #batches: AsyncGenerator<readonly FileRow[]>;
   readonly #cells: readonly ReturnType<typeof createCellReader>[];
   readonly #distinct = new DistinctKeys();
 
@@ -186,7 +186,7 @@ class KeyedReader {
 
   /** The next rows; none at the end. */
   async next(): Promise<readonly KeyedText[]> {
-    const {done, value = []} = (await this.#batches.next()) as {done?: boolean; value?: readonly TextRow[]};
+    const {done, value = []} = (await this.#batches.next()) as {done?: boolean; value?: readonly FileRow[]};
     this.ended = done === true;
     const texts = value.map(row => this.#keyOf(row));
     const keyed = texts.flatMap(text => (text === undefined ? [] : [{key: hashKey(text)}]));
@@ -199,7 +199,7 @@ class KeyedReader {
     }));
   }
 
-  #keyOf(row: TextRow): string | undefined {
+  #keyOf(row: FileRow): string | undefined {
     const cells = this.#cells.map(cell => cell(row) ?? '');
     return cells.every(text => text === '') ? undefined : cells.join('\0');
   }

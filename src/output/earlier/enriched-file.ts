@@ -1,7 +1,7 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
-import type {InputFormat, InputRecord, TextRow} from '../../input/row.ts';
+import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
 import {openSource, type Source, type SourceSettings} from '../../input/source.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -24,7 +24,7 @@ export interface EnrichedFile extends ResultLayout {
    *
    * @throws {InputError} for an unreadable row. Runs write no such rows, so the file was changed or damaged.
    */
-  batches(): AsyncGenerator<readonly TextRow[]>;
+  batches(): AsyncGenerator<readonly FileRow[]>;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface ResultLayout {
   readonly own: InputFormat;
   readonly results: ResultColumns;
   /** The results of a row as texts, in the order of the results' names. */
-  cellsOf(row: TextRow): readonly string[];
+  cellsOf(row: FileRow): readonly string[];
 }
 
 /**
@@ -116,11 +116,11 @@ function formatBySummary(path: string, summary: Summary | undefined): Partial<So
   return typeof delimiter === 'string' && size === bytes ? {inputFormat: 'csv', delimiter} : {};
 }
 
-async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly TextRow[]> {
+async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly FileRow[]> {
   for await (const records of source.batches()) yield records.map(record => demandRow(path, record));
 }
 
-function demandRow(path: string, record: InputRecord): TextRow {
+function demandRow(path: string, record: InputRecord): FileRow {
   if (record.type === 'csv' || record.type === 'ndjson') return record;
   const why = record.type === 'reject' ? record.detail : 'it is an object';
   throw new InputError(
@@ -135,7 +135,7 @@ function layoutOf({format, sample}: Source): ResultLayout | undefined {
     if (results === undefined) return undefined;
     const {own: width} = results;
     const [header, columns] = [format.header?.slice(0, width), format.columns.slice(0, width)];
-    const cellsOf = (row: TextRow) => (row.type === 'csv' ? row.fields.slice(width) : []);
+    const cellsOf = (row: FileRow) => (row.type === 'csv' ? row.fields.slice(width) : []);
     return {own: {...format, header, columns}, results, cellsOf};
   }
   // Uses only the first row: there, the results come after the list's own members. In `format.columns`, own
@@ -147,7 +147,7 @@ function layoutOf({format, sample}: Source): ResultLayout | undefined {
   const paths = results.isNested ? nestedPaths(results) : results.names.map(name => [name]);
   const added = new Set(paths.map(([name]) => name));
   const columns = format.columns.filter(name => !added.has(name));
-  const cellsOf = (row: TextRow) =>
+  const cellsOf = (row: FileRow) =>
     paths.map(path => textOf(row.type === 'ndjson' ? getAtPath(row.value, path) : undefined));
   return {own: {...format, columns}, results, cellsOf};
 }

@@ -1,8 +1,8 @@
-import type {TextRow} from '../../input/row.ts';
+import type {FileRow} from '../../input/row.ts';
 import type {Explanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
-import {makeRunFacts} from '../../score/rule-inputs.ts';
 import {defaultLevels, defaultRules} from '../../score/rules.ts';
+import {makeRunFacts} from '../../score/run-facts.ts';
 import {createConditionCompiler, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, readRunStart} from './enriched-file.ts';
@@ -11,18 +11,18 @@ import {createRowViewReader, parseJsonCell, readListFacts, readTargets} from './
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
 /** The names that a rule read in a row, such as `ip.is_vpn`, with their values. */
-export type ReadValues = ReadonlyMap<string, unknown>;
+export type RuleValues = ReadonlyMap<string, unknown>;
 
 export interface Explained {
   readonly explanation: Explanation;
   /** The names that each rule of `explanation` used, with their values: personal data, for a terminal only. */
-  readonly used: readonly ReadValues[];
+  readonly used: readonly RuleValues[];
 }
 
 /** Explains rows of an output. */
 export interface Explainer {
   /** Undefined for a row without points. */
-  explain(row: TextRow, number: number): Promise<Explained | undefined>;
+  explain(row: FileRow, number: number): Promise<Explained | undefined>;
   close(): void;
 }
 
@@ -94,9 +94,9 @@ async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   // If the summary says that nothing is shared, no rule held by it.
   const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
   const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
-  const usedBy = (row: TextRow, cells: readonly string[]) => {
+  const usedBy = (row: FileRow, cells: readonly string[]) => {
     const view = {...read(row, cells), shared: list?.of(row)};
-    return ready.map((rule): ReadValues | undefined =>
+    return ready.map((rule): RuleValues | undefined =>
       rule?.alternatives.find(({condition}) => condition.decide(view) === true)?.condition.valuesIn(view),
     );
   };

@@ -2,7 +2,7 @@ import type {Sqlite} from '../../disk/sqlite.ts';
 import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 
 /** A row to match: its number in its file, and its results. */
-export interface KeyedRow {
+export interface ComparedRow {
   readonly number: number;
   readonly cells: readonly string[];
 }
@@ -11,8 +11,8 @@ export type ComparedSide = 'old' | 'new';
 
 /** An old row and a new row with the same key; or a row without a partner. */
 export interface RowPair {
-  readonly old?: KeyedRow | undefined;
-  readonly new?: KeyedRow | undefined;
+  readonly old?: ComparedRow | undefined;
+  readonly new?: ComparedRow | undefined;
 }
 
 /** Maximum rows that wait for their partner in memory. */
@@ -25,7 +25,7 @@ const READ_AT_ONCE = 500;
  */
 export class RowMatcher {
   readonly #most: number;
-  readonly #waiting = {old: new Map<string, KeyedRow[]>(), new: new Map<string, KeyedRow[]>()};
+  readonly #waiting = {old: new Map<string, ComparedRow[]>(), new: new Map<string, ComparedRow[]>()};
   #count = 0;
   #file: Sqlite | undefined;
 
@@ -34,7 +34,7 @@ export class RowMatcher {
   }
 
   /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
-  match(side: ComparedSide, key: string, row: KeyedRow): RowPair | undefined {
+  match(side: ComparedSide, key: string, row: ComparedRow): RowPair | undefined {
     const other = side === 'old' ? 'new' : 'old';
     // Rows with one key are matched in order, so no row passes those in the file.
     const partners = this.#file === undefined ? this.#waiting[other].get(key) : undefined;
@@ -89,7 +89,7 @@ function* pairsIn(file: Sqlite): Generator<RowPair> {
     ['key', 'is_new', 'number', 'cells'],
     `FROM waiting WHERE (key, is_new, number) > (?, ?, ?) ORDER BY key, is_new, number LIMIT ${READ_AT_ONCE}`,
   );
-  let old: KeyedRow[] = [];
+  let old: ComparedRow[] = [];
   let last: [key: string, isNew: number, number: number] = ['', -1, 0];
   for (let isLast = false; !isLast; ) {
     const rows = page.all(...last);

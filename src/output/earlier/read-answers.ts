@@ -2,7 +2,7 @@ import {dropMistypedFields, isObject} from '../../client/answer-fields.ts';
 import {createRowPlanner} from '../../columns/plan-row.ts';
 import {createCellReader, type Target} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
-import type {TextRow} from '../../input/row.ts';
+import type {FileRow} from '../../input/row.ts';
 import {type FieldType, fieldTypes} from '../../operations/field-types.ts';
 import type {Operation} from '../../operations/table.ts';
 import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
@@ -14,7 +14,7 @@ import {ENRICHMENT} from '../encoder.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 
 /** Reads a row's results and answers as rules see them. */
-export type RowViewReader = (row: TextRow, cells: readonly string[]) => RowView;
+export type RowViewReader = (row: FileRow, cells: readonly string[]) => RowView;
 
 /**
  * The lookups of an output.

@@ -1,10 +1,10 @@
 import {isObject} from '../../client/answer-fields.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import {
-  type AddedColumns,
   addedNames,
   fieldsOfOperation,
   listResultColumns,
+  type PrefixedColumns,
   REPAIRS_COLUMN,
   type RiskColumn,
   riskColumns,
@@ -12,7 +12,7 @@ import {
 } from '../columns.ts';
 
 /** One lookup's columns in an output. */
-export interface LookupColumns extends AddedColumns {
+export interface LookupColumns extends PrefixedColumns {
   /** Undefined if the columns fit several operations, or none. */
   readonly operation: Operation | undefined;
   /** Name of the lookup's member under `enrichment`, if answers are nested. */

@@ -1,14 +1,14 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import {jsonMembers} from '../../input/records/ndjson-reader.ts';
-import type {TextRow} from '../../input/row.ts';
+import type {FileRow} from '../../input/row.ts';
 import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
-import type {Reference} from '../../score/language/expression.ts';
+import type {PathReference} from '../../score/language/expression.ts';
 import type {RiskLevel} from '../../score/language/rule-vocabulary.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import {makeRunFacts, type RunFacts} from '../../score/rule-inputs.ts';
 import type {RuleSet} from '../../score/rules.ts';
+import {makeRunFacts, type RunFacts} from '../../score/run-facts.ts';
 import {createScorer, type Risk, type RuleOutcomes, type Scorer} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {
@@ -23,7 +23,7 @@ import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from './enriched-file.ts';
 import {createRowViewReader, readListFacts, readTargets} from './read-answers.ts';
-import {csvFields, ndjsonLine, rewriteTexts, writeWholeFile} from './whole-file.ts';
+import {fieldsOfCsvRow, ndjsonLine, rewriteOutput, writeWholeFile} from './whole-file.ts';
 
 export interface ScoreAgain {
   readonly path: string;
@@ -61,7 +61,7 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
     const read = createRowViewReader(file);
     const answers = results.riskAt;
     let rows = 0;
-    const rescored = (row: TextRow) => {
+    const rescored = (row: FileRow) => {
       const cells = file.cellsOf(row);
       const view = {...read(row, cells), shared: facts?.of(row)};
       unseen.remove(view);
@@ -75,13 +75,13 @@ export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promi
       return {row, cells: [...cells.slice(0, answers), ...after, ...rest], judged};
     };
     async function* texts() {
-      yield* rewriteTexts(file, {
+      yield* rewriteOutput(file, {
         header: [
           ...(file.own.kind === 'csv' ? (file.own.header ?? []) : []),
           ...addedNames(results.lookups, {...results, risk}),
         ],
         rowsFor: batch => batch.map(rescored),
-        fieldsOf: ({row, cells}) => [...csvFields(row, file.own.columns.length), ...cells],
+        fieldsOf: ({row, cells}) => [...fieldsOfCsvRow(row, file.own.columns.length), ...cells],
         lineOf: ({row, judged}) => withRisk(file, row, judged, risk),
       });
       unseen.refuse();
@@ -120,12 +120,12 @@ function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow:
 /** The columns' fields at a path such as `verify.verdict.can_pass`, or below it. */
 function fieldsAt<Field extends {readonly path: readonly string[]}>(
   fields: readonly Field[],
-  {path: [, ...names]}: Reference,
+  {path: [, ...names]}: PathReference,
 ): Field[] {
   return fields.filter(({path}) => names.every((name, at) => path[at] === name));
 }
 
-function lackedBy(path: string, {name}: Reference): UsageError {
+function lackedBy(path: string, {name}: PathReference): UsageError {
   return new UsageError(
     'unknown_field',
     `${path} has no column of ${name}, which the rules read: it was written with --fields. Score an output that has it.`,
@@ -138,9 +138,9 @@ function lackedBy(path: string, {name}: Reference): UsageError {
  */
 class UnseenFields {
   readonly #file: string;
-  readonly #reads: Map<Reference, readonly number[]>;
+  readonly #reads: Map<PathReference, readonly number[]>;
 
-  constructor({path, results: {isNested, lookups}, summary}: EnrichedFile, reads: readonly Reference[]) {
+  constructor({path, results: {isNested, lookups}, summary}: EnrichedFile, reads: readonly PathReference[]) {
     const unseen = (isNested ? reads : []).flatMap(read => {
       const own = lookups.flatMap((lookup, index) => {
         const {operation, key, fields} = lookup;
@@ -175,7 +175,7 @@ class UnseenFields {
  */
 function withRisk(
   {path, results: {isNested, risk}}: EnrichedFile,
-  row: TextRow,
+  row: FileRow,
   judged: Risk,
   columns: readonly RiskColumn[],
 ): string {
@@ -218,7 +218,7 @@ class BadRowCounts {
     this.#rules = rules.map(({reason}) => ({name: reason, bad: 0, others: 0}));
   }
 
-  add(row: TextRow, {level}: Risk, {held}: RuleOutcomes): void {
+  add(row: FileRow, {level}: Risk, {held}: RuleOutcomes): void {
     const kind = this.#isBad(row) ? 'bad' : 'others';
     const rules = held.map(index => this.#rules[index]);
     for (const one of [this.#rows, this.#levels[LEVELS.indexOf(level)], ...rules])

@@ -4,7 +4,7 @@ import {lockFiles, takeLock} from '../../disk/lock.ts';
 import {resolveWritePath} from '../../disk/path.ts';
 import {moveAtomically, orThrowUnwritable, unwritableError} from '../../disk/replace.ts';
 import {OutputError} from '../../errors.ts';
-import type {TextRow} from '../../input/row.ts';
+import type {FileRow} from '../../input/row.ts';
 import {createCsvFormatter} from '../encoder.ts';
 import {FileSink} from '../sink.ts';
 import type {EnrichedFile} from './enriched-file.ts';
@@ -65,13 +65,13 @@ function removeUnused(directory: string): void {
 interface Rewriting<One> {
   readonly header: readonly string[];
   /** The rows to write for rows that were read. */
-  rowsFor(rows: readonly TextRow[]): readonly One[];
+  rowsFor(rows: readonly FileRow[]): readonly One[];
   fieldsOf(one: One): readonly string[];
   lineOf(one: One): string;
 }
 
 /** Reads an output, and yields its text with other rows, in the same format. */
-export async function* rewriteTexts<One>(
+export async function* rewriteOutput<One>(
   file: EnrichedFile,
   {header, rowsFor, fieldsOf, lineOf}: Rewriting<One>,
 ): AsyncGenerator<string> {
@@ -87,11 +87,11 @@ export async function* rewriteTexts<One>(
 }
 
 /** The first `end` fields of a CSV row, or all without `end`; empty for NDJSON. */
-export function csvFields(row: TextRow, end?: number): readonly string[] {
+export function fieldsOfCsvRow(row: FileRow, end?: number): readonly string[] {
   return row.type === 'csv' ? row.fields.slice(0, end) : [];
 }
 
 /** An NDJSON row's line without blanks around it; empty for CSV. */
-export function ndjsonLine(row: TextRow): string {
+export function ndjsonLine(row: FileRow): string {
   return row.type === 'ndjson' ? row.raw.trim() : '';
 }

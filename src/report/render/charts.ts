@@ -32,7 +32,7 @@ export function drawBar(share: number): Markup {
 }
 
 /** Figures of the table's columns, from the second on; null where a cell has none. */
-export function tableFigures({rows}: ReportTable): (number | null)[][] {
+export function tableNumbers({rows}: ReportTable): (number | null)[][] {
   return rows.map(([, ...cells]) => cells.map(cell => (typeof cell === 'number' ? cell : null)));
 }
 
@@ -76,7 +76,7 @@ export type LinesChart = Extract<Chart, {kind: 'lines'}>;
 
 /** Lines over time, with gaps for missing values. `most` is the upper end of the scale. */
 export function drawLines(block: ReportTable, {tones, ends, unit}: LinesChart, most: number): Markup {
-  const figures = tableFigures(block);
+  const figures = tableNumbers(block);
   const series = tones.map((_, column) => figures.map(row => row[column] ?? null));
   const paths = series.map(
     (values, index) =>

@@ -14,7 +14,7 @@ import {
   raw,
   roundUp,
   sumCounts,
-  tableFigures,
+  tableNumbers,
 } from './charts.ts';
 
 /** The report as one self-contained HTML page: no network, no scripts, and a policy that forbids both. */
@@ -141,7 +141,7 @@ function legend(keys: readonly Key[]): Markup {
 function stacks(block: ReportTable, tones: readonly Tone[]): Markup {
   const {caption, head, rows} = block;
   const [, ...names] = head;
-  const figures = tableFigures(block);
+  const figures = tableNumbers(block);
   const keys = names.map(
     (name, column) => [name, tones[column], sumCounts(figures.map(row => row[column] ?? 0))] as const,
   );
@@ -174,7 +174,7 @@ function timeChart(block: ReportTable, chart: LinesChart): Markup {
   const {caption, head} = block;
   const {unit, ends, tones} = chart;
   const [, ...names] = head;
-  const most = roundUp(Math.max(0, ...tableFigures(block).flat().map(Number)));
+  const most = roundUp(Math.max(0, ...tableNumbers(block).flat().map(Number)));
   return html`<figure>
 <figcaption>${caption}</figcaption>
 <p class="scale" aria-hidden="true">${formatCount(most)} ${unit}</p>

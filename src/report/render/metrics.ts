@@ -29,7 +29,7 @@ export function renderMetrics(summary: Summary, before = ''): string {
  * Metrics of a run that could not begin, and so has no summary. `before` is the file's previous content. If `job`
  * is unknown, the job's name in `before` is kept, since alerts use the metrics with that name.
  */
-export function renderEndMetrics({job: known, ...end}: RunEnd, before = ''): string {
+export function renderUnstartedMetrics({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (findLabelValue(before, 'job_name') ?? null) : known;
   return ofJob(job, endValues({...end, job}, before), {});
 }

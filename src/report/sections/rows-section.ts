@@ -115,7 +115,7 @@ const captions: Readonly<Record<TopKind, readonly [caption: string, what: string
 };
 
 /** Counts of the values' countries, networks and domains, which identify no person. */
-export function originsSection({top}: Summary): Section | undefined {
+export function topCountsSection({top}: Summary): Section | undefined {
   const blocks = topKinds.flatMap(kind => {
     const {names = [], counted = 0, missed_at_most: missed = 0} = top[kind] ?? {};
     const [caption, what] = captions[kind];

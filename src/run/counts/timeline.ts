@@ -1,4 +1,4 @@
-import {latencyPercentile, type Tally, totalOfTally} from '../../ledger/run/tally.ts';
+import {latencyPercentile, type Tally, totalOverOperations} from '../../ledger/run/tally.ts';
 import type {TimelineSummary} from '../../report/summary.ts';
 
 /** Counts at one moment of a run. */
@@ -14,7 +14,7 @@ type Mark = ReturnType<typeof markOf>;
 
 function markOf(at: number, {tally, rows: read, inFlightMs}: BooksReading, rows: number) {
   const copy = {...tally, latency: {...tally.latency}};
-  return {at, calls: totalOfTally(tally, 'calls'), rows, read, inFlightMs, tally: copy};
+  return {at, calls: totalOverOperations(tally, 'calls'), rows, read, inFlightMs, tally: copy};
 }
 
 /** Milliseconds between two marks at first, before any are dropped. */

@@ -1,4 +1,4 @@
-import {REPEATED_VALUE_NAME, repeatsSentValue} from '../../client/redact.ts';
+import {REDACTED_FIELD_NAME, repeatsSentValue} from '../../client/redact.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {getAtPath} from '../../output/columns.ts';
@@ -15,7 +15,7 @@ export interface TopCounts {
 
 export type TopCountsByKind = Record<TopKind, TopCounts>;
 
-/** Number of names that {@link countName} keeps when it drops the rarer ones. */
+/** Number of names that {@link countTopName} keeps when it drops the rarer ones. */
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;
@@ -30,7 +30,7 @@ export function emptyTopCounts(): TopCountsByKind {
 
 /**
  * Counts an answer under the names in it, such as its network. If a name is new and repeats the cell's value,
- * counts it as {@link REPEATED_VALUE_NAME}, so that the summary does not show the value. Domains keep their names,
+ * counts it as {@link REDACTED_FIELD_NAME}, so that the summary does not show the value. Domains keep their names,
  * but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countTopNames(
@@ -44,9 +44,9 @@ export function countTopNames(
     const name = typeof found === 'string' ? found.trim() : '';
     if (name === '') continue;
     const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
-    countName(
+    countTopName(
       top[kind],
-      isKnown || !repeatsSentValue(name, {cell: cell.trim()}) ? name : REPEATED_VALUE_NAME,
+      isKnown || !repeatsSentValue(name, {cell: cell.trim()}) ? name : REDACTED_FIELD_NAME,
     );
   }
 }
@@ -55,7 +55,7 @@ export function countTopNames(
  * Counts a name. At more than twice {@link KEPT} names, the rarer ones are dropped. So counts may be too low, but
  * never too high.
  */
-export function countName(top: TopCounts, name: string): void {
+export function countTopName(top: TopCounts, name: string): void {
   const key = name.slice(0, LONGEST_NAME);
   if (key === '__proto__') return;
   top.counted += 1;

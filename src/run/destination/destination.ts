@@ -11,7 +11,7 @@ import {type Compression, readSummarizedOutput, withoutCompression} from '../../
 import type {Job} from '../../job/job.ts';
 import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
 import {say, set} from '../../sentence.ts';
-import {type PublishFacts, partialPath, publish, type RunFiles, writablePath} from './publish.ts';
+import {type PublishOptions, partialPath, publish, type RunFiles, writablePath} from './publish.ts';
 
 /**
  * The place that a run's rows go to. It is checked before anything is paid for, then written, then published. A file is
@@ -73,7 +73,7 @@ export class Destination {
   }
 
   /** Puts the run's files in place, the output last. @throws {OutputError} */
-  publish(files: RunFiles, facts: PublishFacts): void {
+  publish(files: RunFiles, facts: PublishOptions): void {
     publish(files, this.#target, facts);
   }
 }

@@ -98,7 +98,7 @@ export function writablePath(path: string): string {
   return orThrowUnwritable(path, () => resolveWritePath(path));
 }
 
-export interface PublishFacts {
+export interface PublishOptions {
   /** True if the last run's rejects are to be removed, since this run has none. */
   readonly obsolete: boolean;
   /** Its digests say what is complete. */
@@ -115,7 +115,7 @@ export interface PublishFacts {
 export function publish(
   files: RunFiles,
   output: string | undefined,
-  {obsolete, summary}: PublishFacts,
+  {obsolete, summary}: PublishOptions,
 ): void {
   const {rejects, summary: place} = files.written;
   const beside = (path: string) => temporaryPathBeside(path, tokenOf(files.directory));

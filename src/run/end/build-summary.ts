@@ -7,7 +7,7 @@ import {
   latencyPercentile,
   type SpendingByOperation,
   type Tally,
-  totalOfTally,
+  totalOverOperations,
   totalSpending,
   zeroSpending,
 } from '../../ledger/run/tally.ts';
@@ -183,7 +183,7 @@ function callSummary(tally: Tally, spending: SpendingByOperation) {
     unconfirmed: tally.unconfirmed,
     by_status: tally.byStatus,
     by_error: tally.byError,
-    retries: totalOfTally(tally, 'retries'),
+    retries: totalOverOperations(tally, 'retries'),
     latency_ms: {
       p50: latencyPercentile(tally, 0.5),
       p95: latencyPercentile(tally, 0.95),
@@ -227,7 +227,7 @@ function savedSummary(
 function storeSummary(session: Session | undefined, tally: Tally, priced: Pricing) {
   const {cause: trouble = null, missed: not_stored = 0} = session?.asking.store.trouble ?? {};
   const perhaps_paid_again = priced(name => tally.operations[name].notLookedUp);
-  return {trouble, not_looked_up: totalOfTally(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
+  return {trouble, not_looked_up: totalOverOperations(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
 }
 
 function paceSummary(session: Session | undefined, finishedAt: number) {
@@ -235,7 +235,7 @@ function paceSummary(session: Session | undefined, finishedAt: number) {
   const {gate, ledger} = session.asking;
   const {limit = null, pauses, pausedMs} = gate.pace();
   const seconds = (finishedAt - session.begunAt) / 1_000;
-  const achieved = seconds > 0 ? round(totalOfTally(ledger.tally, 'calls') / seconds) : 0;
+  const achieved = seconds > 0 ? round(totalOverOperations(ledger.tally, 'calls') / seconds) : 0;
   return {rate_limit: limit, achieved, pauses, paused_ms: pausedMs};
 }
 

@@ -18,15 +18,15 @@ import {stateToken} from '../destination/publish.ts';
 import {endOfCompletedRun, failureSentence, type RunOutcome, type Stop} from '../exit.ts';
 import type {RunIo} from '../io.ts';
 import {undercountSentence} from '../open/account.ts';
-import {keepsRejections, pruneAnswerStore} from '../open/answer-store.ts';
+import {pruneAnswerStore, storesRejections} from '../open/answer-store.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
 import {closeStages, flushAnswersToStore, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
 import {closeRunDirectory, type RunDirectory} from '../state/run-directory.ts';
-import {stopForError, stopForUnanswered, unansweredWarning} from '../stop.ts';
+import {stopForError, stopForNoAnswers, unansweredWarning} from '../stop.ts';
 import {summarizeFailure, summarizeSession} from './build-summary.ts';
-import {deliverEndMetrics, deliverFile, deliverReports} from './deliver.ts';
 import {findDrift, saveRunInHistory} from './history.ts';
+import {writeFileBesideOutput, writeReports, writeUnstartedMetrics} from './report-files.ts';
 import {spaceSentence} from './space.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
@@ -43,11 +43,11 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
   const unanswered = () =>
     job.output.kind === 'rows'
       ? undefined
-      : stopForUnanswered(output.writer.counters, asking.ledger.tally, job.endpoint);
+      : stopForNoAnswers(output.writer.counters, asking.ledger.tally, job.endpoint);
   const stop = stopper.reason ?? unanswered();
   try {
     // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
-    if (stop === undefined || !job.output.lasts) judgeRejections(session);
+    if (stop === undefined || !job.output.lasts) settleRejections(session);
     if (stop === undefined) return await complete(session);
   } catch (error) {
     return interrupt(session, stop ?? stopForError(error));
@@ -55,8 +55,8 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
   return interrupt(session, stop);
 }
 
-function judgeRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
-  for (const [operation, count] of ledger.judgeRejections(policyNumbers.refusalStreak, answer =>
+function settleRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
+  for (const [operation, count] of ledger.settleRejections(policyNumbers.refusalStreak, answer =>
     store.put(answer),
   )) {
     writer.counters.rejected[operation] -= count;
@@ -87,7 +87,7 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = saveRunInHistory(summary, io);
   // After a kill before this point, the next session finds the output complete, and does these steps again.
-  deliverReports(job, summary, io);
+  writeReports(job, summary, io);
   closeRunDirectory(state, isTold ? 'all' : 'nothing', io.warn);
   await pruneAnswerStore(job, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
@@ -96,10 +96,10 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
 function judge(session: Session, published: PublishedDigests): Pick<RunOutcome, 'exitCode' | 'summary'> {
   const {job, io, asking, output} = session;
-  const done = endOfCompletedRun(output.writer.counters, asking.ledger.tally, keepsRejections(job));
+  const done = endOfCompletedRun(output.writer.counters, asking.ledger.tally, storesRejections(job));
   const draft = summarizeSession(session, done, published);
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
-  const failedIf = exceededThresholds(session, draft);
+  const failedIf = metFailConditions(session, draft);
   const drift = findDrift(job, draft, io);
   const {drift: setting} = job.settings;
   const drifted = drift.length > 0 && setting !== 'off' && setting.fails;
@@ -108,8 +108,8 @@ function judge(session: Session, published: PublishedDigests): Pick<RunOutcome, 
   return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
 }
 
-function exceededThresholds({io, input: {layout}}: Session, summary: Summary): string[] {
-  return layout.thresholds.flatMap(({text, exceeded}) => {
+function metFailConditions({io, input: {layout}}: Session, summary: Summary): string[] {
+  return layout.failConditions.flatMap(({text, exceeded}) => {
     const decision = exceeded(summary);
     if (decision === undefined)
       io.warn(
@@ -138,7 +138,7 @@ async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcom
   writeStopped(job, io, state, summary);
   saveRunInHistory(summary, io);
   closeLedger(session);
-  deliverReports(job, summary, io);
+  writeReports(job, summary, io);
   await closeStages(session);
   closeRunDirectory(state, 'nothing', io.warn);
   const message = say`${stop.message}${space}${undercountSentence(summary)}`;
@@ -174,7 +174,13 @@ function writeStopped(job: Job, io: RunIo, state: RunDirectory | undefined, summ
   // If the directory is missing, the run has already stopped for that reason. No summary is written then.
   if (path === undefined || !existsSync(dirname(path))) return;
   const {output, rejects} = state?.replaced ?? summary;
-  deliverFile('summary', path, () => summaryText({...summary, output, rejects}), io, stateToken(job));
+  writeFileBesideOutput(
+    'summary',
+    path,
+    () => summaryText({...summary, output, rejects}),
+    io,
+    stateToken(job),
+  );
 }
 
 /**
@@ -194,9 +200,9 @@ export async function reportFailure(
   // file gets a summary, which reports the missing input.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
-    return deliverEndMetrics(job.settings.metrics, job.name ?? null, stop.exitCode, io);
+    return writeUnstartedMetrics(job.settings.metrics, job.name ?? null, stop.exitCode, io);
   const summary = await summarizeFailure(job, io.now(), state, stop);
   writeStopped(job, io, state, summary);
   saveRunInHistory(summary, io);
-  deliverReports(job, summary, io);
+  writeReports(job, summary, io);
 }

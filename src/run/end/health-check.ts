@@ -1,4 +1,4 @@
-import {sendPing} from '../../client/reachability.ts';
+import {pingHealthCheck} from '../../client/reachability.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {type Said, say, set} from '../../sentence.ts';
@@ -42,5 +42,5 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
 function ping(url: string, signal: string): Promise<string> {
   const target = new URL(url);
   if (signal !== '') target.pathname = `${target.pathname.replace(/\/+$/, '')}/${signal}`;
-  return sendPing(target);
+  return pingHealthCheck(target);
 }

@@ -12,7 +12,7 @@ import {scopeKey} from '../../ledger/answers/store-file.ts';
 import {type Spending, type SpendingByOperation, totalSpending} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {compareRuns, driftSentence, makeRunProfile} from '../../report/drift.ts';
-import {accountOfSummary, shortenPaths, UNFINISHED} from '../../report/run-record.ts';
+import {accountOfSummary, stripDirectories, UNFINISHED_REASON} from '../../report/run-record.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
 import {type End, isCompleteRun} from '../exit.ts';
 import {answerScope} from '../identity.ts';
@@ -31,7 +31,7 @@ const KEPT = {ms: 366 * DAY_MS, younger: 100, most: 10_000} as const;
 /** The end, as far as known, of a run under way. It stays in the file of a killed run. */
 export const unfinishedEnd: End = {
   status: 'interrupted',
-  reason: UNFINISHED,
+  reason: UNFINISHED_REASON,
   exitCode: exitCodes.interrupted,
 };
 
@@ -53,7 +53,7 @@ export function saveRunInHistory(summary: Summary, {env, warn}: World): boolean 
   if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
     makeDirectory(historyDirectory(env));
-    writeRun(env, shortenPaths(summary));
+    writeRun(env, stripDirectories(summary));
     return true;
   } catch (error) {
     warn(

@@ -22,16 +22,21 @@ import {
 } from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
 import {createSummarySchema} from '../../report/summary.ts';
-import {createThresholds, createWaterfall, type Threshold, type Waterfall} from '../../score/conditions.ts';
+import {
+  compileFailConditions,
+  compileLookupConditions,
+  type FailCondition,
+  type LookupConditions,
+} from '../../score/conditions.ts';
 import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
-import {makeRunFacts} from '../../score/rule-inputs.ts';
 import {loadRules, type RuleSet} from '../../score/rules.ts';
+import {makeRunFacts} from '../../score/run-facts.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
-import {type Mapping, resolveMapping} from './mapping.ts';
+import {type ColumnMapping, resolveColumnMapping} from './column-mapping.ts';
 
 /** The columns, format and rules with which rows become output. A run fixes them before its first call. */
 export interface Layout {
-  readonly mapping: Mapping;
+  readonly mapping: ColumnMapping;
   readonly columns: readonly TargetColumns[];
   readonly encoding: string;
   /** The input's header as a CSV record; empty if the input has no header. */
@@ -44,8 +49,8 @@ export interface Layout {
   /** Facts of the whole list that rules read; undefined if they read none. Rows have them once the list was counted. */
   readonly facts: ListFacts | undefined;
   /** Decides whether each lookup with a condition (`when`) is made; undefined if no lookup has a condition. */
-  readonly waterfall: Waterfall | undefined;
-  readonly thresholds: readonly Threshold[];
+  readonly lookupConditions: LookupConditions | undefined;
+  readonly failConditions: readonly FailCondition[];
 }
 
 /**
@@ -56,11 +61,11 @@ export interface Layout {
 export function makeLayout(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = makeRunFacts(rules, startedAt);
-  const mapping = resolveMapping(job, source.format, source.sample, background);
+  const mapping = resolveColumnMapping(job, source.format, source.sample, background);
   const {fields, stale} = job.settings;
   const columns = planColumns(mapping.targets, fields, stale !== undefined);
   const format = outputFormat(job, source);
-  const input = passthroughFormat(source, format);
+  const input = flattenedInputFormat(source, format);
   const own = passthroughNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
@@ -74,13 +79,19 @@ export function makeLayout(job: Job, source: Source, startedAt: number, counted?
     rules === undefined
       ? undefined
       : createScorer(rules, mapping.targets, source.format, background, format.risk);
-  const waterfall = createWaterfall(mapping.targets, source.format, scorer, background, job.placeOf);
-  const reads = [...(scorer?.reads ?? []), ...(waterfall?.reads ?? [])];
+  const lookupConditions = compileLookupConditions(
+    mapping.targets,
+    source.format,
+    scorer,
+    background,
+    job.placeOf,
+  );
+  const reads = [...(scorer?.reads ?? []), ...(lookupConditions?.reads ?? [])];
   const facts = counted?.isCurrent()
     ? counted
     : countListFacts(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
   const encoder = createRowEncoder(input, columns, format);
-  const thresholds = thresholdsOf(job, mapping, rules);
+  const failConditions = failConditionsOf(job, mapping, rules);
   return {
     mapping,
     columns,
@@ -91,15 +102,19 @@ export function makeLayout(job: Job, source: Source, startedAt: number, counted?
     rules,
     scorer,
     facts,
-    waterfall,
-    thresholds,
+    lookupConditions,
+    failConditions,
   };
 }
 
-function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleSet | undefined): Threshold[] {
+function failConditionsOf(
+  {settings, placeOf}: Job,
+  {targets}: ColumnMapping,
+  rules: RuleSet | undefined,
+): FailCondition[] {
   if (settings.failIf === undefined) return [];
   const reasons = rules?.rules.map(({reason}) => reason);
-  return createThresholds(
+  return compileFailConditions(
     settings.failIf,
     createSummarySchema(operationsOfTargets(targets), fieldsOfOperation, reasons),
     placeOf,
@@ -137,7 +152,7 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
 }
 
 /** The input's format, with the columns that its rows have in the output. */
-export function passthroughFormat({format, sample}: Source, output: OutputFormat): InputFormat {
+export function flattenedInputFormat({format, sample}: Source, output: OutputFormat): InputFormat {
   const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
   return flat ? {...format, columns: flatColumns(sample)} : format;
 }

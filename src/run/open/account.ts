@@ -5,12 +5,12 @@ import {userDirectory} from '../../disk/user-directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {checkYaml, readYaml} from '../../job/parse.ts';
+import {checkYamlValue, readYaml} from '../../job/parse.ts';
 import {type Charge, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/store-settings.ts';
-import {PeriodBudget, refundBlocks} from '../../ledger/account/period-budget.ts';
+import {PeriodBudget, refundUnspentCredits} from '../../ledger/account/period-budget.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
-import {type Scope, scopeKey} from '../../ledger/answers/store-file.ts';
+import {type AccountScope, scopeKey} from '../../ledger/answers/store-file.ts';
 import type {LedgerOptions} from '../../ledger/run/ledger.ts';
 import {chargeOfAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
@@ -35,7 +35,7 @@ export interface Account extends AccountFile {
  * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; if two files
  * belong to the job's account; or if the endpoint has files of other accounts only.
  */
-export function findAccount(scope: Scope, env: Env): Account | undefined {
+export function findAccount(scope: AccountScope, env: Env): Account | undefined {
   const files = accountFiles(env).map(readAccount);
   const {endpoint, label} = scope;
   const [found, other] = files.filter(({key}) => key === scopeKey(scope));
@@ -99,7 +99,7 @@ export function accountFiles(env: Env): string[] {
 }
 
 function readAccount(path: string): Account {
-  const file = checkYaml(readYaml(path, 'account file', 'account'), accountFileSchema, 'account');
+  const file = checkYamlValue(readYaml(path, 'account file', 'account'), accountFileSchema, 'account');
   const {endpoint: baseUrl, account: label} = file;
   const endpoint = endpointName(baseUrl === 'embedded' ? {kind: baseUrl} : {kind: 'live', baseUrl});
   return {...file, path, key: scopeKey({endpoint, label})};
@@ -137,10 +137,10 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
  * Returns a function that gives a killed session's unspent credits back to the budgets of that session's account,
  * even if this session has another account.
  */
-export function createRefund({env, now}: World): LedgerOptions['giveBack'] {
+export function createCreditRefund({env, now}: World): LedgerOptions['giveBack'] {
   return (holder, spent) => {
     try {
-      refundBlocks({directory: userDirectory('state', env), now}, holder, spent);
+      refundUnspentCredits({directory: userDirectory('state', env), now}, holder, spent);
     } catch {
       // Ignored. If this run needs the budgets' file, it has stopped already: it opened its budgets before.
     }

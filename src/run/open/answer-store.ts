@@ -4,7 +4,7 @@ import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {parseDuration, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
-import {AnswerStore, type OwnAnswers} from '../../ledger/answers/store.ts';
+import {AnswerStore, type RunAnswers} from '../../ledger/answers/store.ts';
 import {pruneStoreFile} from '../../ledger/answers/upkeep.ts';
 import {longestUsableAgeMs, type ValidityJudge, type ValidityTerm} from '../../ledger/answers/validity.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
@@ -22,7 +22,7 @@ export function storeTerms({settings: {maxAge, stale = 0}}: Job): Record<Operati
 }
 
 /** True if rejections are stored, so that other runs don't look those values up for a while. */
-export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
+export function storesRejections({settings: {store, maxAge}}: Job): boolean {
   return store !== false && rejectionAgeMs(maxAge) > 0;
 }
 
@@ -49,7 +49,7 @@ export function openAnswerStore(
   scope: string,
   judge: ValidityJudge,
   io: World,
-  own?: OwnAnswers,
+  own?: RunAnswers,
 ): AnswerStore {
   if (store === false) return new AnswerStore();
   return new AnswerStore(() => storeDirectory(store, io.env), {

@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 /** Everything that lookups need, on this machine or in a fleet. Operations in one lane share a rate. */
-export interface LookupNeeds {
+export interface LookupResources {
   readonly connection: Connection;
   readonly account: Account | undefined;
   readonly ledger: Ledger;
@@ -53,7 +53,7 @@ const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came while the next call was on its way. Tell the operator of the service.';
 
 /** Returns a function that warns the user, the first time it is called, of answers without a call. */
-export function createUnaskedWarning(warn: (sentence: string) => void): () => void {
+export function createStrayAnswerWarning(warn: (sentence: string) => void): () => void {
   let isTold = false;
   return () => {
     if (!isTold) warn(UNASKED);

@@ -15,12 +15,12 @@ import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunContext} from '../stop.ts';
 import {type Account, stateDirectory} from './account.ts';
-import {type LookupNeeds, sharedRate} from './connection.ts';
+import {type LookupResources, sharedRate} from './connection.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
   {job, io, clock}: RunContext,
-  {account, ledger, lanes}: LookupNeeds,
+  {account, ledger, lanes}: LookupResources,
   redisUrl: string,
   fleetId: string,
   rows: () => number,
@@ -66,7 +66,7 @@ export async function joinFleet(
 export async function bookCollected(
   fleet: Pick<Fleet, 'collect'>,
   {job: {settings}, io}: RunContext,
-  {ledger, store}: Pick<LookupNeeds, 'ledger' | 'store'>,
+  {ledger, store}: Pick<LookupResources, 'ledger' | 'store'>,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   await fleet.collect(({operation, params, dispatch, cost}, attempt) => {

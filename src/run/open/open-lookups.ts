@@ -10,7 +10,7 @@ import {
   stopForGate,
   streakWarning,
 } from '../stop.ts';
-import type {LookupNeeds} from './connection.ts';
+import type {LookupResources} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
 export interface OpenedLookups {
@@ -23,7 +23,7 @@ export interface OpenedLookups {
 /** Opens the gate and what sends through it: this process, or a fleet. `rows`: number of finished rows. */
 export async function openLookups(
   run: RunContext,
-  means: LookupNeeds,
+  means: LookupResources,
   fleetId: string,
   rows: () => number,
 ): Promise<OpenedLookups> {
@@ -56,7 +56,7 @@ export async function openLookups(
   }
 }
 
-function localOutlet({io}: RunContext, {connection: {client}}: LookupNeeds): Dispatcher {
+function localOutlet({io}: RunContext, {connection: {client}}: LookupResources): Dispatcher {
   return {
     async send({operation, params}) {
       return Object.assign(await client.send(operation, params), {boughtAt: io.now()});
@@ -67,7 +67,7 @@ function localOutlet({io}: RunContext, {connection: {client}}: LookupNeeds): Dis
 /** The gate of a dispatcher, and the lookups that pass it. */
 function openGate(
   {job, io, clock, stopper}: RunContext,
-  {ledger, lanes, store, judge}: LookupNeeds,
+  {ledger, lanes, store, judge}: LookupResources,
   dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;

@@ -27,7 +27,7 @@ function runIdAt({runId}: RunIdentity, scope: number): string {
 }
 
 /** The ledger's runs, at all endpoints and accounts, with their spending; without the run `own`. */
-export function listOtherRuns(ledger: Ledger, own?: string): RunSpending[] {
+export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
   const run = ledger.getMeta<RunIdentity>('run');
   if (run === undefined) return [];
   return ledger.spendingByScope
@@ -61,7 +61,7 @@ export function beginOrResumeRun(
   const other = isOtherList ? 'list' : last !== undefined && last.output !== output ? 'output' : undefined;
   const goesOn = last !== undefined && other === undefined && !job.settings.restart;
   // Before a new count begins: afterwards no file has the spending of a killed session.
-  complete(listOtherRuns(ledger, goesOn ? ownRun(ledger)?.runId : undefined));
+  complete(listLedgerRuns(ledger, goesOn ? ownRun(ledger)?.runId : undefined));
   if (other !== undefined && ledger.isResumed)
     warn(`The unfinished run had another ${other}, so this run counts its credits anew.`);
   const fleetId = last?.fleetId ?? randomUUID();

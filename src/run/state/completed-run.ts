@@ -3,19 +3,19 @@ import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {readIfFile} from '../../disk/path.ts';
 import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
-import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
+import {isReadOnce, openOnce, type PipeSettings} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isOwnFile} from '../destination/publish.ts';
-import {checkReportPaths, deliverReports} from '../end/deliver.ts';
 import {completeHistory, saveRunInHistory} from '../end/history.ts';
+import {checkReportPaths, writeReports} from '../end/report-files.ts';
 import {failureSentence, isCompleteRun, type RunOutcome} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {Stopper} from '../stop.ts';
-import {listOtherRuns} from './begin-or-resume.ts';
+import {listLedgerRuns} from './begin-or-resume.ts';
 import {removeTemporaryLeftovers} from './job-files.ts';
 import {closeRunDirectory, forgetLedger, peekState, type RunDirectory, withLedger} from './run-directory.ts';
 
@@ -84,11 +84,11 @@ async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summar
   const isTold = saveRunInHistory(summary, io);
   try {
     // The ledger may be that of a later run, which was killed.
-    await withLedger(state, job, ledger => completeHistory(listOtherRuns(ledger, summary.run_id), io));
+    await withLedger(state, job, ledger => completeHistory(listLedgerRuns(ledger, summary.run_id), io));
   } catch {
     // An unreadable ledger completes no file.
   }
-  deliverReports(job, summary, io);
+  writeReports(job, summary, io);
   return isTold;
 }
 
@@ -101,7 +101,7 @@ async function compareFiles(
   summary: Summary | undefined,
   isSame: boolean,
   {destination}: RunDirectory,
-  pipes: Pipes,
+  pipes: PipeSettings,
 ): Promise<'not in place' | 'another' | 'same'> {
   if (summary === undefined) return 'not in place';
   const {input, output, rejects} = summary;

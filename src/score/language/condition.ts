@@ -1,6 +1,6 @@
 import {pathOfNode, type ReadPath} from './ast.ts';
-import type {ReadValue} from './engine.ts';
-import {type Expression, type Reference, referenceTo} from './expression.ts';
+import type {ValueReader} from './engine.ts';
+import {type Expression, type PathReference, referenceTo} from './expression.ts';
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
@@ -11,7 +11,7 @@ export type Decision = boolean | undefined;
  */
 export interface Condition<View> {
   /** All paths that the condition reads. */
-  readonly references: readonly Reference[];
+  readonly references: readonly PathReference[];
   decide(view: View): Decision;
   /** The values that the condition reads, by their names; without those that the view lacks. */
   valuesIn(view: View): ReadonlyMap<string, unknown>;
@@ -19,7 +19,7 @@ export interface Condition<View> {
    * Calls `lacks` for each field that leaves the condition undecided. If a part of the condition can't use a value,
    * such as a text that is not a number, calls it for all fields of that part. Returns true if there was such a part.
    */
-  missing(view: View, lacks: (reference: Reference) => void): boolean;
+  missing(view: View, lacks: (reference: PathReference) => void): boolean;
 }
 
 /** One error for all rows, since making one for each row would be slow. */
@@ -28,10 +28,10 @@ const MISSING = new Error('a field is missing');
 /** Compiles an expression once, for many views. `readerOf` makes a reader of the value at a path. */
 export function compileCondition<View extends object>(
   {engine, text, vocabulary}: Expression,
-  readerOf: (path: readonly string[]) => ReadValue<View>,
+  readerOf: (path: readonly string[]) => ValueReader<View>,
 ): Condition<View> {
   const reads: FieldRead<View>[] = [];
-  const readAt = (found: ReadPath): ReadValue<View> => {
+  const readAt = (found: ReadPath): ValueReader<View> => {
     const reference = referenceTo(found, vocabulary);
     const {path, optional} = reference;
     // The field in has(…) may be missing, but its answer may not.
@@ -83,12 +83,12 @@ export function compileCondition<View extends object>(
 
 interface FieldRead<View> {
   readonly node: ReadPath['node'];
-  readonly reference: Reference;
-  readonly known: ReadValue<View>;
+  readonly reference: PathReference;
+  readonly known: ValueReader<View>;
 }
 
 /** Most rules are `ip.is_vpn` or `!email.is_valid`, so these are decided without the engine. */
-function flagDecider<View>(read: ReadValue<View>, isNegated: boolean): Condition<View>['decide'] {
+function flagDecider<View>(read: ValueReader<View>, isNegated: boolean): Condition<View>['decide'] {
   if (!isNegated) return read as Condition<View>['decide'];
   return view => {
     const value = read(view);
@@ -102,7 +102,7 @@ const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 's
  * Makes a reader of a field that gives undefined for a value whose type is not the interface's. For a field that is
  * used only in `has(…)`, `read` gives the whole answer: the field itself may be missing.
  */
-function knownReader<View>({type, optional}: Reference, read: ReadValue<View>): ReadValue<View> {
+function knownReader<View>({type, optional}: PathReference, read: ValueReader<View>): ValueReader<View> {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];
   return view => {
     const value = read(view);
@@ -111,15 +111,15 @@ function knownReader<View>({type, optional}: Reference, read: ReadValue<View>): 
   };
 }
 
-function isThere<View>(read: ReadValue<View>): ReadValue<View> {
+function isThere<View>(read: ValueReader<View>): ValueReader<View> {
   return view => (read(view) ?? undefined) !== undefined;
 }
 
 /** Makes a reader of the value at a path within what `read` gives. It returns undefined if there is no value. */
 export function fieldReader<View>(
-  read: ReadValue<View>,
+  read: ValueReader<View>,
   [name, ...deeper]: readonly string[],
-): ReadValue<View> {
+): ValueReader<View> {
   if (name === undefined) return read;
   const readField = (view: View) => {
     const owner = read(view);

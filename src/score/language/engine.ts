@@ -18,13 +18,13 @@ import {conversionChecks, requireFinite} from './conversion-checks.ts';
 const require = createRequire(import.meta.url);
 
 /** Reads a value from what an expression is about, such as a row. Throws if a part of the expression can't use a value. */
-export type ReadValue<View> = (view: View) => unknown;
+export type ValueReader<View> = (view: View) => unknown;
 
 interface CompiledExpression<View> {
   readonly ast: ASTNode;
   /** True if some values may not be needed: those behind `&&`, `||`, `?:`, or in a loop. */
   readonly isLazy: boolean;
-  readonly evaluate: ReadValue<View>;
+  readonly evaluate: ValueReader<View>;
   /** The smallest parts that leave the expression undecided, each with the nodes of its paths. */
   undecidedParts(view: View): readonly ReadonlySet<ASTNode>[];
 }
@@ -33,7 +33,7 @@ interface CompiledExpression<View> {
 export type Constants = Readonly<Record<string, unknown>>;
 
 /** Name in declarations of what expressions call `list`, a name that the library reserves. */
-export const LIST_NAME = 'list_';
+export const LIST_ALIAS = 'list_';
 
 /** Maximum levels of nesting. Checking an expression recurses at each level, and so does running it for a row. */
 const MOST_LEVELS = 1_000;
@@ -92,7 +92,7 @@ export class Engine {
   /** Makes an expression ready to run. `readAt` makes the reader of the value at a path, or of `has(…)` of it. */
   compile<View extends object>(
     text: string,
-    readAt: (path: ReadPath) => ReadValue<View>,
+    readAt: (path: ReadPath) => ValueReader<View>,
   ): CompiledExpression<View> {
     const parsed = this.parse(text);
     const {ast} = parsed;
@@ -106,7 +106,7 @@ export class Engine {
       const read = readAt(path);
       changeMember(path.node, 'evaluate', () => () => read(seen));
     }
-    const evaluate: ReadValue<View> = view => {
+    const evaluate: ValueReader<View> = view => {
       seen = view;
       return parsed();
     };
@@ -260,7 +260,7 @@ function checkZone(zone: string | undefined): void {
  * `substring(1)`.
  */
 function adapt(node: ASTNode, counts = false, bound?: ReadonlySet<string>): void {
-  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) setArgs(node, LIST_NAME);
+  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) setArgs(node, LIST_ALIAS);
   if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
     setArgs(node, Number(node.args));
   const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';

@@ -1,4 +1,4 @@
-import {LIST_NAME, withoutTexts} from './engine.ts';
+import {LIST_ALIAS, withoutTexts} from './engine.ts';
 
 /** Operators of other languages, with their spelling in CEL. */
 const WORDS: readonly (readonly [other: RegExp, here: string])[] = [
@@ -46,7 +46,7 @@ type EngineError = Error & {
 
 /** Rewords the library's message on an expression for people who do not know the language. */
 export function explainError({summary, message, range}: EngineError, text: string): string {
-  const reason = (summary ?? message).replaceAll(`${LIST_NAME}.`, 'list.');
+  const reason = (summary ?? message).replaceAll(`${LIST_ALIAS}.`, 'list.');
   const said = inWords(reason, `"${text.slice(range?.start, range?.end)}"`);
   const hint = hintFor(reason, text);
   return hint === undefined ? said : `${said} (${hint})`;

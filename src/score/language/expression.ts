@@ -2,7 +2,7 @@ import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
 import {findPaths, listChildren, literalText, pathOfNode, type ReadPath} from './ast.ts';
-import {type Constants, Engine, LIST_NAME} from './engine.ts';
+import {type Constants, Engine, LIST_ALIAS} from './engine.ts';
 import {explainError, quoteText} from './explain-error.ts';
 import {
   type AllowedTexts,
@@ -13,7 +13,7 @@ import {
 } from './rule-vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
-export interface Reference {
+export interface PathReference {
   readonly path: readonly string[];
   /** The path with dots, also if the expression has brackets: `ip.is_vpn`. */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface Reference {
 /** A CEL expression, checked with the names and types of `vocabulary`. */
 export interface Expression {
   readonly text: string;
-  readonly references: readonly Reference[];
+  readonly references: readonly PathReference[];
   readonly vocabulary: RuleVocabulary;
   readonly engine: Engine;
 }
@@ -58,7 +58,7 @@ export function createConditionChecker(
 }
 
 /** @throws {UnknownNameError} if the path does not exist. */
-export function referenceTo({path, optional}: ReadPath, vocabulary: RuleVocabulary): Reference {
+export function referenceTo({path, optional}: ReadPath, vocabulary: RuleVocabulary): PathReference {
   return {path, name: path.join('.'), type: typeAtPath(vocabulary, path), optional};
 }
 
@@ -71,7 +71,7 @@ function declare(vocabulary: RuleVocabulary, environment: Environment): void {
   };
   for (const [root, type] of Object.entries(vocabulary)) {
     const declared = celType(type, itemType);
-    const name = root === 'list' ? LIST_NAME : root;
+    const name = root === 'list' ? LIST_ALIAS : root;
     if (typeof declared === 'string') environment.registerVariable(name, declared);
     else environment.registerVariable({name, schema: declared as Record<string, string>});
   }

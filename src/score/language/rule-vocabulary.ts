@@ -49,27 +49,29 @@ export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 
 /** Facts of the whole list, by the operation whose columns have them. Rules read them as `shared.mailbox`. */
-export const sharedFacts = {
+export const sharedCountNames = {
   ip: ['ip', 'network'],
   phone: ['phone'],
   email: ['mailbox'],
   verify: [],
 } as const satisfies Readonly<Record<Operation, readonly string[]>>;
-export type SharedFact = (typeof sharedFacts)[Operation][number];
+export type SharedCountName = (typeof sharedCountNames)[Operation][number];
 /** For each target of a row: how many in the list have its value, by fact. */
-export type SharedCounts = readonly (Readonly<Partial<Record<SharedFact, number>>> | undefined)[];
+export type SharedCounts = readonly (Readonly<Partial<Record<SharedCountName, number>>> | undefined)[];
 
 /** The lookup that a path is about: its root, but `ip` for `status.ip`, `error.ip`, `shared.ip` and `shared.network`. */
 export function subjectOfPath([root = '', name = '']: readonly string[]): string {
   if (root !== 'shared') return root === 'status' || root === 'error' ? name : root;
-  return operationNames.find(operation => sharedFacts[operation].some(fact => fact === name)) ?? name;
+  return operationNames.find(operation => sharedCountNames[operation].some(fact => fact === name)) ?? name;
 }
 
 /** `shared.network` for an operation's columns, `shared.signup_ip.network` for one with a name of its own. */
 function sharedType(subjects: readonly (readonly [name: string, operation: Operation])[]): ExpressionType {
   const fields: Record<string, ExpressionType> = {};
   for (const [name, operation] of [...subjects].reverse()) {
-    const counts = Object.fromEntries(sharedFacts[operation].map(fact => [fact, {kind: 'double'} as const]));
+    const counts = Object.fromEntries(
+      sharedCountNames[operation].map(fact => [fact, {kind: 'double'} as const]),
+    );
     Object.assign(fields, isOperation(name) ? counts : {[name]: {kind: 'object', fields: counts}});
   }
   return {kind: 'object', fields};

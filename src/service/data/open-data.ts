@@ -25,7 +25,7 @@ export class OpenData {
 let loaded: WeakRef<OpenData> | undefined;
 
 /** Returns the open data, which all services of this process share. It leaves memory once no service uses it. */
-export function openData(): OpenData {
+export function loadOpenData(): OpenData {
   const known = loaded?.deref();
   if (known !== undefined) return known;
   const data = new OpenData();

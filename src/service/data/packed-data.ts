@@ -64,7 +64,7 @@ export interface Manifest {
   dataSets: DataSet[];
 }
 
-export const readManifest = (directory: string): Manifest =>
+export const readDataManifest = (directory: string): Manifest =>
   JSON.parse(readFileSync(join(directory, files.manifest), 'utf8'));
 
 /** The npm package of the optional city data, which a user can install beside this package. */
@@ -144,7 +144,7 @@ export const dataVersion = memoize(() => versionWith(sourceFile('')));
 
 /** @param ownLists the folder with this project's lists, as CSV */
 export function versionWith(ownLists: string): string {
-  const {fingerprint} = readManifest(dataDirectory());
+  const {fingerprint} = readDataManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
     .filter(file => file.endsWith('.csv'))

@@ -7,7 +7,7 @@ import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
 import {buildOpenApi, describeFiles} from './openapi.ts';
-import {type LosingFault, loseReply, type Practice, type Throttle} from './practice.ts';
+import {type LostAnswerFault, loseReply, type Practice, type Throttle} from './practice.ts';
 import {
   errorResponse,
   failureReply,
@@ -101,7 +101,7 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
 /** An operation's answer. `loss`: the fault, caused by the option `errorRate`, that loses the answer. */
 interface Served {
   reply: Reply;
-  loss?: LosingFault | undefined;
+  loss?: LostAnswerFault | undefined;
 }
 
 /** Writes the answer to Node's own response, which takes half the time of a web `Response`. */

@@ -15,10 +15,10 @@ export interface PracticeOptions {
 }
 
 /** The fault of one call. If it is an error, the service answers with that error, and the call is free. */
-export type PracticeFault = ServiceError | LosingFault;
+export type PracticeFault = ServiceError | LostAnswerFault;
 
 /** A call is charged, but its answer is lost: the connection closes, breaks within the body, or falls silent. */
-export type LosingFault = 'reset' | 'cut-off' | 'stall';
+export type LostAnswerFault = 'reset' | 'cut-off' | 'stall';
 
 /** Each fault with its share of all faults, in percent. */
 const faults: readonly [PracticeFault, number][] = [
@@ -134,7 +134,7 @@ export class Throttle {
 }
 
 /** Loses an answer: closes the connection at once, in the middle of the body, or after a silence. */
-export function loseReply(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
+export function loseReply(fault: LostAnswerFault, {body}: Reply, outgoing: ServerResponse): void {
   if (fault === 'reset') outgoing.destroy();
   else if (fault === 'stall') destroyLater(outgoing);
   else {

@@ -66,13 +66,13 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
 }
 
 /** An address as written, and the spelling that stands for all spellings of its mailbox. */
-export interface Mailbox {
+export interface MailboxSpellings {
   written: string;
   normalized: string;
 }
 
 /** The mailbox of an address; undefined if the address is malformed. */
-export function parseMailbox(email: string): Mailbox | undefined {
+export function parseMailbox(email: string): MailboxSpellings | undefined {
   const parsed = parseMailAddress(email);
   return parsed && {written: email, normalized: normalizeMailbox(parsed).address};
 }

@@ -42,7 +42,7 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
 }
 
 /** The answer about the address of a visitor's session (IPv4 or IPv6). For IPv6, it has only `is_bogon`. */
-export function sessionIp(data: OpenData, address: string): IpData {
+export function sessionIpIntelligence(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }

@@ -1,5 +1,5 @@
 import type {VerifyData} from '../../operations/table.ts';
-import type {Mailbox} from '../intelligence/email.ts';
+import type {MailboxSpellings} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
@@ -29,7 +29,7 @@ const MAX_HOLDERS = 1000;
 export interface Sighting {
   userId: string;
   session: UserSession;
-  email?: Mailbox | undefined;
+  email?: MailboxSpellings | undefined;
 }
 
 interface LinkedAccount {

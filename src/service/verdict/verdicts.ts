@@ -1,12 +1,12 @@
 import {isIPv4} from 'node:net';
 import type {z} from 'zod';
 import {type IpData, operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
-import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
+import {ALWAYS_PASS_ACTION_ID, NEVER_PASS_ACTION_ID} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/reply.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
 import {assessMail, type MailAssessment, parseMailbox} from '../intelligence/email.ts';
-import {sessionIp} from '../intelligence/ip.ts';
+import {sessionIpIntelligence} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts} from './accounts.ts';
@@ -31,8 +31,8 @@ interface TestAction {
 }
 
 const testActions: ReadonlyMap<string, TestAction> = new Map([
-  [TEST_ACTION_ALWAYS_PASS, {canPass: true, sample: 'sample-person-1'}],
-  [TEST_ACTION_NEVER_PASS, {canPass: false, sample: 'sample-script-1'}],
+  [ALWAYS_PASS_ACTION_ID, {canPass: true, sample: 'sample-person-1'}],
+  [NEVER_PASS_ACTION_ID, {canPass: false, sample: 'sample-script-1'}],
 ]);
 
 /**
@@ -66,7 +66,7 @@ function verdict(
   const linked = linkAccounts(parts, request, session, test);
   const linkedAccounts = linked?.accounts?.length ?? 0;
   const device = describeDevice(session);
-  const ip = sessionIp(data, session.ip);
+  const ip = sessionIpIntelligence(data, session.ip);
   const facts = makeUserFacts({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
   const {score, canPass, matched} = judgeSession(rules(), facts);
   return {

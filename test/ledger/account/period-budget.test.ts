@@ -5,7 +5,7 @@ import {OutputError} from '../../../src/errors.ts';
 import {
   PeriodBudget,
   type PeriodBudgetOptions,
-  refundBlocks,
+  refundUnspentCredits,
 } from '../../../src/ledger/account/period-budget.ts';
 import {newDirectory} from '../../support/new-directory.ts';
 
@@ -89,7 +89,7 @@ test('unspent credits of a killed session are given back, once', () => {
   other.take(5);
   const next = open(100_000, 'account');
   expect([next.used, open(200_000, 'account', {period: 'month'}).used]).toEqual([1_000 + 1_000, 2_000]);
-  const giveBack = () => refundBlocks({directory: within(), now: () => now}, 'killed', 320);
+  const giveBack = () => refundUnspentCredits({directory: within(), now: () => now}, 'killed', 320);
   giveBack();
   const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
   expect(left()).toEqual([20 + 1_000, 320]);
@@ -105,10 +105,10 @@ test('nothing is given back of a session that has ended, and of a killed one wha
   ended.close();
   open(100_000, 'another', {holder: 'killed'}).take(300);
   const next = open(100_000, 'account');
-  refundBlocks({directory: within(), now: () => now}, 'ended', 0);
+  refundUnspentCredits({directory: within(), now: () => now}, 'ended', 0);
   expect([next.used, open(100_000, 'another').used]).toEqual([300, 1_000]);
-  refundBlocks({directory: within('none'), now: () => now}, 'killed', 0);
-  refundBlocks({directory: within(), now: () => now}, 'killed', 300);
+  refundUnspentCredits({directory: within('none'), now: () => now}, 'killed', 0);
+  refundUnspentCredits({directory: within(), now: () => now}, 'killed', 300);
   expect([next.used, open(100_000, 'another').used]).toEqual([300, 300]);
 });
 
@@ -200,7 +200,7 @@ test('a session that was killed when it had closed one of its two budgets has th
   const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
   for (const budget of [day, month]) budget.take(300);
   day.close();
-  refundBlocks({directory: within(), now: () => now}, 'killed', 300);
+  refundUnspentCredits({directory: within(), now: () => now}, 'killed', 300);
   const used = [open(100_000, 'account'), open(200_000, 'account', {period: 'month'})].map(one => one.used);
   expect(used).toEqual([300, 300]);
 });

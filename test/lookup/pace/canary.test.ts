@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Attempt} from '../../../src/client/attempt.ts';
-import {type RefusalTally, zeroRefusals} from '../../../src/ledger/run/tally.ts';
+import {type StreakTally, zeroRefusalStreak} from '../../../src/ledger/run/tally.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
 import {policyNumbers} from '../../../src/lookup/retry-policy.ts';
 
@@ -11,8 +11,8 @@ const answered: Attempt = {kind: 'answered', ...heard, status: 200, ...noFields}
 const rejected = (code: string): Attempt => ({kind: 'rejected', ...heard, status: 404, code});
 const refusals = Array(refusalStreak).fill(rejected('forbidden'));
 
-const tallyOf = (count = 0): RefusalTally => ({
-  refused: {...zeroRefusals(), count, code: count === 0 ? '' : 'forbidden'},
+const tallyOf = (count = 0): StreakTally => ({
+  refused: {...zeroRefusalStreak(), count, code: count === 0 ? '' : 'forbidden'},
   longestStreak: 0,
 });
 
@@ -26,7 +26,7 @@ test('a streak is told once in each session that makes it longer, and stays know
   const told = [1, 2].map(n => canary.ended(rejected('forbidden'), `value ${n}`)?.isNew);
   expect([told, tally.longestStreak]).toEqual([[true, false], refusalStreak + 7]);
   canary.ended(answered, 'a');
-  expect(tally).toEqual({refused: zeroRefusals(), longestStreak: refusalStreak + 7});
+  expect(tally).toEqual({refused: zeroRefusalStreak(), longestStreak: refusalStreak + 7});
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {TEST_ACTION_NEVER_PASS} from '../../../src/operations/verify.ts';
+import {NEVER_PASS_ACTION_ID} from '../../../src/operations/verify.ts';
 import {createSandbox} from '../../support/command.ts';
 import {runHere} from '../../support/main.ts';
 import {opened} from '../../support/opened.ts';
@@ -23,7 +23,7 @@ const box = opened(() => createSandbox(FILES));
 const enrich = (line: string) => runHere(box, `run ${line} --endpoint embedded`);
 const run = (output: string, rules: string, flags = '') =>
   enrich(
-    `in.csv -o ${output} --score ${rules} --ip ip --email mail --verdict token=token,action=${TEST_ACTION_NEVER_PASS} ${flags}`,
+    `in.csv -o ${output} --score ${rules} --ip ip --email mail --verdict token=token,action=${NEVER_PASS_ACTION_ID} ${flags}`,
   );
 const score = (line: string) => runHere(box, `score ${line}`);
 

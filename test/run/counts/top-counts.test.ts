@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {countName, countTopNames, emptyTopCounts, topSummary} from '../../../src/run/counts/top-counts.ts';
+import {countTopName, countTopNames, emptyTopCounts, topSummary} from '../../../src/run/counts/top-counts.ts';
 
 test('answers are counted by country, network and domain, wherever an operation has them', () => {
   const top = emptyTopCounts();
@@ -26,7 +26,8 @@ test('a domain with fewer than five rows is never named', () => {
 
 test('names that objects have by themselves are names like any other', () => {
   const top = emptyTopCounts();
-  for (const name of ['constructor', 'toString', '__proto__', 'constructor']) countName(top.networks, name);
+  for (const name of ['constructor', 'toString', '__proto__', 'constructor'])
+    countTopName(top.networks, name);
   expect(topSummary(top).networks?.names).toEqual([
     {name: 'constructor', count: 2},
     {name: 'toString', count: 1},
@@ -41,7 +42,7 @@ test('memory stays bounded, a common name is kept, and no count is too high', ()
       const truth = new Map<string, number>();
       for (const [index, pick] of picks.entries()) {
         const name = index % 3 === 0 ? 'common.example' : `domain${pick}.example`;
-        countName(top.domains, name);
+        countTopName(top.domains, name);
         truth.set(name, (truth.get(name) ?? 0) + 1);
       }
       expect(Object.keys(top.domains.counts).length).toBeLessThanOrEqual(400);
@@ -58,12 +59,12 @@ test('memory stays bounded, a common name is kept, and no count is too high', ()
 test('what a name lacks is never more than is said, however often it was dropped', () => {
   const top = emptyTopCounts();
   for (const round of [1, 2]) {
-    for (let times = 0; times < 2; times += 1) countName(top.domains, 'lost.example');
+    for (let times = 0; times < 2; times += 1) countTopName(top.domains, 'lost.example');
     for (let n = 0; n < 400; n += 1)
-      for (let times = 0; times < 3; times += 1) countName(top.domains, `${round}-${n}.example`);
+      for (let times = 0; times < 3; times += 1) countTopName(top.domains, `${round}-${n}.example`);
     expect(top.domains.counts['lost.example']).toBeUndefined();
   }
-  countName(top.domains, 'lost.example');
+  countTopName(top.domains, 'lost.example');
   expect((top.domains.counts['lost.example'] ?? 0) + top.domains.missed).toBeGreaterThanOrEqual(5);
 });
 
@@ -78,7 +79,7 @@ test('a name that repeats the value is counted without it', () => {
 
 test('of a long name eighty characters are kept, so names that only differ after them are one', () => {
   const top = emptyTopCounts();
-  for (const end of ['a', 'b']) countName(top.networks, `${'n'.repeat(80)}${end}`);
+  for (const end of ['a', 'b']) countTopName(top.networks, `${'n'.repeat(80)}${end}`);
   expect(topSummary(top).networks).toEqual({
     ...{counted: 2, missed_at_most: 0},
     names: [{name: 'n'.repeat(80), count: 2}],

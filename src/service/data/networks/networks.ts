@@ -1,4 +1,4 @@
-import {readOwnList} from '../../../operations/mail/mail-providers.ts';
+import {readBundledList} from '../../../operations/mail/mail-providers.ts';
 import {sourceFile} from '../../../operations/package-files.ts';
 import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
@@ -19,7 +19,7 @@ export interface NetworkFlags {
   tor: boolean;
 }
 
-const lines = readOwnList<'list' | 'operator' | 'asns' | 'reason' | 'source'>(
+const lines = readBundledList<'list' | 'operator' | 'asns' | 'reason' | 'source'>(
   sourceFile('service/data/networks/networks.csv'),
 );
 

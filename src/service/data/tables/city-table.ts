@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
-import {readOwnList} from '../../../operations/mail/mail-providers.ts';
+import {readBundledList} from '../../../operations/mail/mail-providers.ts';
 import {sourceFile} from '../../../operations/package-files.ts';
 import {cityPackage} from '../packed-data.ts';
 
@@ -62,7 +62,7 @@ export class CityTable {
  * An empty district stands for any place in the state, an empty state for any place in the country.
  */
 const cities = new Map(
-  readOwnList<'country' | 'state' | 'districts' | 'city'>(
+  readBundledList<'country' | 'state' | 'districts' | 'city'>(
     sourceFile('service/data/tables/city-districts.csv'),
   ).flatMap(({country, state, districts, city}) =>
     districts.split(';').map(district => [[country, state, district].join(), city] as const),

@@ -68,7 +68,7 @@ class AskedCell implements Waiter {
  * plan → lookups: rows enter the window in input order, and their lookups go to {@link Lookups}. A lookup with a
  * condition waits until the row's lookups before it are answered. No condition depends on another row.
  */
-export class Admission {
+export class RowAdmission {
   readonly #stages: Stages;
   /** Cells whose condition is true. They are submitted together, at the end of this turn of the event loop. */
   #second: Waiter[] = [];
@@ -105,7 +105,7 @@ export class Admission {
       bytes: sizeOf(record, planned),
       queued: false,
     };
-    const row = layout.waterfall && this.#waitingRow(entry, planned);
+    const row = layout.lookupConditions && this.#waitingRow(entry, planned);
     planned.forEach((plan, index) => {
       if (plan.status === 'ask' && targets[index]?.when === undefined)
         waiters.push(this.#asked(entry, index, plan.lookup, row));
@@ -136,7 +136,7 @@ export class Admission {
   #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
     const {entry, planned} = row;
-    const stages = layout.waterfall?.stages ?? [];
+    const stages = layout.lookupConditions?.stages ?? [];
     while (row.open === 0 && row.stage < stages.length && entry.record.type !== 'reject') {
       const known = this.#knownBefore(row.stage, entry);
       const stage = stages[row.stage] ?? [];
@@ -162,12 +162,12 @@ export class Admission {
     entry: PendingRecord,
     results: readonly (CellResult | undefined)[],
   ): (index: number) => CellResult | undefined {
-    const {mapping, waterfall, facts} = this.#stages.layout;
+    const {mapping, lookupConditions, facts} = this.#stages.layout;
     try {
       entry.answers = mapping.targets.map(
         ({operation}, index) => entry.answers?.[index] ?? parseAnswer(results[index], operation),
       );
-      const asks = waterfall?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
+      const asks = lookupConditions?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
       return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
     } catch (thrown) {
       return () => brokenLookup(thrown);
@@ -177,7 +177,7 @@ export class Admission {
   /** The row's results, without those of this stage and of later ones: no condition may depend on them. */
   #knownBefore(stage: number, {results}: PendingRecord): (CellResult | undefined)[] {
     const {layout} = this.#stages;
-    const later = new Set(layout.waterfall?.stages.slice(stage).flat());
+    const later = new Set(layout.lookupConditions?.stages.slice(stage).flat());
     return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));
   }
 

@@ -9,7 +9,7 @@ const SILENT_MS = 5_000;
 /** Milliseconds after which the user is told of trouble. */
 const TELL_AFTER_MS = 3_000;
 
-export interface HealthOptions {
+export interface FleetMonitorOptions {
   readonly redis: Redis;
   /** Name of this Redis in messages. */
   readonly where: string;
@@ -33,14 +33,14 @@ interface FleetTrouble {
 const PATIENCE = say`It resumes by itself, or stops after ${set('maxOutage')}.`;
 
 /** Watches the fleet. To make calls, it needs a Redis that answers and accepts writes, and at least one worker. */
-export class Health {
-  readonly #options: HealthOptions;
+export class FleetMonitor {
+  readonly #options: FleetMonitorOptions;
   readonly #timer: NodeJS.Timeout;
   #workers: number | undefined;
   #lookingSince: number | undefined;
   #trouble: (FleetTrouble & {readonly since: number; told: boolean}) | undefined;
 
-  constructor(options: HealthOptions) {
+  constructor(options: FleetMonitorOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#look();

@@ -16,7 +16,7 @@ import {fillDate, isUrl, utcDate} from '../../job/paths.ts';
 import {buildReport} from '../../report/build-report.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
-import {renderEndMetrics, renderMetrics} from '../../report/render/metrics.ts';
+import {renderMetrics, renderUnstartedMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
 import {mayWrite, type OwnFileKind, refuseOthersFile, stateToken} from '../destination/publish.ts';
@@ -56,7 +56,7 @@ function demandWritable(name: OwnFileKind, path: string): void {
 }
 
 /** Writes a file beside the output. The rows are safe by then, so a failure is a warning. */
-export function deliverFile(
+export function writeFileBesideOutput(
   kind: OwnFileKind,
   path: string,
   textFor: (path: string) => string,
@@ -72,7 +72,7 @@ export function deliverFile(
 }
 
 /** Writes the report and the metrics. */
-export function deliverReports(job: Job, summary: Summary, io: World): void {
+export function writeReports(job: Job, summary: Summary, io: World): void {
   const {report, metrics} = job.settings;
   const reportFor = (path: string) => {
     const built = buildReport(summary);
@@ -80,15 +80,15 @@ export function deliverReports(job: Job, summary: Summary, io: World): void {
     return isMarkdown ? `<!-- bulk-enrich report -->\n${renderMarkdown(built)}` : renderHtml(built);
   };
   const metricsFor = (path: string) => renderMetrics(summary, readIfFile(path));
-  if (report !== undefined) deliverFile('report', report, reportFor, io, stateToken(job));
-  if (metrics !== undefined) deliverFile('metrics', metrics, metricsFor, io, stateToken(job));
+  if (report !== undefined) writeFileBesideOutput('report', report, reportFor, io, stateToken(job));
+  if (metrics !== undefined) writeFileBesideOutput('metrics', metrics, metricsFor, io, stateToken(job));
 }
 
 /**
  * Writes metrics for a run that could not begin, and so has no summary. The file may be another program's, so it is
  * replaced only if it contains metrics. `job` is null for a job without a name, undefined if unknown.
  */
-export function deliverEndMetrics(
+export function writeUnstartedMetrics(
   to: string | undefined,
   job: string | null | undefined,
   exitCode: ExitCode,
@@ -96,15 +96,15 @@ export function deliverEndMetrics(
 ): void {
   if (to === undefined || to === '' || to === '-' || !mayWrite('metrics', to)) return;
   const end = {job, finished_at: new Date(io.now()).toISOString(), exit_code: exitCode};
-  deliverFile('metrics', to, path => renderEndMetrics(end, readIfFile(path)), io);
+  writeFileBesideOutput('metrics', to, path => renderUnstartedMetrics(end, readIfFile(path)), io);
 }
 
 /**
- * Calls {@link deliverEndMetrics} for a job that could not be parsed, so `metrics` and `name` may be of any type.
+ * Calls {@link writeUnstartedMetrics} for a job that could not be parsed, so `metrics` and `name` may be of any type.
  * `isPart`: true if the job file was not read to its end. A missing name then counts as unknown: it may be in
  * the unread part.
  */
-export function deliverEndOfUnparsedJob(
+export function writeUnparsedJobMetrics(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
   isPart: boolean,
   error: unknown,
@@ -114,5 +114,5 @@ export function deliverEndOfUnparsedJob(
   const day = typeof date === 'string' ? date : utcDate(Date.now());
   const exitCode = error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal;
   const job = typeof name === 'string' ? name : isPart ? undefined : null;
-  deliverEndMetrics(fillDate(metrics, day), job, exitCode, io);
+  writeUnstartedMetrics(fillDate(metrics, day), job, exitCode, io);
 }

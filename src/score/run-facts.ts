@@ -7,7 +7,7 @@ import type {ScoreRules} from '../job/settings/score-rules.ts';
 import type {ExpressionType, RuleVocabulary} from './language/rule-vocabulary.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
-export interface RuleInputs {
+export interface RuleConstants {
   readonly constants: ScoreRules['constants'];
   readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
 }
@@ -19,7 +19,7 @@ export interface RunFacts {
 }
 
 /** @throws {UsageError} with the setting's place if a list's file can't be read. */
-export function readLists(lists: ScoreRules['lists'], placeOf: SettingLocator): RuleInputs['lists'] {
+export function readLists(lists: ScoreRules['lists'], placeOf: SettingLocator): RuleConstants['lists'] {
   const entries = Object.entries(lists).map(([name, list]) => {
     const place = placeOf(['lists', name]);
     return [name, listOf(Array.isArray(list) ? list : linesOf(list.file, place), place)] as const;
@@ -86,7 +86,7 @@ function linesOf(path: string, place: string): string[] {
  * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
  * not change a row's result.
  */
-export function makeRunFacts(given: RuleInputs | undefined, startedAt: number): RunFacts {
+export function makeRunFacts(given: RuleConstants | undefined, startedAt: number): RunFacts {
   const {constants = {}, lists = {}} = given ?? {};
   const typesOf = (values: object, typeOf: (value: unknown) => ExpressionType): RuleVocabulary[string] => ({
     kind: 'object',

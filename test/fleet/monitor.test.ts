@@ -1,6 +1,6 @@
 import type {Redis} from 'ioredis';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {Health} from '../../src/fleet/health.ts';
+import {FleetMonitor} from '../../src/fleet/monitor.ts';
 import type {StopReason} from '../../src/lookup/call.ts';
 import {whole} from '../support/whole.ts';
 
@@ -16,7 +16,7 @@ function watch(redis: object, refused: () => string | undefined = () => undefine
   const warnings: string[] = [];
   const outages: StopReason[] = [];
   const capacities: number[] = [];
-  const health = new Health({
+  const health = new FleetMonitor({
     redis: whole<Redis>(redis as Redis),
     where: 'queue',
     refused,

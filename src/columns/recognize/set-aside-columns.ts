@@ -19,7 +19,7 @@ type ReasonOf = (
  * column that only its values identify is used only if no other column of its kind is as likely, and no header
  * names a kind.
  */
-export function chooseColumns(all: readonly ColumnGuess[], headless: boolean): ColumnGuess[] {
+export function setAsideColumns(all: readonly ColumnGuess[], headless: boolean): ColumnGuess[] {
   return REASONS.reduce(
     (guesses, reasonOf) =>
       guesses.map((guess): ColumnGuess => {

@@ -5,10 +5,10 @@ import {keyedAnswerOfEntry, type LedgerStatements, readEntry} from './ledger-row
 import type {LedgerWriter} from './ledger-writer.ts';
 
 /**
- * See {@link Ledger.judgeRejections}. `number` returns the number of the next answer, `isUsed` true for a value of this
+ * See {@link Ledger.settleRejections}. `number` returns the number of the next answer, `isUsed` true for a value of this
  * session: a list may have lost the others' rows since.
  */
-export function judgeRejections(
+export function settleRejections(
   sql: LedgerStatements,
   writer: LedgerWriter,
   streak: number,

@@ -15,8 +15,8 @@ import {
   repeatedNames,
 } from '../../columns/guess-messages.ts';
 import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/plan-row.ts';
-import {listColumns, readHeaderLayout} from '../../columns/recognize/column.ts';
-import {type CountryChoices, chooseCountries} from '../../columns/recognize/country-column.ts';
+import {listColumns, readHeaderStructure} from '../../columns/recognize/column.ts';
+import {type CountryColumns, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
 import {type ColumnGuess, columnFlags} from '../../columns/recognize/guess.ts';
 import {
@@ -32,7 +32,7 @@ import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import type {ColumnChoice} from '../../job/setting-types.ts';
 import type {CellRules} from '../../operations/cell.ts';
-import {isInternational} from '../../operations/country.ts';
+import {isInternationalCountry} from '../../operations/country.ts';
 import {
   intelligenceNames,
   joinWithOr,
@@ -42,11 +42,11 @@ import {
 } from '../../operations/table.ts';
 import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
-import type {RunFacts} from '../../score/rule-inputs.ts';
+import type {RunFacts} from '../../score/run-facts.ts';
 import {type Said, say, sayFlags, set} from '../../sentence.ts';
 
 /** The columns that are looked up, how they were found, and the plan of each row. */
-export interface Mapping {
+export interface ColumnMapping {
   readonly targets: readonly Target[];
   readonly guesses: readonly ColumnGuess[];
   /** The country column of each phone number column. */
@@ -68,12 +68,12 @@ export interface Mapping {
  * @throws {UsageError} if a named column is missing, or if no column is named and the guess is not sure;
  * {@link InputError} if nearly all first rows are unreadable, or if a second table begins among them.
  */
-export function resolveMapping(
+export function resolveColumnMapping(
   job: Job,
   format: InputFormat,
   sample: readonly InputRecord[],
   background: RunFacts,
-): Mapping {
+): ColumnMapping {
   const {settings} = job;
   refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   const read = sample.filter((record): record is Row => record.type !== 'reject');
@@ -92,7 +92,7 @@ export function resolveMapping(
   const rules = {
     empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
     ipFromList: settings.ipFromList,
-    ...(isInternational(settings.defaultCountry) && {bare: 'international' as const}),
+    ...(isInternationalCountry(settings.defaultCountry) && {bare: 'international' as const}),
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
   const lookups = all.filter(isLookupGuess);
@@ -228,7 +228,7 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
  *
  * @throws {UsageError} if it is not certain which country column a phone column has.
  */
-function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
+function countriesOf(phones: readonly string[], choices: CountryColumns): Map<string, string> {
   const found = new Map<string, string>();
   for (const phone of phones) {
     const choice = choices.of(phone);
@@ -277,7 +277,7 @@ function columnsIn(
   const {country: countries, phone = [], verdict, defaultCountry: fallback} = settings;
   const beside = verdict?.phone === undefined ? [] : [verdict.phone];
   const numbers = [...phone.map(({column}) => column), ...beside];
-  const headers = readHeaderLayout(format);
+  const headers = readHeaderStructure(format);
   if (!fromFile)
     return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
   const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
