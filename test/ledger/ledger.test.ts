@@ -30,13 +30,8 @@ const call = (key: string, cost = 1, entry: LedgerEntry = newEntry({operation: '
 });
 const attemptOf = (boughtAt: number) =>
   ({
-    kind: 'answered',
-    status: 200,
-    latencyMs: 5,
-    data: {},
-    unknownFields: [],
-    wrongTypes: [],
-    boughtAt,
+    ...{kind: 'answered', status: 200, latencyMs: 5, boughtAt},
+    ...{data: {}, unknownFields: [], wrongTypes: []},
   }) as never;
 const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
   ...{key, operation: 'ip', cost: 1, dispatch: 7, attempt: attemptOf(boughtAt)},
@@ -254,37 +249,6 @@ test('a verdict that may be a repetition’s stays unknown in a new count', () =
   next.close();
 });
 
-test('values and spending of another endpoint or account are apart, and wait there', () => {
-  const here = open({maxCredits: 5});
-  send(here, answered('a'), failed('b'));
-  here.close();
-  const there = open({scope: 'there', maxCredits: 5});
-  expect([there.find(['a', 'b']).size, there.budget.committed]).toEqual([0, 0]);
-  send(there, answered('a', 2_000));
-  there.reserve([call('c')]);
-  there.abandon();
-  const back = open({maxCredits: 5});
-  expect([back.interrupted, back.budget.committed]).toEqual([1, 2]);
-  expect(entryOf(back, 'a')?.outcome).toMatchObject({boughtAt: 1_000});
-  expect([...back.answersAfter(0)]).toMatchObject([
-    {scope: 'here', answers: [{key: 'a'}]},
-    {scope: 'there', answers: [{key: 'a'}]},
-  ]);
-  back.close();
-  const again = open({scope: 'there'});
-  expect(again.spending.ip).toEqual({calls: 1, spent: 1, maybeSpent: 1});
-  again.close();
-});
-
-test('after a state that could not be read, each value may have been sent', () => {
-  const ledger = open({lostState: true});
-  expect(ledger.newEntry({operation: 'ip', key: 'a'}).history).toMatchObject({
-    mayBeCarriedOut: true,
-    doubts: 0,
-  });
-  ledger.close();
-});
-
 test('a session counts each of its values once, those that it finds in the ledger as well', () => {
   const first = open();
   send(first, answered('bought'), failed('failed'));
@@ -415,15 +379,6 @@ test('rejections that are known from before do not show that the service answers
   ledger.close();
 });
 
-test('calls in flight are perhaps spent in the books of a session that gives up its ledger, too', () => {
-  const ledger = open({maxCredits: 10});
-  ledger.reserve([call('a'), call('b', 2)]);
-  ledger.abandon();
-  expect(ledger.isReadable).toBe(false);
-  expect(ledger.spending.ip).toEqual({calls: 0, spent: 0, maybeSpent: 3});
-  expect([ledger.tally.unconfirmed, ledger.budget.committed]).toEqual([2, 3]);
-});
-
 test('a session that gives up its ledger gives the unspent rest of its block back to the day', () => {
   const ledger = open({shared: [dayOf(1_000_000, 'given up')]});
   ledger.reserve([call('a', 300)]);
@@ -447,21 +402,6 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const next = open();
   send(next, answered('one more'));
   expect([...next.answersAfter(1_100)]).toMatchObject([{answers: [{key: 'one more'}]}]);
-  next.close();
-});
-
-test('every value is found again, in the session that added it and in the next, and no other', () => {
-  const ledger = open();
-  const keys = Array.from({length: 3_000}, (_, i) => `key-${i}`);
-  for (let from = 0; from < keys.length; from += 100) {
-    const some = keys.slice(from, from + 100);
-    expect(ledger.find(some).size).toBe(0);
-    send(ledger, ...some.map(key => answered(key)));
-  }
-  expect(ledger.find(keys).size).toBe(3_000);
-  ledger.close();
-  const next = open();
-  expect(next.find([...keys, 'other']).size).toBe(3_000);
   next.close();
 });
 

@@ -1,6 +1,3 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
 import type {BookAttempt} from '../../src/fleet/chunk-queue.ts';
@@ -13,6 +10,7 @@ import {addDoubt, newEntry, noAttempts} from '../../src/ledger/run/ledger-entry.
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
 import type {RunContext} from '../../src/run/stop.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {whole} from '../support/whole.ts';
 
 const params = {token: 'token-0', action_id: 'signup'};
@@ -33,6 +31,9 @@ const run = whole<RunContext>({
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
+const within = newDirectory();
+let sessions = 0;
+
 /** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
 async function collected(
   found: {readonly ask: Parameters<BookAttempt>[0]; readonly attempt: Parameters<BookAttempt>[1]},
@@ -43,53 +44,49 @@ async function collected(
     settled,
   }: {isDoubtful?: boolean; isLaterRow?: boolean; dispatch?: number; settled?: Outcome} = {},
 ) {
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
-  try {
-    const open = () => new Ledger(join(directory, 'ledger.db'), {scope: 'here'});
-    const {operation, params} = found.ask;
-    const first = lookupForRequest(operation, params);
-    const killed = open();
-    if (isLaterRow) {
-      killed.reserve([{...first, cost: 1_000, entry: newEntry(first), dispatch: 1}]);
-      await killed.record({
-        ...{key: first.key, operation, cost: 1_000, dispatch: 1, attempt: answered, charge: 'spent'},
-        ...{history: noAttempts, retry: false, outcome: {status: 'ok', data: '{}', boughtAt: 1_000}},
-      });
-    }
-    const {key} = isLaterRow ? new TokenOccurrences().next(first, taken => taken === first.key) : first;
-    const call = {key, operation, cost: 1_000} as const;
-    const entry = newEntry(call);
-    if (isDoubtful) {
-      killed.reserve([{...call, entry, dispatch: 1}]);
-      const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
-      await killed.record({
-        ...call,
-        dispatch: 1,
-        attempt,
-        charge: 'maybe',
-        history: addDoubt(noAttempts, attempt),
-        retry: false,
-      });
-    }
-    killed.reserve([{...call, entry, dispatch}]);
-    killed.abandon();
-    if (settled !== undefined) {
-      const between = open();
-      between.adopt(between.find([key]).get(key) ?? newEntry(call), settled);
-      between.close();
-    }
-    const ledger = open();
-    const stored: unknown[] = [];
-    const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
-    await bookCollected({collect: async book => book(found.ask, found.attempt)}, run, {ledger, store});
-    const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
-    const {doubts} = history;
-    const {spent, maybeSpent} = ledger.spending[operation];
-    ledger.close();
-    return {outcome, doubts, spent, maybeSpent, stored};
-  } finally {
-    rmSync(directory, {recursive: true});
+  const path = within(`${sessions++}.db`);
+  const open = () => new Ledger(path, {scope: 'here'});
+  const {operation, params} = found.ask;
+  const first = lookupForRequest(operation, params);
+  const killed = open();
+  if (isLaterRow) {
+    killed.reserve([{...first, cost: 1_000, entry: newEntry(first), dispatch: 1}]);
+    await killed.record({
+      ...{key: first.key, operation, cost: 1_000, dispatch: 1, attempt: answered, charge: 'spent'},
+      ...{history: noAttempts, retry: false, outcome: {status: 'ok', data: '{}', boughtAt: 1_000}},
+    });
   }
+  const {key} = isLaterRow ? new TokenOccurrences().next(first, taken => taken === first.key) : first;
+  const call = {key, operation, cost: 1_000} as const;
+  const entry = newEntry(call);
+  if (isDoubtful) {
+    killed.reserve([{...call, entry, dispatch: 1}]);
+    const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
+    await killed.record({
+      ...call,
+      dispatch: 1,
+      attempt,
+      charge: 'maybe',
+      history: addDoubt(noAttempts, attempt),
+      retry: false,
+    });
+  }
+  killed.reserve([{...call, entry, dispatch}]);
+  killed.abandon();
+  if (settled !== undefined) {
+    const between = open();
+    between.adopt(between.find([key]).get(key) ?? newEntry(call), settled);
+    between.close();
+  }
+  const ledger = open();
+  const stored: unknown[] = [];
+  const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
+  await bookCollected({collect: async book => book(found.ask, found.attempt)}, run, {ledger, store});
+  const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
+  const {doubts} = history;
+  const {spent, maybeSpent} = ledger.spending[operation];
+  ledger.close();
+  return {outcome, doubts, spent, maybeSpent, stored};
 }
 
 test('a verdict that the fleet finished for a later row of its token is booked for that row', async () => {
