@@ -13,6 +13,9 @@ const FILES = {
 };
 const box = opened(() => createSandbox(FILES));
 
+const ruled = (...rules: string[]) =>
+  box.write('rules.yaml', `rules:\n${rules.map(one => `  - {${one}}\n`).join('')}`);
+
 const explain = async (...args: string[]) => {
   const {code, stdout, stderr} = await runHere(box, ['explain', ...args]);
   return {code, said: stdout + stderr};
@@ -64,8 +67,7 @@ test.each([
 test('the counts of the whole list are closed once the row is explained', async () => {
   const people = Array.from({length: 9}, (_, n) => `192.0.2.${n % 2},jo${n}@example.com\n`).join('');
   box.write('in.csv', `ip,email\n${people}`);
-  const rules = 'rules: [{when: shared.ip > 1, add: 60, reason: several}]\n';
-  box.write('rules.yaml', rules);
+  ruled('when: shared.ip > 1, add: 60, reason: several');
   await enrich('out.csv', '--email email');
   const close = vi.spyOn(ListFacts.prototype, 'close');
   expect((await explain('out.csv', '--row', '1')).said).toMatch(/^several +\+60/m);
@@ -121,10 +123,8 @@ test('--json has a line for each row', async () => {
 });
 
 test('an owner, and a shadow rule that holds, are told', async () => {
-  box.write(
-    'rules.yaml',
-    'rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon, description: Of no network, owner: abuse team}\n  - {when: ip.is_bogon, add: 5, reason: tried, shadow: true}\n',
-  );
+  const told = 'when: ip.is_bogon, add: 60, reason: bogon, description: Of no network, owner: abuse team';
+  ruled(told, 'when: ip.is_bogon, add: 5, reason: tried, shadow: true');
   await enrich('out.csv');
   const {said} = await explain('out.csv', '--row', '1');
   expect(said).toMatch(/^bogon +\+60 +ip\.is_bogon +Of no network \(abuse team\)$/m);
@@ -132,10 +132,8 @@ test('an owner, and a shadow rule that holds, are told', async () => {
 });
 
 test('now is the start of the run that wrote the output, in shadow rules and in --where', async () => {
-  box.write(
-    'rules.yaml',
-    `rules:\n  - {when: 'ip.is_bogon && now > timestamp("2020-01-01T00:00:00Z")', add: 5, reason: tried, shadow: true}\n`,
-  );
+  const when = `'ip.is_bogon && now > timestamp("2020-01-01T00:00:00Z")'`;
+  ruled(`when: ${when}, add: 5, reason: tried, shadow: true`);
   await enrich('out.csv');
   expect((await explain('out.csv', '--row', '1')).said).toMatch(/^tried \(shadow\)/m);
   const summary = JSON.parse(box.read('out.summary.json'));

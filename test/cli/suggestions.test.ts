@@ -49,10 +49,7 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     where: /^Try: (.* --phone Telefon --default-country COUNTRY)$/m,
     says: /Telefon \(phone, country DE\), at most.*9 rows written/s,
   },
-  'addresses in one cell': {
-    text: `ip\n${'"192.0.2.1, 192.0.2.2"\n'.repeat(9)}`,
-    says: /9 rows written/,
-  },
+  'addresses in one cell': {text: `ip\n${'"192.0.2.1, 192.0.2.2"\n'.repeat(9)}`, says: /9 rows written/},
   'unsure column': {
     text: `ip,mail\n${'maybe,jo@example.com\n'.repeat(9)}192.0.2.1,jo@example.com\n`,
     line: 'plan LIST --max-rejects 100%',
@@ -64,10 +61,7 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     where: /^Try: (.* --empty 'no address')$/m,
     says: /20 rows written/,
   },
-  'column of no known name': {
-    text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`,
-    says: /9 rows written/,
-  },
+  'column of no known name': {text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`, says: /9 rows written/},
   'several countries': {
     text: `phone,billing_country,shipping_country\n${'030 23125 001,DE,DE\n'.repeat(9)}0664 1234567,DE,AT\n`,
     says: /10 rows written/,
@@ -152,26 +146,17 @@ function follow(command: string, env: Readonly<Record<string, string>>): Promise
 test.each(Object.entries(suggestions))(
   '%s: the suggested command works as it is printed',
   async (name, one) => {
-    const {
-      text = LIST,
-      line = 'run LIST',
-      env = service.env,
-      where = TRY,
-      says,
-      code = 0,
-      mayWork,
-      works = false,
-    } = one;
+    const {text = LIST, line = 'run LIST', env = service.env, where = TRY, code = 0, works = false} = one;
     sandbox.write('list.csv', LIST);
     const list = `${name.replace(/\W/g, '-')}.csv`;
     sandbox.write(list, text);
     const first = await runHere(sandbox, line.replace('LIST', list), {env});
-    if (mayWork && first.code === 0) return;
+    if (one.mayWork && first.code === 0) return;
     expect(first.code === 0, first.stderr).toBe(works);
     const [, command = ''] = where.exec(first.stderr + first.stdout) ?? [];
     const again = await follow(command, env);
     expect([command, again.code, again.stderr]).toEqual([command, code, again.stderr]);
-    expect(again.stdout + again.stderr).toMatch(says ?? /./);
+    expect(again.stdout + again.stderr).toMatch(one.says ?? /./);
   },
 );
 
@@ -222,11 +207,7 @@ test('init: the commands in the job file, and the line for cron as cron would ru
 test('doctor, where the service is not there or a call failed', async () => {
   const env = {...service.env, BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9'};
   sandbox.write('list.csv', LIST);
-  const {stderr} = await runHere(
-    sandbox,
-    ['run', 'list.csv', '-o', 'never.csv', '--max-outage', '1s', '--rate', '9/s'],
-    {env},
-  );
+  const {stderr} = await runHere(sandbox, 'run list.csv -o never.csv --max-outage 1s --rate 9/s', {env});
   const [command = ''] = /bulk-enrich doctor/.exec(stderr) ?? [];
   expect((await follow(command, env)).stdout).toMatch(/^connection +FAILED/m);
   const advice = Object.values<CodeText>(callCodes).map(

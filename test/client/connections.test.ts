@@ -1,33 +1,11 @@
 import type {Socket} from 'node:net';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
-import {afterEach, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {type ClientOptions, createClient} from '../../src/client/client.ts';
-import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
-import {startRawServer} from '../support/raw-server.ts';
 import {until} from '../support/until.ts';
-
-const key = 'canary-key-1f0c9a';
-const open: (() => unknown)[] = [];
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-function client(baseUrl: string, options: Partial<ClientOptions> = {}) {
-  const made = createClient({baseUrl, apiKey: key, timeoutMs: 5_000, ...options});
-  open.push(() => made.close());
-  return made;
-}
-
-/** One that goes with its test. */
-async function serveRaw(answer: Parameters<typeof startRawServer>[0]) {
-  const server = await startRawServer(answer);
-  open.push(() => server[Symbol.asyncDispose]());
-  return server;
-}
+import {client, serve, serveRaw} from './clients.ts';
 
 const http = (city: string) => {
   const body = JSON.stringify({success: true, data: {city}});
@@ -175,7 +153,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   });
 
   test('there are never more connections than are asked for', async () => {
-    await using server = await startApiServer({key, latencyMs: 2});
+    const server = await serve({latencyMs: 2});
     const asked = client(server.url, {maxConnections: 3});
     const ips = Array.from({length: 60}, (_, n) => `198.51.100.${n}`);
     const attempts = await Promise.all(ips.map(ip => asked.send('ip', {ip})));
@@ -215,21 +193,15 @@ describe('a coded body', () => {
     ['compress', Buffer.from(json), 'unreadable'],
     ['constructor', Buffer.from(json), 'unreadable'],
   ])('%j', async (coding, body, kind) => {
-    await using server = await startApiServer({
-      key,
-      script: () => ({
-        kind: 'answer',
-        status: 200,
-        body: {as: 'bytes', data: body, type: 'application/json'},
-        headers: {'Content-Encoding': coding},
-      }),
-    });
+    const coded = {as: 'bytes', data: body, type: 'application/json'} as const;
+    const headers = {'Content-Encoding': coding};
+    const server = await serve({script: () => ({kind: 'answer', status: 200, body: coded, headers})});
     expect((await client(server.url).send('ip', {ip: '192.0.2.1'})).kind).toBe(kind);
   });
 });
 
 test('a call’s time begins when it has its connection', async () => {
-  await using server = await startApiServer({key, latencyMs: 200});
+  const server = await serve({latencyMs: 200});
   const asked = client(server.url, {maxConnections: 1, timeoutMs: 450});
   const attempts = await Promise.all([1, 2, 3, 4].map(n => asked.send('ip', {ip: `192.0.2.${n}`})));
   expect(attempts.map(({kind}) => kind)).toEqual(Array(4).fill('answered'));
@@ -260,7 +232,7 @@ describe('a proxy that never answers', () => {
 });
 
 test('calls that wait for a connection end with the client', async () => {
-  await using server = await startApiServer({key, script: () => reply.stall()});
+  const server = await serve({script: () => reply.stall()});
   const asked = client(server.url, {maxConnections: 1});
   const attempts = [1, 2].map(n => asked.send('ip', {ip: `192.0.2.${n}`}));
   await expect.poll(() => server.ledger.calls).toBe(1);

@@ -6,6 +6,7 @@ import {UsageError} from '../../src/errors.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {type RawServer, startRawServer} from '../support/raw-server.ts';
+import {client} from './clients.ts';
 
 const apiKey = 'canary-key-b7710d';
 const base = 'https://api.example.com';
@@ -114,16 +115,14 @@ describe('answers of a proxy', () => {
   test('other answers are named: nothing was sent', async () => {
     await using proxy = await answering('502 Bad Gateway');
     vi.stubEnv('HTTPS_PROXY', proxy.url);
-    const client = createClient({baseUrl: base, apiKey});
-    expect(await client.send('ip', {ip: '192.0.2.1'})).toMatchObject({kind: 'not_sent', code: 'proxy_502'});
-    client.close();
+    const attempt = await client(base).send('ip', {ip: '192.0.2.1'});
+    expect(attempt).toMatchObject({kind: 'not_sent', code: 'proxy_502'});
   });
 
   test('a proxy without a scheme is one over HTTP', async () => {
     await using proxy = await answering('503 No');
     vi.stubEnv('HTTPS_PROXY', proxy.url.replace('http://', ''));
-    const client = createClient({baseUrl: base, apiKey});
-    expect(await client.send('ip', {ip: '192.0.2.1'})).toMatchObject({kind: 'not_sent', code: 'proxy_503'});
-    client.close();
+    const attempt = await client(base).send('ip', {ip: '192.0.2.1'});
+    expect(attempt).toMatchObject({kind: 'not_sent', code: 'proxy_503'});
   });
 });

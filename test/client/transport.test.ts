@@ -3,31 +3,12 @@ import {createServer as createHttpServer, type Server} from 'node:http';
 import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 import {inspect} from 'node:util';
 import {Worker} from 'node:worker_threads';
-import {afterEach, describe, expect, test, vi} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {type Client, type ClientOptions, createClient} from '../../src/client/client.ts';
-import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
+import type {Client} from '../../src/client/client.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
-
-const key = 'canary-key-1f0c9a';
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const each of open.splice(0).reverse()) await each[Symbol.asyncDispose]();
-});
-
-async function serve(options: Omit<ApiServerOptions, 'key'> = {}): Promise<ApiServer> {
-  const server = await startApiServer({key, ...options});
-  open.push(server);
-  return server;
-}
-
-function client(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
-  const made = createClient({baseUrl, apiKey: key, timeoutMs: 5_000, ...options});
-  open.push({[Symbol.asyncDispose]: async () => made.close()});
-  return made;
-}
+import {client, key, serve} from './clients.ts';
 
 const ask = (asked: Client): Promise<Attempt> => asked.send('ip', {ip: '192.0.2.1'});
 const brief = (attempt: Attempt) => [attempt.kind, 'code' in attempt ? attempt.code : undefined];
@@ -65,6 +46,7 @@ describe('it is known if a call was sent', () => {
 });
 
 describe('bodies', () => {
+  const OK = 'HTTP/1.1 200 OK\r\n';
   test.each([
     ['too large, declared', reply.huge(64 * 2 ** 20, 'declared')],
     ['too large, chunked', reply.huge(64 * 2 ** 20)],
@@ -72,15 +54,9 @@ describe('bodies', () => {
     ['an encoding that is none', reply.json({}, 200, {headers: {'Content-Encoding': 'gzip'}})],
     ['HTTP/2 on a plain port', reply.raw('\0\0\x12\x04\0\0\0\0\0', {ending: 'close'})],
     ['a bare line feed', reply.raw('HTTP/1.1 200 OK\nContent-Length: 2\n\n{}', {ending: 'close'})],
-    [
-      'two lengths',
-      reply.raw('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', {ending: 'close'}),
-    ],
+    ['two lengths', reply.raw(`${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, {ending: 'close'})],
     ['a head above 16 KB', reply.json({}, 200, {headers: {'X-Large': 'x'.repeat(20_000)}})],
-    [
-      'a body in chunks that are none',
-      reply.raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'),
-    ],
+    ['a body in chunks that are none', reply.raw(`${OK}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)],
     ['an encoding that nobody knows', reply.text('xx', 200, 'x', {headers: {'Content-Encoding': 'zz'}})],
   ])('%s', async (_, answer) => {
     const server = await serve({script: () => answer});
@@ -139,7 +115,7 @@ test.each([
   'https://api.example.com/#a',
   'api.example.com',
 ])('the base URL %s is refused', baseUrl => {
-  expect(() => createClient({baseUrl, apiKey: key})).toThrow(/base URL/);
+  expect(() => client(baseUrl)).toThrow(/base URL/);
 });
 
 /** A server that is not suspended with this thread; it answers after 300 ms, and tells when it is asked. */
@@ -157,7 +133,7 @@ async function elsewhere() {
 
 test('an answer that came while the process was suspended is read, though its time is over by then', async () => {
   const {url, thread, heard} = await elsewhere();
-  open.push({[Symbol.asyncDispose]: async () => void (await thread.terminate())});
+  onTestFinished(async () => void (await thread.terminate()));
   const asked = ask(client(url, {timeoutMs: 1_000}));
   await heard;
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
@@ -165,16 +141,12 @@ test('an answer that came while the process was suspended is read, though its ti
 });
 
 test.each([0, -1, Number.NaN, 2 ** 31])('a timeout of %s ms is refused', timeoutMs => {
-  expect(() => createClient({baseUrl: 'https://api.example.com', apiKey: key, timeoutMs})).toThrow(
-    /timeoutMs/,
-  );
+  expect(() => client('https://api.example.com', {timeoutMs})).toThrow(/timeoutMs/);
 });
 
 async function listening(server: ReturnType<typeof createServer> | Server): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  open.push({
-    [Symbol.asyncDispose]: () => new Promise<void>(resolve => server.close(() => resolve())),
-  });
+  onTestFinished(() => new Promise<void>(resolve => server.close(() => resolve())));
   return (server.address() as AddressInfo).port;
 }
 
@@ -195,10 +167,8 @@ async function startTunnel() {
     socket.on('close', () => upstream.destroy());
   });
   const port = await listening(server);
-  open.push({
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-    },
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
   });
   return {url: `http://127.0.0.1:${port}`, count: () => connections};
 }

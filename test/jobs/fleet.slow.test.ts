@@ -84,16 +84,10 @@ function createFleetSite(): Site {
 }
 
 it('each file has workers and a run', () => {
-  expect(composed.map(({command}) => command.slice(0, 2).join(' '))).toEqual([
-    'redis-server --maxmemory',
-    'bulk-enrich worker',
-    'bulk-enrich run',
-  ]);
-  expect(deployed.map(({command}) => command.slice(0, 2).join(' '))).toEqual([
-    'redis-server /secrets/redis.conf',
-    'bulk-enrich worker',
-    'bulk-enrich run',
-  ]);
+  const started = (all: Container[]) => all.map(({command}) => command.slice(0, 2).join(' '));
+  const ours = ['bulk-enrich worker', 'bulk-enrich run'];
+  expect(started(composed)).toEqual(['redis-server --maxmemory', ...ours]);
+  expect(started(deployed)).toEqual(['redis-server /secrets/redis.conf', ...ours]);
 });
 
 it.each(own.map(({command}) => [command.join(' '), command] as const))(
@@ -134,10 +128,8 @@ it('Redis evicts nothing', () => {
 
 it('workers have longer to stop than a call may take', () => {
   const workers = own.filter(({command}) => command[1] === 'worker');
-  expect(workers.map(({graceSeconds}) => graceSeconds * 1_000 > settingsSchema.parse({}).timeout)).toEqual([
-    true,
-    true,
-  ]);
+  const {timeout} = settingsSchema.parse({});
+  expect(workers.map(({graceSeconds}) => graceSeconds * 1_000 > timeout)).toEqual([true, true]);
 });
 
 it('no secret stands in an argument or in the files: they come from a Secret or an env file', () => {

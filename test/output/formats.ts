@@ -7,16 +7,8 @@ import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
 import type {Risk} from '../../src/score/scorer.ts';
 
 export function csvInput(columns: readonly string[], more: object = {}): InputFormat {
-  return {
-    kind: 'csv',
-    delimiter: ',',
-    eol: '\n',
-    bom: false,
-    encoding: 'utf-8',
-    header: columns,
-    columns,
-    ...more,
-  };
+  const read = {kind: 'csv', delimiter: ',', eol: '\n', bom: false, encoding: 'utf-8'} as const;
+  return {...read, header: columns, columns, ...more};
 }
 
 export function ndjsonInput(columns: readonly string[], more: object = {}): InputFormat {
@@ -24,19 +16,9 @@ export function ndjsonInput(columns: readonly string[], more: object = {}): Inpu
 }
 
 export function output(more: Partial<OutputFormat> = {}): OutputFormat {
-  return {
-    kind: 'csv',
-    delimiter: ',',
-    eol: '\n',
-    bom: false,
-    sepLine: false,
-    escapeInput: false,
-    escapeAnswers: true,
-    risk: [],
-    repairs: false,
-    flatten: false,
-    ...more,
-  };
+  const written = {kind: 'csv', delimiter: ',', eol: '\n', bom: false, sepLine: false} as const;
+  const added = {escapeInput: false, escapeAnswers: true, risk: [], repairs: false, flatten: false};
+  return {...written, ...added, ...more};
 }
 
 /** The columns that looking up this column adds, cut down to these fields. */

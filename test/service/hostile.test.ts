@@ -9,6 +9,9 @@ import {askService, fetchIp, running} from './running.ts';
 
 const paths = ['/intelligence/ip', '/intelligence/phone', '/intelligence/email', '/verify', '/_sessions'];
 
+/** As a client of the interface that knows the key. */
+const targetOf = ({url, apiKey}: Service) => ({baseUrl: url, apiKey, actionId: 'a'});
+
 const isWell = async (service: Service): Promise<void> => {
   const {status, json} = await askService(service, '/intelligence/ip', {ip: '8.8.8.8'});
   expect({status, asn: json.data.asn_number}).toEqual({status: 200, asn: 15169});
@@ -46,30 +49,20 @@ const unforeseen = (service: Service): number =>
 describe('hostile bodies', () => {
   it('of random JSON never make an internal error', async () => {
     const service = await running({sessionsFile: 'samples/sessions.ndjson'});
-    const target = {baseUrl: service.url, apiKey: service.apiKey, actionId: 'a'};
-    const field = fc.oneof(
-      fc.string({unit: 'binary', maxLength: 300}),
-      fc.jsonValue(),
-      fc.emailAddress(),
-      fc.ipV4(),
-    );
-    const body = fc.record(
-      {
-        ip: field,
-        phone: field,
-        email: field,
-        phone_number: field,
-        id: field,
-        token: fc.oneof(field, fc.constant('sample-person-1')),
-        action_id: fc.oneof(field, fc.constant('t/FFFFFFFFFFFFF/111111111')),
-        sessions: field,
-        ['__proto__']: field,
-      },
-      {requiredKeys: []},
-    );
+    const text = fc.string({unit: 'binary', maxLength: 300});
+    const field = fc.oneof(text, fc.jsonValue(), fc.emailAddress(), fc.ipV4());
+    const names = ['ip', 'phone', 'email', 'phone_number', 'id', 'sessions', '__proto__'];
+    const token = fc.oneof(field, fc.constant('sample-person-1'));
+    const action_id = fc.oneof(field, fc.constant('t/FFFFFFFFFFFFF/111111111'));
+    const others = Object.fromEntries(names.map(name => [name, field]));
+    const body = fc.record({...others, token, action_id}, {requiredKeys: []});
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), body, async (path, fields) => {
-        const reply = await askRaw(target, path, JSON.stringify({...fields, api_key: service.apiKey}));
+        const reply = await askRaw(
+          targetOf(service),
+          path,
+          JSON.stringify({...fields, api_key: service.apiKey}),
+        );
         expect([200, 400]).toContain(reply.status);
         expect(reply.json.success).toBe(reply.status === 200);
       }),
@@ -99,10 +92,9 @@ describe('hostile bodies', () => {
 
   it('too large are refused, declared or not, and so is a lie about the length', async () => {
     const service = await running();
-    const target = {baseUrl: service.url, apiKey: service.apiKey, actionId: 'a'};
     for (const path of paths) {
       const bytes = path === '/_sessions' ? 9_000_000 : 70_000;
-      const {status, json} = await askRaw(target, path, `"${'x'.repeat(bytes)}"`);
+      const {status, json} = await askRaw(targetOf(service), path, `"${'x'.repeat(bytes)}"`);
       expect([path, status, json.message]).toEqual([path, 413, 'body_too_large']);
     }
     let sent = 0;
@@ -127,11 +119,10 @@ describe('hostile bodies', () => {
 
   it.each([5000, 50_000])('of arrays %i deep are malformed or not objects, no more', async depth => {
     const service = await running();
-    const target = {baseUrl: service.url, apiKey: service.apiKey, actionId: 'a'};
     const nested = '['.repeat(depth / 2) + ']'.repeat(depth / 2);
-    expect((await askRaw(target, '/verify', nested)).json.message).toBe('malformed_body');
+    expect((await askRaw(targetOf(service), '/verify', nested)).json.message).toBe('malformed_body');
     const body = `{"api_key":"${service.apiKey}","ip":${nested}}`;
-    expect((await askRaw(target, '/intelligence/ip', body)).json.message).toBe('invalid_field');
+    expect((await askRaw(targetOf(service), '/intelligence/ip', body)).json.message).toBe('invalid_field');
   });
 
   it('of long patterned values take no time worth the name', async () => {
@@ -165,8 +156,10 @@ describe('hostile connections', () => {
   /** A request's head in lines, and what follows it. */
   const http = (line: string, headers: readonly string[], body = '') =>
     `${[`${line} HTTP/1.1`, ...headers].join('\r\n')}\r\n\r\n${body}`;
-  const CLOSED = ['Host: x', 'Connection: close'];
+  const CLOSED = ['Host: x', 'Connection: close'] as const;
+  const UPGRADE = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket'];
   const CHUNKED = ['Host: x', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  const LONG = [...CHUNKED.slice(0, 2), 'Content-Length: 50'];
   const SMUGGLED = ['Host: x', 'Content-Length: 5', 'Transfer-Encoding: chunked'];
   const MALFORMED = /400.*"malformed_request"/s;
 
@@ -176,22 +169,14 @@ describe('hostile connections', () => {
     ['no host', http('GET /_ledger', []), MALFORMED],
     ['a strange host', http('GET /_ledger', ['Host: a b/c?d', 'Connection: close']), MALFORMED],
     ['a strange path', http('GET //\\..\\%00%zz', CLOSED), /40[04]/],
-    [
-      'an absolute path',
-      http('GET http://localhost/_ledger', ['Host: localhost', 'Connection: close']),
-      /200/,
-    ],
+    ['an absolute path', http('GET http://localhost/_ledger', ['Host: localhost', CLOSED[1]]), /200/],
     ['another host', http('GET /_ledger', CLOSED), /421.*"wrong_host"/s],
     ['TRACE', http('TRACE /', CLOSED), /40[045].*success":false/s],
     ['OPTIONS *', http('OPTIONS *', CLOSED), /40[04].*success":false/s],
     ['large headers', http('GET /', ['Host: x', `X: ${'x'.repeat(30_000)}`]), /431.*"headers_too_large"/s],
     ['smuggling', http('POST /verify', SMUGGLED, '0\r\n\r\n'), MALFORMED],
     ['a broken chunk', http('POST /verify', CHUNKED, 'zz\r\n'), /400/],
-    [
-      'an upgrade',
-      http('GET /_ledger', ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket']),
-      /1\.1 [24]/,
-    ],
+    ['an upgrade', http('GET /_ledger', UPGRADE), /1\.1 [24]/],
   ])('%s', async (_, bytes, answer) => {
     expect(await sendRaw(shared, bytes, {wanted: answer})).toMatch(answer);
     await isWell(shared);
@@ -214,11 +199,7 @@ describe('hostile connections', () => {
   it('that end in the middle of a body cost nothing', async () => {
     const service = await running();
     const {hostname, port} = new URL(service.url);
-    const begun = http(
-      'POST /intelligence/ip',
-      [...CHUNKED.slice(0, 2), 'Content-Length: 50'],
-      '{"api_key":',
-    );
+    const begun = http('POST /intelligence/ip', LONG, '{"api_key":');
     await Promise.all(
       Array.from({length: 50}, async () => {
         const socket = connect(Number(port), hostname);
@@ -266,8 +247,7 @@ describe('hostile connections', () => {
   it('that send too slowly are answered 408 and closed, while others are served', async () => {
     const service = await running({requestTimeoutMs: 400});
     const slow = sendRaw(service, 'POST /intelligence/ip HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n');
-    const begun = http('POST /intelligence/ip', [...CHUNKED.slice(0, 2), 'Content-Length: 50'], '{');
-    const slowBody = sendRaw(service, begun);
+    const slowBody = sendRaw(service, http('POST /intelligence/ip', LONG, '{'));
     await isWell(service);
     expect(await slow).toMatch(/408.*"request_timeout"/s);
     expect(await slowBody).toMatch(/408/);

@@ -24,16 +24,8 @@ describe('faults', () => {
   });
 
   it('are of every kind', () => {
-    expect(new Set(draw(1, 1, 1000))).toEqual(
-      new Set([
-        'practice_error',
-        'practice_unavailable',
-        'practice_bad_gateway',
-        'reset',
-        'cut-off',
-        'stall',
-      ]),
-    );
+    const kinds = 'practice_error practice_unavailable practice_bad_gateway reset cut-off stall';
+    expect(new Set(draw(1, 1, 1000))).toEqual(new Set(kinds.split(' ')));
   });
 
   it('over HTTP: refused calls are free, lost ones are charged, and the ledger has all', async () => {
