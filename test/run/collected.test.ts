@@ -40,9 +40,16 @@ async function collected(
   {
     isDoubtful = false,
     isLaterRow = false,
+    isCountedAnew = false,
     dispatch = 2,
     settled,
-  }: {isDoubtful?: boolean; isLaterRow?: boolean; dispatch?: number; settled?: Outcome} = {},
+  }: {
+    isDoubtful?: boolean;
+    isLaterRow?: boolean;
+    isCountedAnew?: boolean;
+    dispatch?: number;
+    settled?: Outcome;
+  } = {},
 ) {
   const path = within(`${sessions++}.db`);
   const open = () => new Ledger(path, {scope: 'here'});
@@ -79,6 +86,7 @@ async function collected(
     between.close();
   }
   const ledger = open();
+  if (isCountedAnew) ledger.beginCount({});
   const stored: unknown[] = [];
   const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
   await bookCollected({collect: async book => book(found.ask, found.attempt)}, run, {ledger, store});
@@ -117,6 +125,11 @@ describe('a call that the fleet finished for a killed session', () => {
     const {stored, ...booked} = await collected({ask: ip, attempt: {...answered, data: {city: 'Oslo'}}});
     expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
     expect(stored).toHaveLength(1);
+  });
+
+  test('is paid for by a run that counts its credits anew, which had it not in doubt', async () => {
+    const found = {ask: ip, attempt: {...answered, data: {city: 'Oslo'}}};
+    expect(await collected(found, {isCountedAnew: true})).toMatchObject({spent: 1_000, maybeSpent: 0});
   });
 
   test('is booked too if a session without the fleet settled its value meanwhile', async () => {

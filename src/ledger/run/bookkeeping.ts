@@ -106,9 +106,10 @@ export class Bookkeeping {
     return lost.map(({entry}) => entry);
   }
 
-  /** Books a lost call anew: its outcome has arrived. */
+  /** Books a lost call anew: its outcome has arrived. A count that began since its loss lacks it. */
   found(entry: LedgerEntry, booked: BookedAttempt): void {
-    this.counts.spending[entry.operation].maybeSpent -= booked.cost;
+    const spending = this.counts.spending[entry.operation];
+    spending.maybeSpent = Math.max(0, spending.maybeSpent - booked.cost);
     countInterruptedCalls(this.tally, -1);
     this.#book(entry, booked);
   }
