@@ -112,9 +112,7 @@ export class ChunkQueue {
 
   /** Number of values in chunks that are out. */
   get values(): number {
-    let sum = 0;
-    for (const {chunk} of this.#out.values()) sum += chunk.asks.length;
-    return sum;
+    return [...this.#out.values()].reduce((sum, {chunk}) => sum + chunk.asks.length, 0);
   }
 
   /** The reason why Redis refuses chunks; undefined while it accepts them. */
@@ -197,9 +195,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from Redis's list of waiting chunks. Returns true if it was there: then no worker has begun it, or
-   * one that is lost, as BullMQ puts its chunk back there. Returns false if a worker may have it, or if Redis refuses
-   * writes.
+   * Takes back a chunk that waits in Redis: unsent, or lost, since BullMQ puts it back there if its worker was. Returns
+   * false if a worker may have it, or if Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const [removed, begun] = await Promise.all([

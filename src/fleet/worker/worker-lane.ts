@@ -116,8 +116,7 @@ export class WorkerLane {
     const lateMs = performance.now() - askedAt - Math.min(usualMs, answerMs) - inMs;
     const isLate = lateMs > Math.max(TOO_LATE_MS, (1 - RATE_SHARE) * minTimeMs);
     // If Redis answers more slowly from now on, one of the next leases is not late.
-    const most = isLate ? usualMs + TOO_LATE_MS / 2 : this.#answerMs;
-    this.#answerMs = Math.min(answerMs, most ?? answerMs);
+    this.#answerMs = Math.min(answerMs, isLate ? usualMs + TOO_LATE_MS / 2 : (this.#answerMs ?? answerMs));
     return isLate ? undefined : 0;
   }
 

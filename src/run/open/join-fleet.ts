@@ -78,15 +78,8 @@ export async function bookCollected(
     const step = nextStep(operation, attempt, history, settings, 'value');
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const booked = {
-      operation,
-      key: known.key,
-      cost,
-      dispatch,
-      attempt,
+      ...{operation, key: known.key, cost, dispatch, attempt, retry: false, history, outcome},
       charge: cost === 0 ? 'free' : charge,
-      retry: false,
-      history,
-      outcome,
     } as const;
     logAttempt(io.log, booked, undefined);
     ledger.found(known, booked);

@@ -152,10 +152,7 @@ const changes: fc.Arbitrary<Partial<RunSpec>> = oneof(
   {weight: 1, arbitrary: record({output: settings.output, account: settings.account})},
 );
 
-/** A command; the settings of a run may be widened for a fleet. */
-export type Command =
-  | Exclude<Of<typeof command>, {readonly do: 'run'}>
-  | {readonly do: 'run'; readonly spec: RunSpec; readonly course: Course};
+export type Command = Of<typeof command>;
 
 const command = oneof(
   {weight: 4, arbitrary: record({do: constant('run' as const), spec, course})},

@@ -52,12 +52,8 @@ export interface Asker {
   calls: number;
 }
 
-/** The worker that makes a call for it. */
-export interface Via {
-  readonly chunk: RedisJob;
-  /** How many times the usual time its calls take. */
-  readonly slowness: number;
-}
+/** A worker that makes a call: for which chunk, and how many times the usual time its calls take. */
+export type Via = {readonly chunk: RedisJob; readonly slowness: number};
 
 /** The service's end of a call: what it does on arrival, and what it replies. */
 interface Plan {
