@@ -5,7 +5,7 @@ import {afterEach, expect, test, vi} from 'vitest';
 import {KEY_LENGTH} from '../../src/ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
 import {RowMatcher} from '../../src/output/earlier/pairs.ts';
-import {bin, createSandbox, type Sandbox} from '../support/command.ts';
+import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -39,7 +39,7 @@ interface Scene extends Pick<Arena, 'sandbox' | 'api'> {
   run(node?: string, more?: readonly string[]): ReturnType<Sandbox['run']>;
 }
 
-async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+async function withScene<T>(work: (scene: Scene) => Promise<T>): Promise<T> {
   await using arena = await openArena();
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', ips(ROWS));
@@ -48,7 +48,7 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
       ? runHere(sandbox, [...args, ...more], {env})
       : sandbox.run([...args, ...more], {env, node});
   try {
-    await work({sandbox, api, run});
+    return await work({sandbox, api, run});
   } finally {
     unmountAll();
   }
@@ -141,44 +141,54 @@ onMounts('a directory that can only be read is exit 9 in a sentence, with zero c
 
 /** A system call that fails, once, and what the run says of it. */
 const refusedFiles = [
-  {name: 'ledger.db', error: 'ENOSPC', said: '(ENOSPC, no space left)', calls: 0},
+  {path: 'disk/out.csv.run/ledger.db', error: 'ENOSPC', said: '(ENOSPC, no space left)'},
   // SQLite says it with a code that the driver has no name for.
-  {name: 'ledger.db-wal', isOfSqlite: true, error: 'EACCES', said: '(SQLITE_READONLY, read-only)', calls: 0},
+  {path: 'DISK/out.csv.run/ledger.db-wal', error: 'EACCES', said: '(SQLITE_READONLY, read-only)'},
 ];
 
+/** Runs while these system calls fail, as said, and again once they don't: the values that were paid for twice. */
+function whileFailing(
+  how: string,
+  path: string | undefined,
+  then: (ended: CommandOutcome, scene: Scene) => void,
+) {
+  return withScene(async scene => {
+    const {sandbox, run} = scene;
+    mkdirSync(sandbox.path('disk'));
+    const [calls = ''] = how.split(':');
+    const {node} = tracedNode(sandbox, calls, how, path?.replace('DISK', sandbox.path('disk')));
+    const ended = await run(node);
+    expect(ended.stderr).not.toMatch(/ {4}at |Internal/);
+    then(ended, scene);
+    await expectRightEnd(scene);
+    return scene.api.ledger.repeated();
+  });
+}
+
 test.skipIf(lacks('strace')).each(refusedFiles)(
-  'a disk that refuses $name is exit 9 in a sentence, and nothing is paid for twice',
-  ({name, isOfSqlite = false, error, said, calls}) =>
-    withScene(async scene => {
-      const {sandbox, api, run} = scene;
-      mkdirSync(sandbox.path('disk'));
-      const file = `disk/out.csv.run/${name}`;
-      const path = isOfSqlite ? sandbox.path(file) : file;
-      const {node} = tracedNode(sandbox, 'open,openat', `open,openat:error=${error}:when=1`, path);
-      const refused = await run(node);
-      expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(said)]);
-      expect(refused.stderr).not.toMatch(/ {4}at |Internal/);
-      expect(api.ledger.calls).toBe(calls);
-      await expectRightEnd(scene);
-      expect(api.ledger.repeated()).toEqual([]);
-    }),
+  'a disk that refuses $path is exit 9 in a sentence, and nothing is paid for twice',
+  async ({path, error, said}) => {
+    const how = `open,openat:error=${error}:when=1`;
+    const repeated = await whileFailing(how, path, ({code, stderr}, {api}) => {
+      expect([code, stderr, api.ledger.calls]).toEqual([9, expect.stringContaining(said), 0]);
+    });
+    expect(repeated).toEqual([]);
+  },
 );
 
 test.skipIf(lacks('strace'))(
   'a complete run whose state can not be removed is complete: a warning says so, and the next run removes it',
-  () =>
-    withScene(async scene => {
-      const {sandbox, run} = scene;
-      mkdirSync(sandbox.path('disk'));
-      const file = 'disk/out.csv.run/ledger.db';
-      const {node} = tracedNode(sandbox, 'unlink', 'unlink:error=EIO:when=1', file);
-      const warned = await run(node);
-      expect(warned.code).toBe(0);
-      expect(warned.stderr).toContain("Warning: The state in disk/out.csv.run can't be removed (EIO");
-      expect(warned.stderr).not.toMatch(/ {4}at |Internal/);
-      expect(sandbox.summary('disk/out.summary.json').status).toBe('completed');
-      await expectRightEnd(scene);
-    }),
+  async () => {
+    await whileFailing(
+      'unlink:error=EIO:when=1',
+      'disk/out.csv.run/ledger.db',
+      ({code, stderr}, {sandbox}) => {
+        const warning = "Warning: The state in disk/out.csv.run can't be removed (EIO";
+        expect([code, stderr]).toEqual([0, expect.stringContaining(warning)]);
+        expect(sandbox.summary('disk/out.summary.json').status).toBe('completed');
+      },
+    );
+  },
 );
 
 test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and names TMPDIR', () => {
@@ -266,19 +276,12 @@ test.skipIf(lacks('strace')).each([
     /can't be (put in place|written) \((EIO, the device failed|SQLITE_IOERR\w*)\)/,
   ],
   ['rename', 'rename:error=EIO:when=1+', /can't be put in place \(EIO, the device failed\)/],
-])('a failing %s is exit 9, never retried and never success', (_, inject, sentence) =>
-  withScene(async scene => {
-    const {sandbox, run} = scene;
-    mkdirSync(sandbox.path('disk'));
-    const [call = ''] = inject.split(':');
-    const {node} = tracedNode(sandbox, call, inject);
-    const failed = await run(node);
-    expect([failed.code, failed.stderr]).toEqual([9, expect.stringMatching(sentence)]);
-    expect(failed.stderr).not.toContain('    at ');
+])('a failing %s is exit 9, never retried and never success', async (_, inject, sentence) => {
+  await whileFailing(inject, undefined, ({code, stderr}, {sandbox}) => {
+    expect([code, stderr]).toEqual([9, expect.stringMatching(sentence)]);
     expect(readdirSync(sandbox.path('disk'))).not.toContain('out.csv');
-    await expectRightEnd(scene);
-  }),
-);
+  });
+});
 
 test('an output device that is full is exit 9 in a sentence', async () => {
   using sandbox = createSandbox();

@@ -1,16 +1,17 @@
 import {describe, expect, test} from 'vitest';
+import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {planRiskColumns} from '../../src/output/columns.ts';
 import {createRowEncoder, passthroughNames} from '../../src/output/encoder.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const city = looked('ip', 'ip', ['city']);
+const csvRow = (cells: readonly string[], ...results: CellResult[]) =>
+  enriched(csvRows(cells)[0] as never, results);
 
 describe('CSV', () => {
   const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) =>
-    createRowEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
-      enriched(csvRows(cells)[0] as never, [ok(answer)]),
-    ]);
+    createRowEncoder(csvInput(['ip', 'note']), city, output(options)).encode([csvRow(cells, ok(answer))]);
 
   test('the head is the input’s header and the added columns, with mark, sep line, delimiter and line ends', () => {
     const input = csvInput(['IP', 'IP', ''], {columns: ['IP', 'IP#2', 'column_3']});
@@ -29,13 +30,11 @@ describe('CSV', () => {
   test('answers of two operations with the same text have each the columns of their own', () => {
     const columns = [...looked('ip', 'ip', ['city']), ...looked('email', 'email', ['domain', 'is_valid'])];
     const encoder = createRowEncoder(csvInput(['ip', 'email']), columns, output());
-    const [row] = csvRows(['192.0.2.1', 'jo@example.com']);
     const both = ok({city: 'Bonn', domain: 'example.com', is_valid: true});
+    const row = csvRow(['192.0.2.1', 'jo@example.com'], both, both);
     // From the third time on, the encoder remembers the answer's text.
     for (const _ of [1, 2, 3])
-      expect(encoder.encode([enriched(row as never, [both, both])])).toBe(
-        '192.0.2.1,jo@example.com,ok,,Bonn,ok,,true,example.com\n',
-      );
+      expect(encoder.encode([row])).toBe('192.0.2.1,jo@example.com,ok,,Bonn,ok,,true,example.com\n');
   });
 
   test('texts of answers are made safe against formulas, the input’s own only where asked for', () => {
@@ -55,7 +54,7 @@ describe('CSV', () => {
   test('a number of an answer is no formula, however it is spelled', () => {
     const result = {status: 'ok', data: '{"latitude":-1.50e+1}', boughtAt: 0} as const;
     const encoder = createRowEncoder(csvInput(['x']), looked('ip', 'x', ['latitude']), output());
-    expect(encoder.encode([enriched(csvRows(['x'])[0] as never, [result])])).toBe('x,ok,,-1.50e+1\n');
+    expect(encoder.encode([csvRow(['x'], result)])).toBe('x,ok,,-1.50e+1\n');
   });
 
   test('a score of 0 is one, and no score is an empty cell', () => {
@@ -79,10 +78,7 @@ describe('NDJSON', () => {
 
   test.each([
     ['{"ip":"192.0.2.1"}', `{"ip":"192.0.2.1",${answer}}\n`],
-    [
-      '{"n":12345678901234567890,"e":1e400,"z":1.0}',
-      `{"n":12345678901234567890,"e":1e400,"z":1.0,${answer}}\n`,
-    ],
+    ['{"n":123456789012345678,"e":1e400,"z":1.0}', `{"n":123456789012345678,"e":1e400,"z":1.0,${answer}}\n`],
     ['{"z":1,"a":2,"10":3,"2":4}', `{"z":1,"a":2,"10":3,"2":4,${answer}}\n`],
     ['{}', `{${answer}}\n`],
     ['{ }', `{ ${answer}}\n`],
@@ -112,9 +108,8 @@ describe('NDJSON', () => {
   });
 
   test('chosen fields alone, when fields are chosen', () => {
-    expect(encode('{}', ok({city: 'Berlin', country: 'DE', new_field: 1}), city)).toContain(
-      '"data":{"city":"Berlin"}',
-    );
+    const all = ok({city: 'Berlin', country: 'DE', new_field: 1});
+    expect(encode('{}', all, city)).toContain('"data":{"city":"Berlin"}');
   });
 
   test('a row that has an enrichment of its own is no place for another', () => {
@@ -124,9 +119,8 @@ describe('NDJSON', () => {
 
 test('from CSV to NDJSON the columns are fields in their order, all texts', () => {
   const input = csvInput(['ip', '10', '2', '__proto__', 'ip#2']);
-  const row = csvRows(['192.0.2.1', '007', '"q"', 'p'])[0] as never;
-  const encoder = createRowEncoder(input, city, output({kind: 'ndjson'}));
-  expect(encoder.encode([enriched(row, [{status: 'empty'}])])).toBe(
+  const row = csvRow(['192.0.2.1', '007', '"q"', 'p'], {status: 'empty'});
+  expect(createRowEncoder(input, city, output({kind: 'ndjson'})).encode([row])).toBe(
     '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
   );
 });

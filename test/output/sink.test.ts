@@ -117,10 +117,7 @@ describe('a stream of rows', () => {
 
   test.each([
     ['EPIPE', 'The reader closed the pipe'],
-    [
-      'ENOSPC',
-      "The output stream can't be written (ENOSPC, no space left). Fix the cause, then run the same",
-    ],
+    ['ENOSPC', "stream can't be written (ENOSPC, no space left). Fix the cause, then run the same"],
   ])('that fails with %s fails for good', async (code, said) => {
     const stream = new Writable({write: (_, __, done) => done(Object.assign(new Error(code), {code}))});
     const sink = new StreamSink(stream, true);

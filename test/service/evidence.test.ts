@@ -99,20 +99,12 @@ describe('accounts', () => {
 
   it('count sessions once each, and know the latest activity, in UTC', () => {
     const accounts = new Accounts();
-    for (const [token, finished_at] of [
-      ['1', '2026-06-01T10:00:00Z'],
-      ['2', '2026-06-01T13:30:00+02:00'],
-      ['3', '2026-06-01T09:00:00Z'],
-      ['1', '2026-06-01T10:00:00Z'],
-    ] as const)
-      accounts.note({userId: 'other', session: session(token, {finished_at})});
+    for (const [at, time] of ['10:00:00Z', '13:30:00+02:00', '09:00:00Z', '10:00:00Z'].entries())
+      accounts.note({userId: 'other', session: session(`${at % 3}`, {finished_at: `2026-06-01T${time}`})});
     expect(accounts.linkedWith({userId: 'me', session: session('4')}).accounts).toEqual([
       {
-        user_id: 'other',
-        signals: ['same_ip'],
-        confidence: 0.3,
-        session_count: 3,
-        last_activity: '2026-06-01T11:30:00.000Z',
+        ...{user_id: 'other', signals: ['same_ip'], confidence: 0.3},
+        ...{session_count: 3, last_activity: '2026-06-01T11:30:00.000Z'},
       },
     ]);
   });

@@ -32,6 +32,8 @@ const person: UserFacts = {
   linked_accounts: 0,
 };
 
+const EVERYTHING = {bot_agent: true, duration: 0, languages: '', timezone: '', datacenter: true};
+
 describe('the default rules', () => {
   const rules = loadAccessRules(undefined);
 
@@ -54,13 +56,7 @@ describe('the default rules', () => {
     ['a replay', {replayed: true}, 100, true, ['access-replay']],
     ['two accounts', {linked_accounts: 2}, 100, true, []],
     ['three accounts', {linked_accounts: 3}, 100, true, ['access-many-accounts']],
-    [
-      'everything',
-      {bot_agent: true, duration: 0, languages: '', timezone: '', datacenter: true},
-      0,
-      false,
-      ['bot-agent', 'bot-instant', 'bot-no-traits', 'bot-datacenter'],
-    ],
+    ['everything', EVERYTHING, 0, false, ['bot-agent', 'bot-instant', 'bot-no-traits', 'bot-datacenter']],
   ])('%s: %o comes to %i, passes: %s', (_, facts, score, canPass, ids) => {
     const {matched, ...judgement} = judgeSession(rules, {...person, ...facts});
     expect(judgement).toEqual({score, canPass});
@@ -143,10 +139,7 @@ describe('rules', () => {
     await expect(starting).rejects.toThrow(path);
   });
 
-  it.each(['rulesFile', 'sessionsFile'])(
-    'a device as its %s keeps it from starting, not read',
-    async name => {
-      await expect(startService({[name]: '/dev/null'})).rejects.toThrow('it is a device, not a file');
-    },
-  );
+  it.each(['rulesFile', 'sessionsFile'])('a device as its %s is not read: no start', async name => {
+    await expect(startService({[name]: '/dev/null'})).rejects.toThrow('it is a device, not a file');
+  });
 });
