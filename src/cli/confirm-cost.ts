@@ -9,7 +9,7 @@ import type {RunOutcome} from '../run/exit.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';
-import {countCalls, countConditionalCalls, formatForecast} from './terminal/cost.ts';
+import {formatForecast, sumConditionalCalls, sumPlannedCalls} from './terminal/cost.ts';
 import {breakLines} from './terminal/lines.ts';
 import {describeColumns} from './terminal/opening.ts';
 import {escapeControls, print} from './terminal/printable.ts';
@@ -47,7 +47,7 @@ export async function countAndConfirmCalls(
     for (const doubt of doubts) warn(doubt);
     await demandAgreement(plan, job, console);
   }
-  return countConditionalCalls(plan) > 0 ? undefined : countCalls(plan);
+  return sumConditionalCalls(plan) > 0 ? undefined : sumPlannedCalls(plan);
 }
 
 /** Undefined if the plan can't be made: the run itself reports the error. */
@@ -72,7 +72,7 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
  * Returns the `--max-credits` that all rows need, after a run stopped at a lower limit. Undefined if the run ended
  * for another reason, if `--quiet` is set, or if the list can't be read again.
  */
-export async function creditsNeeded(
+export async function estimateSufficientLimit(
   job: Job,
   {stop, summary}: RunOutcome<Said>,
   console: Console,

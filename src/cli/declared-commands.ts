@@ -11,15 +11,15 @@ export type CommandHandler = (...given: never[]) => Promise<number>;
 export type CreateAction = (load: () => Promise<CommandHandler>) => (...given: unknown[]) => Promise<void>;
 
 /** Adds the flags of all settings with this use to a command, and returns the command. */
-export type WithSettings = (command: Command, use: SettingUse) => Command;
+export type AddSettingFlags = (command: Command, use: SettingUse) => Command;
 
 /** Empty help texts, for command lines that need no help about operations (ip, phone, email, verify). */
-export const NO_FLAG_TEXTS = {lookups: '', values: '', ages: ''};
+export const NO_OPERATION_HELP_TEXTS = {lookups: '', values: '', ages: ''};
 
-export interface CommandSettings {
-  readonly withSettings: WithSettings;
+export interface AddCommandsOptions {
+  readonly withSettings: AddSettingFlags;
   /** Help texts about operations. */
-  readonly said: typeof NO_FLAG_TEXTS;
+  readonly said: typeof NO_OPERATION_HELP_TEXTS;
 }
 
 /** A command in commands.json, by its name. A name of two words is that of a group, and of a command in it. */
@@ -67,7 +67,7 @@ const actions: Readonly<Record<string, () => Promise<CommandHandler>>> = {
 export function addCommands(
   program: Command,
   run: CreateAction,
-  {withSettings, said}: CommandSettings,
+  {withSettings, said}: AddCommandsOptions,
 ): void {
   const told = (text: string) =>
     text.replace(/\{(lookups|values|ages)\}/, (_, name: keyof typeof said) => said[name]);

@@ -6,7 +6,7 @@ import {defaultAges, intelligenceNames, joinWithOr, operations} from '../operati
 import {spellName} from '../sentence.ts';
 
 /** Texts for `--help` about operations. */
-export const flagTexts = {
+export const operationHelpTexts = {
   lookups: joinWithOr(intelligenceNames),
   values: `an ${joinWithOr(intelligenceNames.map(name => operations[name].singular))}`,
   ages: defaultAges,

@@ -7,13 +7,13 @@ import {driftSentence} from '../report/drift.ts';
 import type {RunOutcome} from '../run/exit.ts';
 import type {Said} from '../sentence.ts';
 import type {Console} from './console.ts';
-import {printCommand} from './terminal/printable.ts';
+import {printWorkflowCommand} from './terminal/printable.ts';
 
 /** In GitHub Actions: adds the report to the step summary, and shows errors and warnings as annotations. */
 export async function annotateOutcome(outcome: RunOutcome<Said>, console: Console): Promise<void> {
   if (!inGitHubActions()) return;
   for (const line of annotations(outcome))
-    if (!console.quiet || !line.startsWith('::notice')) printCommand(line);
+    if (!console.quiet || !line.startsWith('::notice')) printWorkflowCommand(line);
   const path = process.env.GITHUB_STEP_SUMMARY ?? '';
   if (path === '') return;
   try {
@@ -38,12 +38,12 @@ const ROWS_READ_MS = 500;
 export async function pauseWorkflowCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
   if (!writesRows || !inGitHubActions() || fstatSync(1).isFile()) return work();
   const token = randomUUID();
-  printCommand(`::stop-commands::${token}`);
+  printWorkflowCommand(`::stop-commands::${token}`);
   try {
     return await work();
   } finally {
     await setTimeout(ROWS_READ_MS);
-    printCommand(`::${token}::`);
+    printWorkflowCommand(`::${token}::`);
   }
 }
 
@@ -52,7 +52,7 @@ export function annotateError(error: unknown): void {
   if (!inGitHubActions()) return;
   // The message of an unexpected error may contain a key or values from rows, so it is not shown.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
-  printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
+  printWorkflowCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }
 
 export function inGitHubActions(): boolean {

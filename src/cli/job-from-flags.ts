@@ -47,7 +47,7 @@ export function makeJobFromFlags(
 }
 
 /** The environment for a command that makes no calls. A placeholder replaces the API key, so no key is read. */
-export function replaceApiKey(env: Env): Env {
+export function envWithoutApiKey(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }

@@ -5,13 +5,13 @@ import {didYouMean} from '../job/did-you-mean.ts';
 import {packageVersion} from '../operations/package-files.ts';
 import {shellWord} from '../sentence.ts';
 import {
+  type AddCommandsOptions,
+  type AddSettingFlags,
   addCommands,
   type CommandHandler,
-  type CommandSettings,
   type CreateAction,
   examplesOf,
-  NO_FLAG_TEXTS,
-  type WithSettings,
+  NO_OPERATION_HELP_TEXTS,
 } from './declared-commands.ts';
 import {outliveTerminal} from './signals.ts';
 import {canRedraw, drawStatusLine, print} from './terminal/printable.ts';
@@ -157,12 +157,12 @@ function unknownCommand(name: string, program: Command): UsageError {
  * The flags of commands, and their help on operations. Both load slowly, so they are loaded only if `argv` has
  * a command that uses them.
  */
-async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
+async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<AddCommandsOptions> {
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
   if (!named.some(name => argv.includes(name)))
-    return {withSettings: command => command, said: NO_FLAG_TEXTS};
-  const {addSettings, flagTexts} = await import('./flags.ts');
-  const withSettings: WithSettings = (command, use) =>
+    return {withSettings: command => command, said: NO_OPERATION_HELP_TEXTS};
+  const {addSettings, operationHelpTexts} = await import('./flags.ts');
+  const withSettings: AddSettingFlags = (command, use) =>
     argv.includes(command.name()) ? addSettings(command, use, showsAll) : command;
-  return {withSettings, said: flagTexts};
+  return {withSettings, said: operationHelpTexts};
 }

@@ -3,7 +3,7 @@ import {run} from '../run/run.ts';
 import type {Session} from '../run/session.ts';
 import {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
-import {countAndConfirmCalls, creditsNeeded} from './confirm-cost.ts';
+import {countAndConfirmCalls, estimateSufficientLimit} from './confirm-cost.ts';
 import type {Console} from './console.ts';
 import {annotateOutcome, pauseWorkflowCommands} from './github.ts';
 import {watchSignals} from './signals.ts';
@@ -52,7 +52,7 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
     const outcome = await pauseWorkflowCommands(writesRows, () =>
       run(job, {...io, mayBegin}, stopper, watch),
     );
-    const need = await creditsNeeded(job, outcome, console);
+    const need = await estimateSufficientLimit(job, outcome, console);
     renderOutcome({job, outcome, line, need}, console);
     await annotateOutcome(outcome, console);
     return outcome.exitCode;

@@ -82,4 +82,4 @@ export type Attempt =
     };
 
 /** An attempt, with the time of its end in milliseconds since the epoch: its answer, if any, was bought then. */
-export type TimedAttempt = Attempt & {readonly boughtAt: number};
+export type TimestampedAttempt = Attempt & {readonly boughtAt: number};

@@ -1,6 +1,6 @@
 import {nestsTooDeep} from '../job/yaml.ts';
 import {fieldTypes} from '../operations/field-types.ts';
-import {errorBodySchema, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
+import {errorBodySchema, INVALID_TOKEN_CODE, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {isObject, readAnswerFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
@@ -35,9 +35,9 @@ export function classifyResponse(
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const {json, isMarked} = parseJson(response.body, redact);
   const message = errorMessage(json, sent);
-  if (message === INVALID_TOKEN && operations[operation].isTokenItself)
+  if (message === INVALID_TOKEN_CODE && operations[operation].isTokenItself)
     return {kind: 'rejected', code: message, ...responded};
-  if (status === 401 || message === INVALID_TOKEN) {
+  if (status === 401 || message === INVALID_TOKEN_CODE) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
   }
   if (status === 402)

@@ -1,5 +1,5 @@
 import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
-import {INVALID_TOKEN} from '../operations/operation.ts';
+import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import type {Attempt} from './attempt.ts';
 import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 
@@ -41,7 +41,7 @@ export function explainFailure(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'
     case 'unreadable':
       return `the answer breaks the interface (${attempt.detail})`;
     case 'rejected':
-      return attempt.code === INVALID_TOKEN
+      return attempt.code === INVALID_TOKEN_CODE
         ? `the service rejected the call (${attempt.code}): the session token or the API key is not valid; check both (${keyFrom})`
         : `the service rejected the call (${attempt.code})`;
     case 'fatal':

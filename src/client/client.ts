@@ -3,7 +3,7 @@ import {Agent as HttpsAgent} from 'node:https';
 import {UsageError} from '../errors.ts';
 import {
   type AnswerData,
-  canonicalForms,
+  fieldCanonicalizers,
   type Intelligence,
   type Operation,
   operationNames,
@@ -14,12 +14,12 @@ import {
 import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse, type RawResponse} from './classify.ts';
 import {ClientError, explainFailure} from './client-error.ts';
-import {CHECKED_TLS} from './http/certificates.ts';
-import {proxyFor} from './http/proxy.ts';
+import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
+import {createProxyAgent} from './http/proxy.ts';
 import {createTransport, type Transport, type TransportOptions} from './http/transport.ts';
 import {createRedactor, type Redact, repeatsSentValue} from './redact.ts';
 
-export interface ClientOptions extends CallOptions {
+export interface ClientOptions extends ClientLimits {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -28,7 +28,7 @@ export interface ClientOptions extends CallOptions {
 }
 
 /** Options of all calls, whatever the operation and the endpoint. */
-export interface CallOptions {
+export interface ClientLimits {
   /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
   readonly timeoutMs?: number;
   /** Maximum connections. Further calls wait for one. Unlimited by default. */
@@ -178,7 +178,7 @@ function refuseOthers(operation: Operation, params: Readonly<Record<string, unkn
  */
 function inCanonicalForm(operation: Operation, params: Params): Params {
   refuseOthers(operation, params);
-  const forms = canonicalForms(operation);
+  const forms = fieldCanonicalizers(operation);
   const all = Object.entries(params).flatMap(([name, text]) => {
     const read = forms[name]?.(text);
     if (read?.state === 'empty' && name !== operations[operation].field) return [];
@@ -235,5 +235,5 @@ function isLoopback(host: string): boolean {
 
 function connect(base: URL, pool: AgentOptions): HttpAgent {
   if (base.protocol === 'http:') return new HttpAgent(pool);
-  return proxyFor(base, pool) ?? new HttpsAgent({...pool, ...CHECKED_TLS});
+  return createProxyAgent(base, pool) ?? new HttpsAgent({...pool, ...CHECKED_TLS_OPTIONS});
 }

@@ -4,8 +4,8 @@ import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
 import {systemCode} from '../errors.ts';
 import {isCertificateError} from './classify.ts';
-import {CHECKED_TLS} from './http/certificates.ts';
-import {proxyFor, proxyUrl} from './http/proxy.ts';
+import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
+import {createProxyAgent, proxyUrl} from './http/proxy.ts';
 
 /** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
 export interface Reachability {
@@ -65,9 +65,9 @@ export async function pingHealthCheck(url: URL): Promise<'ok' | (string & {})> {
 /** Makes a GET without a body, retries or redirects. Reads only the head of the answer, however long the answer is. */
 async function getHead(base: URL, timeoutMs: number): Promise<FirstResponse> {
   const secure = base.protocol === 'https:';
-  const agent = secure ? proxyFor(base, {keepAlive: false}) : undefined;
+  const agent = secure ? createProxyAgent(base, {keepAlive: false}) : undefined;
   const request = secure
-    ? httpsRequest(base, {agent: agent ?? new Agent(CHECKED_TLS)})
+    ? httpsRequest(base, {agent: agent ?? new Agent(CHECKED_TLS_OPTIONS)})
     : httpRequest(base, {agent: false});
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => request.destroy(new Error('timeout')), timeoutMs);

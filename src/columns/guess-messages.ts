@@ -11,8 +11,8 @@ import {
   formatColumnChoice,
   holdsSeveral,
   isWorthSuggesting,
-  lacksChoice,
   lacksCountry,
+  lacksIpChoice,
   type SetAsideReason,
 } from './recognize/guess.ts';
 import {refuseTransposedList} from './transposed-lists.ts';
@@ -55,7 +55,7 @@ export function refuseUnsureColumns(
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
-    if (lacksChoice(unsure)) throw listedForm(unsure);
+    if (lacksIpChoice(unsure)) throw listedForm(unsure);
     const own = countries.find(guess => isOf(guess, unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
       throw ofOtherCountry(unsure, own, columnFlags(others));
@@ -138,13 +138,13 @@ export function describePassedOver(guess: LookupGuess): Said {
 }
 
 /** A column with values that is not looked up, as the summary has it. */
-export function leftOutColumn(guess: LookupGuess): Summary['left_out'][number] {
+export function summarizeLeftOutColumn(guess: LookupGuess): Summary['left_out'][number] {
   const {operation, column, ofKind} = guess;
   return {operation, column, share: ofKind, flag: columnFlags([guess]).map(shellWord).join(' ')};
 }
 
 /** A sentence for each looked-up column whose name is in the header more than once. */
-export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): Said[] {
+export function describeRepeatedNames(guesses: readonly LookupGuess[], format: InputFormat): Said[] {
   const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
   return guesses.flatMap(({operation, column, confidence}) => {
     const isSame = (_: string, at: number) => header[at] === column;

@@ -1,10 +1,10 @@
 import type {Row} from '../input/row.ts';
 import {
-  type Broken,
-  brokenLookup,
   type CellResult,
+  type InternalFailure,
   type Lookup,
   lookupForRequest,
+  makeInternalFailure,
 } from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {CanonicalCell} from '../operations/canonical.ts';
@@ -20,7 +20,7 @@ import type {CellReader, Target} from './targets.ts';
 /** The plan for one column of one row: a lookup, or a result without a call. */
 export type PlannedCell =
   | Extract<CellResult, {status: 'empty' | 'invalid' | 'skipped'}>
-  | Broken
+  | InternalFailure
   | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
 /** The other cells and the settings on which a target's lookup depends. */
@@ -29,10 +29,10 @@ export interface PlanInputs {
   readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
   readonly rules?: CellRules | undefined;
-  readonly verdict?: VerdictCells | undefined;
+  readonly verdict?: VerdictCellReaders | undefined;
 }
 
-export type VerdictCells = {readonly actionId: string; readonly country?: CellReader | undefined} & {
+export type VerdictCellReaders = {readonly actionId: string; readonly country?: CellReader | undefined} & {
   readonly [Name in VerifyInput]?: CellReader | undefined;
 };
 
@@ -119,7 +119,7 @@ function planned(canonical: CanonicalCell, ask: (value: CanonicalValue) => Plann
     case 'invalid':
       return {status: 'invalid', error: canonical.code};
     case 'broken':
-      return brokenLookup(canonical.thrown);
+      return makeInternalFailure(canonical.thrown);
     case 'value':
       return ask(canonical);
     default:
@@ -174,7 +174,7 @@ function askWithBeside(
   for (const name of verifyInputNames) {
     const {param, canonical} = beside[name];
     const read = canonical(verdict?.[name]?.(row) ?? '', country, rules[name]);
-    if (read.state === 'broken') return brokenLookup(read.thrown);
+    if (read.state === 'broken') return makeInternalFailure(read.thrown);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));

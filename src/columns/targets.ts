@@ -40,7 +40,7 @@ export function createCellReader(
 }
 
 /** True if an object has this column, or the first part of its dotted path. */
-export function holdsColumn(value: object, name: string): boolean {
+export function objectHasColumn(value: object, name: string): boolean {
   return has(value, name) || has(value, name.split('.')[0] ?? name);
 }
 
@@ -132,7 +132,7 @@ export function requireColumn(
 }
 
 /** Returns a warning if no row of an NDJSON sample has the column; undefined if a row has it. */
-export function warnOfMissingColumn(
+export function missingColumnWarning(
   name: string,
   columns: readonly string[],
   rows: readonly Row[],

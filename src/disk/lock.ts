@@ -5,7 +5,7 @@ import Database from 'libsql';
 import {LockedError, systemCode} from '../errors.ts';
 import type {Said} from '../sentence.ts';
 import {makePrivateDirectory, removeDirectory} from './directory.ts';
-import {fileText} from './path.ts';
+import {readFileText} from './path.ts';
 import {isBusyError} from './sqlite.ts';
 
 export interface Lock {
@@ -108,7 +108,7 @@ function writeHolder(directory: string): void {
 
 function holderOf(directory: string): string {
   try {
-    const {pid, host, since} = JSON.parse(fileText(join(directory, HOLDER))) as Record<string, unknown>;
+    const {pid, host, since} = JSON.parse(readFileText(join(directory, HOLDER))) as Record<string, unknown>;
     return `process ${pid} on ${host}, since ${since}`;
   } catch {
     // While the holder starts or ends, the file with its process and host may be missing or incomplete.

@@ -70,7 +70,7 @@ const LARGEST_TEXT = 2 ** 28;
  *
  * @throws the system's error, or an error that names the kind of entry; an error for more than 256 MiB.
  */
-export function fileText(path: string, isOnce = false): string {
+export function readFileText(path: string, isOnce = false): string {
   if (isOnce && isPipe(path)) return readFileSync(path, 'utf8');
   refuseNotFile(path);
   const there = statSync(path);

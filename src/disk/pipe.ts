@@ -17,7 +17,7 @@ const PROBE_BYTES = 65_536;
  *
  * @throws the system's error.
  */
-export function openPipe(path: string): {readonly stream: Socket; readonly hasWriter: boolean} {
+export function openPipeForReading(path: string): {readonly stream: Socket; readonly hasWriter: boolean} {
   const file = openSync(path, constants.O_RDONLY | AT_ONCE);
   const bytes = Buffer.alloc(PROBE_BYTES);
   try {
@@ -37,7 +37,7 @@ export function openPipe(path: string): {readonly stream: Socket; readonly hasWr
  *
  * @throws the system's error; ENXIO for a pipe without a reader.
  */
-export function openStream(path: string): NodeJS.WritableStream {
+export function openStreamForWriting(path: string): NodeJS.WritableStream {
   if (!isPipe(path)) return createWriteStream(path);
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   return new Socket({fd: file, readable: false, writable: true});

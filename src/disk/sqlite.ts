@@ -7,7 +7,7 @@ export type SqlValue = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
 
 /** A prepared statement without result rows. `run` returns the number of changed rows. */
-export interface Statement {
+export interface WriteStatement {
   run(...values: SqlValue[]): number;
 }
 
@@ -139,7 +139,7 @@ export class Sqlite {
   }
 
   /** `run` passes all values in one array. Otherwise the driver takes a single null for named parameters. */
-  prepare(sql: string): Statement {
+  prepare(sql: string): WriteStatement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};
   }

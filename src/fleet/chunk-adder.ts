@@ -2,7 +2,13 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {KEY_EXPIRY_MS, KEY_PREFIX, QUEUE_NAME, type SealedChunk} from './protocol.ts';
-import {type FleetPackages, isRedisRefusal, RedisIncarnation, replyReason, waitForClosing} from './redis.ts';
+import {
+  awaitWithinClosingTime,
+  type FleetPackages,
+  isRedisRefusal,
+  RedisIncarnation,
+  replyReason,
+} from './redis.ts';
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
@@ -84,7 +90,7 @@ export class ChunkAdder {
 
   async close(): Promise<void> {
     this.stop();
-    await waitForClosing(this.#queue.close());
+    await awaitWithinClosingTime(this.#queue.close());
     this.#once.disconnect();
   }
 

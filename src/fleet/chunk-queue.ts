@@ -1,19 +1,19 @@
 import {randomBytes} from 'node:crypto';
 import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
-import type {Attempt, TimedAttempt} from '../client/attempt.ts';
+import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import {ChunkAdder} from './chunk-adder.ts';
 import type {Seal} from './encryption.ts';
 import {
   type Chunk,
-  type ChunkAsk,
   type ChunkReply,
+  type ChunkValue,
   KEY_PREFIX,
   QUEUE_NAME,
   type SealedChunk,
   sealPurposes,
 } from './protocol.ts';
-import {type FleetPackages, isRedisRefusal, waitForClosing} from './redis.ts';
+import {awaitWithinClosingTime, type FleetPackages, isRedisRefusal} from './redis.ts';
 
 /**
  * A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller.
@@ -30,7 +30,7 @@ interface Out {
 }
 
 /** Books what became of a value that an earlier session sent out. */
-export type BookAttempt = (ask: ChunkAsk, attempt: TimedAttempt) => void;
+export type BookAttempt = (ask: ChunkValue, attempt: TimestampedAttempt) => void;
 
 type ChunkJob = Job<SealedChunk, string>;
 
@@ -140,8 +140,10 @@ export class ChunkQueue {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    if (this.#redis.status === 'ready') await waitForClosing(this.#remove(this.#back.flat()));
-    await waitForClosing(Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]));
+    if (this.#redis.status === 'ready') await awaitWithinClosingTime(this.#remove(this.#back.flat()));
+    await awaitWithinClosingTime(
+      Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]),
+    );
   }
 
   #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<ChunkReply> {
@@ -232,7 +234,7 @@ export class ChunkQueue {
     if (chunk === undefined) return;
     const attempts = this.#awaited(id, chunk, job.timestamp, true);
     if (!(await this.#withdraw(id))) await this.#look(id);
-    for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkAsk, attempt);
+    for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkValue, attempt);
     this.#back[0].push(id);
   }
 

@@ -1,14 +1,14 @@
-import type {TimedAttempt} from '../client/attempt.ts';
+import type {TimestampedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/call.ts';
-import {earnedInMs, leaseSize} from '../lookup/pace/rate-controller.ts';
-import {type Chunk, type ChunkAsk, type LanePace, RATE_SHARE} from './protocol.ts';
+import {earningTimeMs, leaseSize} from '../lookup/pace/rate-controller.ts';
+import {type Chunk, type ChunkValue, type LanePace, RATE_SHARE} from './protocol.ts';
 
 /** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;
 
 /** A value that may be sent out. `resolve` gives its attempt to the waiting caller. */
-export interface LeavingValue extends ChunkAsk {
-  readonly resolve: (attempt: TimedAttempt) => void;
+export interface LeavingValue extends ChunkValue {
+  readonly resolve: (attempt: TimestampedAttempt) => void;
 }
 
 export interface FleetLaneOptions {
@@ -70,5 +70,5 @@ export class FleetLane {
 function paceAt(rate: number): LanePace | undefined {
   if (!Number.isFinite(rate)) return undefined;
   const permits = leaseSize(rate);
-  return {permits, minTimeMs: earnedInMs(permits, RATE_SHARE * rate)};
+  return {permits, minTimeMs: earningTimeMs(permits, RATE_SHARE * rate)};
 }

@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import type {TimedAttempt} from '../client/attempt.ts';
+import type {TimestampedAttempt} from '../client/attempt.ts';
 import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
@@ -7,17 +7,17 @@ import {type BookAttempt, ChunkQueue} from './chunk-queue.ts';
 import {createSeal, type Seal} from './encryption.ts';
 import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {FleetMonitor, type FleetMonitorOptions} from './monitor.ts';
-import {CHUNK_VALUES, type ChunkReply, chooseChunkSize, type RunReport} from './protocol.ts';
+import {CHUNK_SIZE_RANGE, type ChunkReply, chooseChunkSize, type RunReport} from './protocol.ts';
 import {
+  awaitWithinClosingTime,
   connectRedis,
   disconnect,
   type FleetPackages,
   loadPackages,
   publicUrl,
-  waitForClosing,
   writeRefusedError,
 } from './redis.ts';
-import {enterRoster, type Membership, protocolOf} from './roster.ts';
+import {describeProtocol, enterRoster, type Membership} from './roster.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;
@@ -58,7 +58,7 @@ export interface FleetEvents {
  */
 const AHEAD = 2;
 /** Minimum number of values that may be out (sent and not returned), even while no worker is known. */
-const FEWEST_SLOTS = 2 * CHUNK_VALUES.least;
+const FEWEST_SLOTS = 2 * CHUNK_SIZE_RANGE.least;
 
 /** A run's fleet. Sends values out in chunks, and gets the attempts back from workers on other machines. */
 export class Fleet implements Dispatcher {
@@ -72,7 +72,7 @@ export class Fleet implements Dispatcher {
   #events: FleetEvents | undefined;
   #health: FleetMonitor | undefined;
   /** Number of values in a full chunk. */
-  #chunkValues = CHUNK_VALUES.least;
+  #chunkValues = CHUNK_SIZE_RANGE.least;
   /** Attempts that came back since the time `since`, in milliseconds. */
   #returned = {count: 0, since: 0};
 
@@ -146,7 +146,7 @@ export class Fleet implements Dispatcher {
   send(
     {operation, params, dispatch, cost}: Parameters<Dispatcher['send']>[0],
     perSecond: number,
-  ): Promise<TimedAttempt> {
+  ): Promise<TimestampedAttempt> {
     const lane = this.#lanes.get(operation);
     if (lane === undefined) throw new Error(`no lane for ${operation}`);
     return new Promise(resolve => lane.add({dispatch, operation, params, cost, resolve}, perSecond));
@@ -158,7 +158,7 @@ export class Fleet implements Dispatcher {
 
   async close(): Promise<void> {
     this.#health?.stop();
-    if (this.#membership !== undefined) await waitForClosing(this.#membership.leave());
+    if (this.#membership !== undefined) await awaitWithinClosingTime(this.#membership.leave());
     await this.#queue.close();
     await disconnect(this.#redis);
   }
@@ -167,7 +167,7 @@ export class Fleet implements Dispatcher {
     const {endpoint, rate, creditsAt, runId, report} = this.#options;
     return enterRoster(this.#redis, {
       kind: 'run',
-      agreed: {protocol: protocolOf(endpoint), rate, credits: creditsAt},
+      agreed: {protocol: describeProtocol(endpoint), rate, credits: creditsAt},
       seal,
       report: () => ({...report(), runId, out: this.#queue.values, rate}),
       onRefused: error => this.#events?.refused(error),
@@ -177,7 +177,7 @@ export class Fleet implements Dispatcher {
   async #deliver(values: readonly LeavingValue[], answer: Promise<ChunkReply>): Promise<void> {
     const attempts = await answer;
     this.#returned.count += attempts.length;
-    for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimedAttempt);
+    for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimestampedAttempt);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import type {Attempt, TimedAttempt} from '../client/attempt.ts';
+import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 import type {RedisIncarnation} from './redis.ts';
@@ -20,20 +20,20 @@ export const QUEUE_NAME = 'chunks';
  * Fewest and most values in a full chunk. A large chunk costs the run and Redis less a value, and a small one leaves
  * few values in doubt if its worker is lost: {@link chooseChunkSize} chooses.
  */
-export const CHUNK_VALUES = {least: 8, most: 128};
+export const CHUNK_SIZE_RANGE = {least: 8, most: 128};
 /** Milliseconds in which a worker makes the calls of a full chunk. */
 const CHUNK_MS = 75;
 
 /** Number of values in a full chunk, if all workers together make so many calls a millisecond. */
 export function chooseChunkSize(callsPerMs: number, workers: number): number {
   const values = Math.round((callsPerMs / Math.max(1, workers)) * CHUNK_MS);
-  return Math.min(CHUNK_VALUES.most, Math.max(CHUNK_VALUES.least, values));
+  return Math.min(CHUNK_SIZE_RANGE.most, Math.max(CHUNK_SIZE_RANGE.least, values));
 }
 /** Milliseconds after which keys expire if a crash left them in Redis: one day. */
 export const KEY_EXPIRY_MS = 86_400_000;
 
 /** One value to look up. */
-export interface ChunkAsk {
+export interface ChunkValue {
   /**
    * Number of the value's reservation in the ledger. It ties the outcome to this sending of the value, and not to
    * a later one.
@@ -65,11 +65,11 @@ export interface Chunk {
   readonly pace: LanePace | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
-  readonly asks: readonly ChunkAsk[];
+  readonly asks: readonly ChunkValue[];
 }
 
 /** A worker's answer to a chunk: an attempt for each of its values, in their order. */
-export type ChunkReply = readonly TimedAttempt[];
+export type ChunkReply = readonly TimestampedAttempt[];
 
 /** A chunk in Redis. Only holders of the sealing secret can read its content. */
 export interface SealedChunk {
@@ -110,7 +110,7 @@ redis.call('set', KEYS[2], string.format('%.3f', free), 'px', math.ceil(free - n
 return {0, math.ceil(begin - now)}`;
 
 /** A number of calls that may be sent together, `inMs` milliseconds after Redis gave it. */
-export interface Lease {
+export interface PaceLease {
   /** Milliseconds for which nothing may be sent. If above 0, there is no lease. */
   readonly closedMs: number;
   readonly inMs: number;
@@ -137,7 +137,7 @@ export class FleetLimits {
   }
 
   /** Takes the lane's next lease. The one after it begins `minTimeMs` later. */
-  async lease(lane: string, minTimeMs: number): Promise<Lease> {
+  async lease(lane: string, minTimeMs: number): Promise<PaceLease> {
     const keys = [GATE_KEY, `${KEY_PREFIX}:pace:${lane}`];
     const [closedMs = 0, inMs = 0] = (await this.#redis.eval(TAKE_LEASE, 2, ...keys, minTimeMs)) as number[];
     return {closedMs, inMs};

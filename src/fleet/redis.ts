@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import {CHECKED_TLS} from '../client/http/certificates.ts';
+import {CHECKED_TLS_OPTIONS} from '../client/http/certificates.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
 /** Redis can't be reached, or takes no writes. Nothing was sent; a retry may help. Exit 5. */
@@ -45,7 +45,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
   let last: unknown;
   const redis = new ioredis.Redis(url, {
     lazyConnect: true,
-    ...(new URL(url).protocol === 'rediss:' ? {tls: CHECKED_TLS} : {}),
+    ...(new URL(url).protocol === 'rediss:' ? {tls: CHECKED_TLS_OPTIONS} : {}),
     maxRetriesPerRequest: null,
     connectTimeout: CONNECT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
@@ -124,7 +124,7 @@ export function publicUrl(url: string): string {
 
 /** Closes a connection: in good order if Redis answers, else immediately. */
 export async function disconnect(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') await waitForClosing(redis.quit());
+  if (redis.status === 'ready') await awaitWithinClosingTime(redis.quit());
   redis.disconnect();
 }
 
@@ -132,7 +132,7 @@ export async function disconnect(redis: Redis): Promise<void> {
 const CLOSING_MS = 2_000;
 
 /** Waits until `work` ends or fails, or {@link CLOSING_MS} pass. */
-export async function waitForClosing(work: Promise<unknown>): Promise<void> {
+export async function awaitWithinClosingTime(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise(resolve => {
     timer = setTimeout(resolve, CLOSING_MS);

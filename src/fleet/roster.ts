@@ -48,7 +48,7 @@ export interface Agreement {
   readonly credits?: string | undefined;
 }
 
-export function protocolOf(endpoint: string): string {
+export function describeProtocol(endpoint: string): string {
   return `protocol ${PROTOCOL_VERSION} and the endpoint ${endpoint}`;
 }
 

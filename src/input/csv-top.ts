@@ -5,7 +5,7 @@ import {
   countColumns,
   DELIMITERS,
   detectDialect,
-  type RecordFields,
+  type FieldsPerRecord,
   readFirstRecords,
 } from './records/csv-dialect.ts';
 import type {CsvSettings} from './records/csv-reader.ts';
@@ -29,7 +29,7 @@ export interface CsvTop
   readonly text: string;
   readonly bytes: number;
   /** The first records, with the header. */
-  readonly records: RecordFields;
+  readonly records: FieldsPerRecord;
   readonly notes: readonly Said[];
 }
 
@@ -117,13 +117,13 @@ function linesAbove(text: string, {delimiter, skipLines}: TopSettings) {
   return {title, groups};
 }
 
-function usualWidth(rows: RecordFields): number {
+function usualWidth(rows: FieldsPerRecord): number {
   const widths = rows.map(row => row.length).filter(width => width > 0);
   return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
 }
 
 /** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */
-function titleLines(rows: RecordFields): number {
+function titleLines(rows: FieldsPerRecord): number {
   const width = Math.max(...rows.map(row => row.length));
   const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
   const first = rows.findIndex(row => row.length === width && filled(row) > 1);
@@ -145,7 +145,7 @@ function titleLines(rows: RecordFields): number {
 /**
  * True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`.
  */
-function namesGroups([first = [], second = [], ...below]: RecordFields): boolean {
+function namesGroups([first = [], second = [], ...below]: FieldsPerRecord): boolean {
   const rows = below.filter(row => filled(row) > 0);
   const isHeader =
     filled(second) > 1 &&
@@ -172,7 +172,7 @@ function groupsIn(above: readonly string[], count: number, delimiter: string): s
 }
 
 /** Each column's group. An empty cell has the group to its left. Undefined if no line names groups. */
-export function columnGroups({groupLines}: CsvTop, columns: number): string[] | undefined {
+export function groupNamesOfColumns({groupLines}: CsvTop, columns: number): string[] | undefined {
   const named = groupLines
     .filter(({length}) => length === columns)
     .map(cells => cells.map((_, at) => cells.slice(0, at + 1).findLast(cell => cell !== '') ?? ''));
@@ -180,7 +180,7 @@ export function columnGroups({groupLines}: CsvTop, columns: number): string[] | 
 }
 
 /** Index of a cell of the first record that is a value to look up, like most cells below it; -1 without one. */
-function valueInFirst([first = [], ...rows]: RecordFields): number {
+function valueInFirst([first = [], ...rows]: FieldsPerRecord): number {
   return first.findIndex((cell, at) =>
     intelligenceNames.some(name => {
       if (!isValueOfOperation(name, cell)) return false;
@@ -191,7 +191,7 @@ function valueInFirst([first = [], ...rows]: RecordFields): number {
 }
 
 /** Number of records below the header that describe its columns: Qualtrics writes the questions, then such a line. */
-function recordsBelow(records: RecordFields): number {
+function recordsBelow(records: FieldsPerRecord): number {
   const isLine = (fields: readonly string[]) =>
     filled(fields) > 0 && fields.every(cell => /^(?:\{"ImportId":|$)/.test(cell));
   return 1 + records.slice(1, 3).findIndex(isLine);

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {describeJsonKind, isJsonObject} from './records/ndjson-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
 import type {ProgramRow, Reject} from './row.ts';
-import type {Source} from './source.ts';
+import type {RecordSource} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
 export function makeObjectRecord(
@@ -21,7 +21,7 @@ export function makeObjectRecord(
  * The source for rows that come from a library caller. It reads no file. `first`: the first rows, if known. `all`: the
  * rows in an array, which can be read before the first call.
  */
-export function createObjectSource(first: readonly unknown[], all?: readonly unknown[]): Source {
+export function createObjectSource(first: readonly unknown[], all?: readonly unknown[]): RecordSource {
   const recordOf = (row: unknown, index: number) =>
     makeObjectRecord(row, index + 1, Number.POSITIVE_INFINITY);
   const sample = first.map(recordOf);

@@ -10,7 +10,7 @@ import {
 } from './bytes/detect-encoding.ts';
 import {type FileState, openRaw, type PipeSettings} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
-import {columnGroups, findCsvTop} from './csv-top.ts';
+import {findCsvTop, groupNamesOfColumns} from './csv-top.ts';
 import {InputError} from './input-error.ts';
 import {refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
@@ -161,7 +161,7 @@ function createCsvReader(
     groupsOf: chunks => reader.read(withoutStart(chunks, top.bytes + sepLineBytes)),
     format() {
       const {layout} = reader;
-      const groups = columnGroups(top, layout?.columns.length ?? 0);
+      const groups = groupNamesOfColumns(top, layout?.columns.length ?? 0);
       return layout && {kind: 'csv', ...parts, ...read, ...sepLine, ...layout, ...(groups && {groups})};
     },
     notes: () =>

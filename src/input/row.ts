@@ -94,7 +94,7 @@ export interface Reject extends RecordPlace {
 export type InputRecord = Row | Reject;
 
 /** Number and hash of the raw bytes that were read so far, in all files together, before decompression. */
-export interface InputPosition {
+export interface InputDigest {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
   readonly sha256: string;

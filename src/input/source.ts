@@ -5,7 +5,7 @@ import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/ndjson-reader.ts';
-import type {InputCounts, InputFormat, InputPosition, InputRecord} from './row.ts';
+import type {InputCounts, InputDigest, InputFormat, InputRecord} from './row.ts';
 
 export interface SourceSettings
   extends Omit<FileSettings, 'chunkSize' | keyof PipeSettings>,
@@ -17,14 +17,14 @@ export interface SourceSettings
 }
 
 /** The records of all inputs, in order. */
-export interface Source extends Readonly<InputCounts> {
+export interface RecordSource extends Readonly<InputCounts> {
   readonly format: InputFormat;
   /** The first records of the input, at most 1,000. */
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
   /** Number and hash of the raw bytes read so far. It covers all bytes once batches() has ended. */
-  readonly position: InputPosition;
+  readonly position: InputDigest;
   /** Notes for the user about how the inputs are read. */
   readonly notes: readonly Said[];
   /** True if the records come once: from a pipe, or from a program. */
@@ -48,7 +48,7 @@ const CHUNK_BYTES = 64 * 1024;
  *
  * @throws {InputError}
  */
-export async function openSource(settings: SourceSettings): Promise<Source> {
+export async function openRecordSource(settings: SourceSettings): Promise<RecordSource> {
   const fileSettings = {
     ...settings,
     chunkSize: settings.chunkSize ?? CHUNK_BYTES,
@@ -64,7 +64,7 @@ export async function openSource(settings: SourceSettings): Promise<Source> {
   }
 }
 
-class FileSource implements Source {
+class FileSource implements RecordSource {
   readonly #settings: FileSettings;
   readonly #paths: readonly string[];
   readonly #hash = createHash('sha256');
@@ -95,7 +95,7 @@ class FileSource implements Source {
     return this.#first.format;
   }
 
-  get position(): InputPosition {
+  get position(): InputDigest {
     return {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
   }
 

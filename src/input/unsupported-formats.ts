@@ -2,7 +2,12 @@ import {withoutCompression} from '../job/file-names.ts';
 import {isLookupValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {conversionRemedy, InputError} from './input-error.ts';
-import {DELIMITERS, haveSeveralFields, type RecordFields, readFirstRecords} from './records/csv-dialect.ts';
+import {
+  DELIMITERS,
+  type FieldsPerRecord,
+  haveSeveralFields,
+  readFirstRecords,
+} from './records/csv-dialect.ts';
 
 /** The beginning of a file. `name`: its name in messages. */
 export interface FileBeginning {
@@ -125,7 +130,7 @@ const ADDRESS_IN_TEXT = /\s.*(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\d.
 const FEWEST_SPACED = 4;
 
 /** True if single spaces part columns, and one has values: in a flow log, for instance. */
-function areSpaced(lines: RecordFields): boolean {
+function areSpaced(lines: FieldsPerRecord): boolean {
   const [header = [], ...rows] = lines;
   const isWide = header.length >= FEWEST_SPACED && haveSeveralFields(lines);
   return isWide && !header.some(isLookupValue) && rows.some(cells => cells.some(isLookupValue));
@@ -139,7 +144,7 @@ function areSpaced(lines: RecordFields): boolean {
  */
 export function refuseUndelimitedLines(
   {text, path, name}: FileBeginning,
-  records: RecordFields,
+  records: FieldsPerRecord,
   isDelimited: boolean,
 ): void {
   if (records.length < 2 || records.some(({length}) => length > 1)) return;
@@ -178,7 +183,7 @@ export function refuseUndelimitedLines(
  */
 export function refuseShortHeader(
   {path, name}: FileBeginning,
-  [header = [], ...rows]: RecordFields,
+  [header = [], ...rows]: FieldsPerRecord,
   delimiter: string,
 ): void {
   const isNamed = rows.every(

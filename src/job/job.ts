@@ -28,7 +28,7 @@ export interface Job {
   readonly name?: string | undefined;
   readonly inputs: readonly string[];
   readonly output: Output;
-  readonly paths: JobPaths;
+  readonly paths: JobSidePaths;
   readonly endpoint: Endpoint;
   /** The Redis of the fleet that makes the calls; undefined if this process makes them. */
   readonly redisUrl: string | undefined;
@@ -70,7 +70,7 @@ export type Output =
   | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
 
 /** Paths of the files beside the output. */
-export interface JobPaths {
+export interface JobSidePaths {
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
   /**
@@ -80,7 +80,7 @@ export interface JobPaths {
   readonly state: string | undefined;
 }
 
-export interface JobSource
+export interface UnresolvedJob
   extends Pick<Job, 'name' | 'jobFile' | 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
   /** True if the rows come from a program that calls the library, and go back to it. */
@@ -93,7 +93,7 @@ export interface JobSource
  * @throws {UsageError} if input, output or endpoint is missing or not clear, or if settings contradict each other.
  */
 export function resolveJob(
-  given: JobSource,
+  given: UnresolvedJob,
   env: Env,
   interactive: boolean,
   warn?: (sentence: string) => void,
@@ -146,7 +146,7 @@ function checkStore({store, requireStore, offline}: Settings): void {
 /**
  * Earlier days whose unfinished runs this command finishes first. Empty if `date` is set, which chooses one day.
  */
-function unfinishedDays({output, settings}: JobSource, today: string): string[] {
+function unfinishedDays({output, settings}: UnresolvedJob, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
   return listEarlierDays(`${output}.run`, today);
 }
@@ -161,7 +161,7 @@ function namedPaths(settings: Settings): string[] {
  * Replaces `{date}` and file patterns in paths. This happens once, so that midnight changes no path during a run.
  * Files of the job itself are not among those that a pattern matches: last night's output is not tonight's input.
  */
-function withPaths(source: JobSource, date: string): JobSource {
+function withPaths(source: UnresolvedJob, date: string): UnresolvedJob {
   const {output, settings} = source;
   const ownAmong = (found: readonly string[]) => {
     const outputs =
@@ -180,7 +180,7 @@ function withPaths(source: JobSource, date: string): JobSource {
 }
 
 /** The settings with the output's format by its name, unless a setting gives it. */
-function withOutputFormat({output = '', inputs, settings}: JobSource): Settings {
+function withOutputFormat({output = '', inputs, settings}: UnresolvedJob): Settings {
   if (settings.outputFormat !== undefined) return settings;
   const advice = adviseOtherFormat(output);
   if (advice !== undefined)
@@ -199,7 +199,7 @@ function resolveOutput(
   output: string,
   {summary, rejects, state}: Settings,
   givenRows = false,
-): {output: Output; paths: JobPaths} {
+): {output: Output; paths: JobSidePaths} {
   if (givenRows)
     return {
       output: {kind: 'rows', name: '-', lasts: false},

@@ -1,11 +1,11 @@
 import type {YAMLError} from 'yaml';
 import type {z} from 'zod';
-import {fileText} from '../disk/path.ts';
+import {readFileText} from '../disk/path.ts';
 import {systemCode, systemReason, UsageError} from '../errors.ts';
 import {camelCase, spellName} from '../sentence.ts';
 import {closestName, didYouMean} from './did-you-mean.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
-import {findYamlFault, loadYaml, readDocument, TooDeepError} from './yaml.ts';
+import {findYamlFault, loadYaml, parseYamlDocument, TooDeepError} from './yaml.ts';
 
 /** Settings as the user wrote them, not checked, by the names in the schema such as `maxCredits`. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export type SettingLocator = (path: readonly PropertyKey[]) => string;
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    text = fileText(path, code === 'job');
+    text = readFileText(path, code === 'job');
   } catch (error) {
     const why =
       systemCode(error) === 'ENOENT'
@@ -47,13 +47,13 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     try {
       return work();
     } catch (error) {
-      // The YAML library throws if aliases expand to too much data, and `readDocument` if the nesting is too deep.
+      // The YAML library throws if aliases expand to too much data, and `parseYamlDocument` if the nesting is too deep.
       const why = error instanceof Error ? withoutQuote(error) : String(error);
       const at = error instanceof TooDeepError ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
     }
   };
-  const document = guarded(() => readDocument(text, counter));
+  const document = guarded(() => parseYamlDocument(text, counter));
   const problem = findYamlFault(document);
   if (problem !== undefined)
     throw new UsageError(
@@ -115,8 +115,8 @@ function byName(value: object): RawSettings {
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
-    const lines = fileText(path).split(/\r?\n/);
-    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => readDocument(line));
+    const lines = readFileText(path).split(/\r?\n/);
+    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseYamlDocument(line));
     const sound = documents.filter(({errors}) => errors.length === 0);
     return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
   } catch {

@@ -40,7 +40,7 @@ const isLevel = ({type}: CST.Token) => type === 'flow-collection' || type.starts
  *
  * @throws {TooDeepError}
  */
-export function readDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
+export function parseYamlDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
   const {Lexer, LineCounter, Parser, parseDocument} = loadYaml();
   const lines = new LineCounter();
   lines.addNewLine(0);
@@ -67,7 +67,7 @@ export function findYamlFault({errors, warnings}: Document.Parsed): YAMLError | 
  * @throws {YAMLError} the first fault of the text; {@link TooDeepError} if it is nested too deep.
  */
 export function parseYaml(text: string): unknown {
-  const document = readDocument(text);
+  const document = parseYamlDocument(text);
   const problem = findYamlFault(document);
   if (problem !== undefined) throw problem;
   return document.toJS();

@@ -49,19 +49,19 @@ export type CellResult =
   | Outcome
   /** An expired answer of an earlier run, used because the service can't be called: `stale` is the reason. */
   | (Answer & {readonly stale: UnaskedCode})
-  | Broken
+  | InternalFailure
   | {readonly status: 'skipped'; readonly error: SkipCode}
   | {readonly status: 'empty'}
   | {readonly status: 'invalid'; readonly error: string};
 
 /** The result of a cell at which this program failed, with the error. */
-export interface Broken extends Unbought {
+export interface InternalFailure extends Unbought {
   readonly status: 'failed';
   readonly error: 'internal_error';
   readonly thrown: unknown;
 }
 
-export function brokenLookup(thrown: unknown): Broken {
+export function makeInternalFailure(thrown: unknown): InternalFailure {
   return {status: 'failed', error: 'internal_error', thrown};
 }
 

@@ -11,7 +11,7 @@ import type {Said} from '../sentence.ts';
 import type {Enriched, EnrichSettings, OnlyKnown} from './enriched.ts';
 import {attachResults} from './enrichment.ts';
 import {ProgramRowsSource} from './given-rows.ts';
-import {AbortError, prepareRun, type RunJobOptions, requireObjects, stopOnAbort} from './run-job.ts';
+import {AbortError, checkRunArguments, prepareRun, type RunJobOptions, stopOnAbort} from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
@@ -90,7 +90,7 @@ async function* enrichAll(
   options: RunJobOptions,
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
-  requireObjects(settings, options);
+  checkRunArguments(settings, options);
   const given = new ProgramRowsSource(rows);
   const release = stopOnAbort(stopper, options.signal);
   const results = new Results();

@@ -1,9 +1,9 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {describeMissingColumn, holdsColumn, requireColumn} from '../columns/targets.ts';
+import {describeMissingColumn, objectHasColumn, requireColumn} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import {createObjectSource, makeObjectRecord} from '../input/objects.ts';
 import type {InputRecord} from '../input/row.ts';
-import type {Source} from '../input/source.ts';
+import type {RecordSource} from '../input/source.ts';
 import {RowsError} from '../run/io.ts';
 import type {ColumnMapping} from '../run/layout/column-mapping.ts';
 import type {Stopper} from '../run/stop.ts';
@@ -38,7 +38,7 @@ export class ProgramRowsSource {
       this.#first.push(...((await stopper.unlessStopped(this.#nextGroup())) ?? []));
   }
 
-  get source(): Source {
+  get source(): RecordSource {
     return {
       ...createObjectSource(this.#first, this.#list),
       batches: () => this.#batches(),
@@ -47,7 +47,7 @@ export class ProgramRowsSource {
   }
 
   /** The same rows, for a pass before the first call. */
-  get list(): Source {
+  get list(): RecordSource {
     return createObjectSource([], this.#list);
   }
 
@@ -181,7 +181,7 @@ class ExpectedColumns {
   see(row: unknown): void {
     if (this.#unseen.length === 0 || typeof row !== 'object' || row === null) return;
     this.#rows += 1;
-    this.#unseen = this.#unseen.filter(([, column]) => !holdsColumn(row, column));
+    this.#unseen = this.#unseen.filter(([, column]) => !objectHasColumn(row, column));
     if (this.#rows > DOUBTFUL_AFTER || this.#unseen.length === 0) return;
     for (const key of Object.keys(row)) this.#keys.add(key);
     if (this.#rows < DOUBTFUL_AFTER) return;

@@ -62,7 +62,7 @@ export interface RunJobOptions {
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
-    requireObjects(settings, options);
+    checkRunArguments(settings, options);
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
@@ -87,7 +87,7 @@ const optionNames = Object.keys({
 } satisfies Record<keyof RunJobOptions, true>);
 
 /** @throws {UsageError} for what can be neither settings nor options, as a program without types may give it. */
-export function requireObjects(settings: unknown, options: RunJobOptions): void {
+export function checkRunArguments(settings: unknown, options: RunJobOptions): void {
   const {signal, onWarning} = options;
   for (const name of Object.keys(options))
     if (!optionNames.includes(name))

@@ -1,4 +1,4 @@
-import type {Attempt, TimedAttempt} from '../client/attempt.ts';
+import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import type {Rate} from '../job/setting-types.ts';
 import type {PublishTrigger} from '../job/settings/call-settings.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
@@ -7,7 +7,7 @@ import type {Answer, CellResult, Lookup} from '../ledger/lookup-outcome.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/ledger-entry.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Streak} from './pace/canary.ts';
+import type {LongRefusalStreak} from './pace/canary.ts';
 import type {RetrySettings} from './retry-policy.ts';
 
 /** A planned cell that waits for its result. */
@@ -43,7 +43,7 @@ export interface Dispatcher {
   send(
     call: Pick<Call, 'operation' | 'params' | 'dispatch' | 'cost'>,
     perSecond: number,
-  ): Promise<TimedAttempt>;
+  ): Promise<TimestampedAttempt>;
   /** Called when nothing new is to be sent. Takes back the values that are not sent yet. */
   withdraw?(): Promise<void>;
   /** The dispatcher's own pause; undefined while it sends. */
@@ -93,7 +93,7 @@ export interface LookupEvents {
   /** Called at the end of each attempt. `row`: number of the first row that waits for it. */
   attempted(booked: BookedAttempt, row: number | undefined): void;
   /** Called once per streak, when so many values of an operation were refused in a row that they are not to blame. */
-  refused(operation: Operation, streak: Streak): void;
+  refused(operation: Operation, streak: LongRefusalStreak): void;
   /** Called when the run stops. It then sends nothing new. */
   stopped(reason: StopReason): void;
   /** Called when the run sends nothing new, but continues to its end. */
@@ -105,7 +105,7 @@ export type StopReason =
   | {readonly kind: 'budget'}
   | {readonly kind: 'error'; readonly error: unknown}
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {readonly kind: 'fatal'}>}
-  | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}
+  | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: LongRefusalStreak}
   | {
       readonly kind: 'outage';
       readonly cause: string;
@@ -130,7 +130,7 @@ export interface Pause {
  * The answer that another run has bought since the call's value was searched in the store, which has this version now;
  * undefined without one.
  */
-export function findBoughtAnswer(call: Call, store: AnswerStore, version: number): Answer | undefined {
+export function findNewlyStoredAnswer(call: Call, store: AnswerStore, version: number): Answer | undefined {
   if (call.version === version) return undefined;
   const stored = store.find([call.key], call.operation);
   if (stored === undefined) return undefined;

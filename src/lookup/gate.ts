@@ -3,7 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Attempt} from '../client/attempt.ts';
 import type {UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Operation} from '../operations/table.ts';
-import {type Call, findBoughtAnswer, type LookupOptions, type StopReason} from './call.ts';
+import {type Call, findNewlyStoredAnswer, type LookupOptions, type StopReason} from './call.ts';
 import {Lane, sumOfRates} from './lane.ts';
 import {perSecond} from './pace/rate-controller.ts';
 import {ServiceHealth} from './pace/service-health.ts';
@@ -281,7 +281,7 @@ export class Gate {
   /** True if another run has bought the answer since the call began to wait: then the call ends with it. */
   #isBought(call: Call, lane: Lane, version: number): boolean {
     const {store, ledger} = this.options;
-    const outcome = findBoughtAnswer(call, store, version);
+    const outcome = findNewlyStoredAnswer(call, store, version);
     if (outcome === undefined) return false;
     ledger.adopt(call.entry, outcome);
     lane.end(call, {next: 'settle', outcome});

@@ -1,7 +1,7 @@
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
 import type {Call, LaneSettings} from './call.ts';
-import {earnedInMs, isNearRate, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
+import {areRatesClose, earningTimeMs, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
 import type {CallRefusal} from './retry-policy.ts';
 
 /** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
@@ -89,8 +89,8 @@ export class Lane {
       return;
     }
     const permits = leaseSize(rate, LEASE_SECONDS);
-    const minTime = earnedInMs(permits, USE * rate);
-    if (!isNearRate(rate, this.#applied)) {
+    const minTime = earningTimeMs(permits, USE * rate);
+    if (!areRatesClose(rate, this.#applied)) {
       this.#applied = rate;
       void this.#limiter.updateSettings({minTime});
     }

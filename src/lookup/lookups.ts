@@ -15,7 +15,7 @@ import type {Call, LookupOptions, Waiter} from './call.ts';
 import type {Gate} from './gate.ts';
 import {OutcomeCache} from './outcome-cache.ts';
 import {
-  chargeOfAttempt,
+  chargeKindOfAttempt,
   historyAfterAttempt,
   type NextStep,
   nextStep,
@@ -95,7 +95,7 @@ export class Lookups {
     const {dispatcher, ledger, store, policy, events} = this.#options;
     const {operation, key, cost, dispatch, entry} = call;
     const attempt = await dispatcher.send(call, perSecond);
-    const charge = chargeOfAttempt(attempt, policy.cost);
+    const charge = chargeKindOfAttempt(attempt, policy.cost);
     const retry = call.attempts > 0 || entry.history.mayBeCarriedOut;
     if (attempt.kind !== 'not_sent') call.attempts += 1;
     // The circuit breaker counts the sends that values have left: this attempt is one of them.

@@ -1,5 +1,5 @@
-import type {Attempt, TimedAttempt} from '../client/attempt.ts';
-import type {Charge, Cost} from '../job/settings/cost.ts';
+import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
+import type {ChargeKind, Cost} from '../job/settings/cost.ts';
 import type {Outcome, UnaskedCode} from '../ledger/lookup-outcome.ts';
 import {addDoubt, type ValueHistory} from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
@@ -89,7 +89,7 @@ export function backoffMs(retry: number, capMs: number, random: number): number 
 }
 
 /** How the service charges an attempt. `cost`: its charges for rejected and throttled calls. */
-export function chargeOfAttempt(attempt: Attempt, cost: Cost): Charge {
+export function chargeKindOfAttempt(attempt: Attempt, cost: Cost): ChargeKind {
   switch (attempt.kind) {
     case 'answered':
       return 'spent';
@@ -128,14 +128,18 @@ export function sendsLeft({doubts}: ValueHistory, settings: RetrySettings): numb
  * The value's history after an attempt with this charge. An attempt without an answer is a doubt if it may have been
  * charged.
  */
-export function historyAfterAttempt(history: ValueHistory, attempt: Attempt, charge: Charge): ValueHistory {
+export function historyAfterAttempt(
+  history: ValueHistory,
+  attempt: Attempt,
+  charge: ChargeKind,
+): ValueHistory {
   return attempt.kind !== 'answered' && charge !== 'free' ? addDoubt(history, attempt) : history;
 }
 
 /** The step after an attempt. `history` includes this attempt. */
 export function nextStep(
   operation: Operation,
-  attempt: TimedAttempt,
+  attempt: TimestampedAttempt,
   history: ValueHistory,
   settings: RetrySettings,
   blame: Blame,
@@ -213,7 +217,7 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
  */
 function answered(
   operation: Operation,
-  {data, exact, boughtAt}: Extract<TimedAttempt, {kind: 'answered'}>,
+  {data, exact, boughtAt}: Extract<TimestampedAttempt, {kind: 'answered'}>,
   history: ValueHistory,
 ): Outcome {
   const text = exact ?? JSON.stringify(data);

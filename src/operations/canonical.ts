@@ -13,7 +13,7 @@ export type CanonicalCell<Code extends string = string> =
   | {readonly state: 'broken'; readonly thrown: unknown};
 
 export const emptyCell = {state: 'empty'} as const;
-export const invalidCell = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
+export const makeInvalidCell = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
 
 export function validCell(value: string, repairs: readonly RepairCode[] = []) {
   return repairs.length === 0
@@ -45,7 +45,7 @@ export function judgeCell<Code extends string>(
       case 'empty':
         return emptyCell;
       case 'unreadable':
-        return invalidCell('unreadable_characters');
+        return makeInvalidCell('unreadable_characters');
       case 'text':
         return judge(cell.text, cell.repairs);
       default:

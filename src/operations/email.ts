@@ -1,6 +1,12 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
-import {anyCellCodes, type CanonicalCell, invalidCell, judgeNormalizedCell, validCell} from './canonical.ts';
+import {
+  anyCellCodes,
+  type CanonicalCell,
+  judgeNormalizedCell,
+  makeInvalidCell,
+  validCell,
+} from './canonical.ts';
 import type {CellRules, RepairCode} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
@@ -86,7 +92,7 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
     const judged = judgeAddress(text, repairs);
     const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
     const isMalformed = found.state === 'invalid' && found.code === 'email_malformed';
-    return isMalformed && (ODD.test(text) || holdsAddress(text)) ? invalidCell('email_in_text') : found;
+    return isMalformed && (ODD.test(text) || holdsAddress(text)) ? makeInvalidCell('email_in_text') : found;
   });
 }
 
@@ -105,7 +111,8 @@ function judgeWrapped(text: string, repairs: readonly RepairCode[]): CanonicalCe
   if (name === undefined || inner === undefined) return undefined;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
   // The display name is another address. Either address may be meant, so neither is taken.
-  if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalidCell('email_display_name');
+  if (plainName.includes('@') && plainName !== inner.toLowerCase())
+    return makeInvalidCell('email_display_name');
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }
 
@@ -113,9 +120,9 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCe
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   if (at > 0 && (MASKED.test(text) || isFilled(local, text.slice(at + 1))))
-    return invalidCell('email_masked');
+    return makeInvalidCell('email_masked');
   if (at === -1 || !LOCAL_PART.test(local))
-    return invalidCell(listsAddresses(text) ? 'email_list' : 'email_malformed');
+    return makeInvalidCell(listsAddresses(text) ? 'email_list' : 'email_malformed');
   const written = text.slice(at + 1);
   const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
   const dots = !local.startsWith('"') && !ODD_DOTS.has(domain) && /^\.|\.\.|\.$/.test(local);
@@ -123,7 +130,7 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCe
   const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
   return DOMAIN.test(domain) && fits && !dots && !ODD.test(text)
     ? validCell(address, repairs)
-    : invalidCell('email_malformed');
+    : makeInvalidCell('email_malformed');
 }
 
 /**

@@ -5,9 +5,9 @@ import {
   type CanonicalCell,
   digitCodes,
   emptyCell,
-  invalidCell,
   isScientific,
   judgeNormalizedCell,
+  makeInvalidCell,
   validCell,
 } from './canonical.ts';
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
@@ -82,27 +82,27 @@ function judgeIp(
   repairs: readonly RepairCode[],
   which?: CellRules['ipFromList'],
 ): CanonicalCell<IpCode> {
-  if (isIPv4(text)) return PRIVATE.test(text) ? invalidCell('ip_private') : validCell(text, repairs);
-  if (isScientific(text)) return invalidCell('scientific_notation');
+  if (isIPv4(text)) return PRIVATE.test(text) ? makeInvalidCell('ip_private') : validCell(text, repairs);
+  if (isScientific(text)) return makeInvalidCell('scientific_notation');
   if (isIPv6(text)) {
     // A zone (`fe80::1%eth0.100`) may be any text, at which ipaddr would throw.
     const address = ipaddr.IPv6.parse(text.replace(/%.*/s, ''));
     return address.isIPv4MappedAddress()
       ? judgeIp(address.toIPv4Address().toString(), repairs)
-      : invalidCell('ipv6_unsupported');
+      : makeInvalidCell('ipv6_unsupported');
   }
   const bracketed = /^\[([^[\]]+)\](?::(\d{1,5}))?$/.exec(text);
   const [, address = '', port] = bracketed ?? /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
   if (isIPv4(address) || isIPv6(address)) {
-    if (port !== undefined && Number(port) > MOST_PORT) return invalidCell('ip_with_port');
+    if (port !== undefined && Number(port) > MOST_PORT) return makeInvalidCell('ip_with_port');
     const found = bracketed === null ? repairs : [...repairs, 'brackets' as const];
     return judgeIp(address, port === undefined ? found : [...found, 'port']);
   }
   const host = text.replace(HOST_MASK, '');
   if (host !== text) return judgeIp(host, [...repairs, 'host_mask']);
-  if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalidCell('ip_range');
-  if (/^[1-9]\d{7,9}$/.test(text) && Number(text) < ADDRESSES) return invalidCell('ip_number');
-  return judgeList(text, repairs, which) ?? invalidCell('ip_malformed');
+  if (/^[\d.]+\/\d{1,2}$/.test(text)) return makeInvalidCell('ip_range');
+  if (/^[1-9]\d{7,9}$/.test(text) && Number(text) < ADDRESSES) return makeInvalidCell('ip_number');
+  return judgeList(text, repairs, which) ?? makeInvalidCell('ip_malformed');
 }
 
 const MOST_PORT = 65_535;
@@ -167,7 +167,7 @@ function judgeList(
   const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
   // If the chosen entry is empty, no other entry is taken: it would be the address of another machine.
   const meant = which === 'last' ? judged.at(-1) : judged[0];
-  if (!isChosen || meant === undefined || meant.state === 'empty') return invalidCell('ip_list');
+  if (!isChosen || meant === undefined || meant.state === 'empty') return makeInvalidCell('ip_list');
   return meant.state === 'value'
     ? validCell(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])])
     : meant;

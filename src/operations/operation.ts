@@ -47,7 +47,7 @@ export interface OperationSpec<
   /** Name of the request's field that holds the value. Other fields only add to that value. */
   readonly field: string;
   /** The answer in a response; undefined or not an object if the response has no answer. */
-  dataOf(response: AnswerFields): unknown;
+  dataOf(response: AnswerObject): unknown;
   /** True if the error `invalid_token` may mean the value that was sent, and not the API key. */
   readonly isTokenItself: boolean;
   /** Everything in a request that may change its answer, as one text. */
@@ -60,7 +60,7 @@ export interface OperationSpec<
    */
   readonly isRedeeming: boolean;
   /** True if an answer shows that the same call was made before. */
-  isReplay(answer: AnswerFields): boolean;
+  isReplay(answer: AnswerObject): boolean;
   /** Kinds of values that the summary counts in answers, each with the path of the answer's field. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** The operation's default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
@@ -68,7 +68,7 @@ export interface OperationSpec<
 }
 
 /** An answer's fields by name, as received. */
-export type AnswerFields = Readonly<Record<string, unknown>>;
+export type AnswerObject = Readonly<Record<string, unknown>>;
 
 /** An operation that looks one value up: it can be detected in a list, and called for a single value. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
@@ -165,4 +165,4 @@ export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-
 };
 
 /** The interface's only error code: an invalid credential. */
-export const INVALID_TOKEN = 'invalid_token';
+export const INVALID_TOKEN_CODE = 'invalid_token';

@@ -5,9 +5,9 @@ import {
   type CanonicalCell,
   digitCodes,
   emptyCell,
-  invalidCell,
   isScientific,
   judgeNormalizedCell,
+  makeInvalidCell,
   validCell,
 } from './canonical.ts';
 import {type CellRules, normalizeCharacters, type RepairCode, readCell} from './cell.ts';
@@ -105,7 +105,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const region = parsePhoneCountry(country);
     const written = restorePlus(text.slice(uri.length).trim());
-    return written === undefined ? invalidCell('phone_in_text') : judgePhone(written, found, region, all);
+    return written === undefined ? makeInvalidCell('phone_in_text') : judgePhone(written, found, region, all);
   });
 }
 
@@ -153,11 +153,11 @@ function judgePhone(
   habits: CellRules | undefined,
 ): CanonicalCell<PhoneCode> {
   if (ZEROS.test(text)) return emptyCell;
-  if (isScientific(text)) return invalidCell('scientific_notation');
-  if (isDate(text)) return invalidCell('phone_date');
-  if (listsPhones(text)) return invalidCell('phone_list');
+  if (isScientific(text)) return makeInvalidCell('scientific_notation');
+  if (isDate(text)) return makeInvalidCell('phone_date');
+  if (listsPhones(text)) return makeInvalidCell('phone_list');
   const [, glue] = GLUED.exec(text) ?? [];
-  if (glue !== undefined) return invalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
+  if (glue !== undefined) return makeInvalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
   const number = mayBeNumber(text, country) ? parsePhoneNumber(text, country) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return emptyCell;
@@ -171,10 +171,10 @@ function judgePhone(
   const digits = extractBareDigits(text);
   const isRead = country !== undefined || habits?.bare === 'international' || habits?.bare === 'header';
   const read = isRead && digits ? readBare(digits, whole ? number : undefined, habits?.bare) : undefined;
-  if (read === 'unclear') return invalidCell('calling_code_unclear');
+  if (read === 'unclear') return makeInvalidCell('calling_code_unclear');
   if (read) return validCell(read.number, [...repairs, 'plus_added']);
-  if (!whole) return invalidCell(phoneFault(text, country));
-  if (isRange(text, number, country)) return invalidCell('phone_list');
+  if (!whole) return makeInvalidCell(phoneFault(text, country));
+  if (isRange(text, number, country)) return makeInvalidCell('phone_list');
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return (
     planFault(text, number, habits) ??
@@ -215,8 +215,8 @@ function planFault(
   if (text.startsWith('+')) return undefined;
   const isValid = isInNumberingPlan(number);
   if (isValid && habits?.zeroLost !== true) return undefined;
-  if (lacksZero(number)) return invalidCell('leading_zero_lost');
-  return isValid ? undefined : invalidCell('phone_out_of_plan');
+  if (lacksZero(number)) return makeInvalidCell('leading_zero_lost');
+  return isValid ? undefined : makeInvalidCell('phone_out_of_plan');
 }
 
 /** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
@@ -245,11 +245,13 @@ function judgeDecimal(
   habits: CellRules | undefined,
 ): CanonicalCell<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
-  if (digits === undefined) return invalidCell('decimal_number');
+  if (digits === undefined) return makeInvalidCell('decimal_number');
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, {...habits, zeroLost: true});
   if (judged.state !== 'value')
-    return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalidCell('decimal_number');
-  return parsePhoneNumber(judged.value)?.isValid() === true ? judged : invalidCell('decimal_number');
+    return judged.state === 'invalid' && UNCLEAR.has(judged.code)
+      ? judged
+      : makeInvalidCell('decimal_number');
+  return parsePhoneNumber(judged.value)?.isValid() === true ? judged : makeInvalidCell('decimal_number');
 }
 
 /** Quotes, and punctuation outside ASCII. With one of these, a number counts as part of a text. */

@@ -29,7 +29,7 @@ export function isIntelligence(name: string): name is Intelligence {
 }
 
 /** The canonical form of each field of a request that has one, by the field's name. */
-export function canonicalForms(
+export function fieldCanonicalizers(
   name: Operation,
 ): Readonly<Record<string, (typeof operations)['ip']['canonical']>> {
   const spec = operations[name];

@@ -1,9 +1,16 @@
 import {z} from 'zod';
-import {anyCellCodes, type CanonicalCell, emptyCell, invalidCell, judgeCell, validCell} from './canonical.ts';
+import {
+  anyCellCodes,
+  type CanonicalCell,
+  emptyCell,
+  judgeCell,
+  makeInvalidCell,
+  validCell,
+} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
 import {
-  type AnswerFields,
+  type AnswerObject,
   answerSchema,
   apiKey,
   flag,
@@ -116,7 +123,7 @@ const data = answerSchema({
 /** Reads a user's identifier, which the customer has chosen. Only removes the blanks around it. */
 function canonicalId(raw: string): CanonicalCell {
   const text = raw.trim();
-  if (/\p{Cc}/u.test(text)) return invalidCell('unreadable_characters');
+  if (/\p{Cc}/u.test(text)) return makeInvalidCell('unreadable_characters');
   return text === '' ? emptyCell : validCell(text);
 }
 
@@ -155,7 +162,7 @@ export const verify = {
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
   isRedeeming: true,
-  isReplay: ({verdict}) => (verdict as AnswerFields | undefined)?.redeemed === true,
+  isReplay: ({verdict}) => (verdict as AnswerObject | undefined)?.redeemed === true,
   beside: verifyInputs,
   top: [
     ['countries', ['location', 'country']],
@@ -181,7 +188,7 @@ export function canonicalToken(
   rules?: CellRules,
 ): CanonicalCell<keyof typeof codes> {
   return judgeCell(raw, rules, (text, repairs) =>
-    /\s/.test(text) ? invalidCell('token_malformed') : validCell(text, repairs),
+    /\s/.test(text) ? makeInvalidCell('token_malformed') : validCell(text, repairs),
   );
 }
 

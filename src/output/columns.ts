@@ -10,7 +10,7 @@ import type {Risk} from '../score/scorer.ts';
 import {say, sayFlags, set} from '../sentence.ts';
 
 /** One column of a lookup's results. The writers of all formats use such columns. */
-export interface LookupColumn {
+export interface LookupResultColumn {
   /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
@@ -19,12 +19,12 @@ export interface LookupColumn {
 }
 
 /** One field of an operation's answer as a column. The field `verdict.can_pass` is the column `can_pass`. */
-export interface AnswerField extends LookupColumn {
+export interface AnswerField extends LookupResultColumn {
   readonly path: readonly string[];
 }
 
 /** Columns that every result has. They come before the columns of the answer's fields. */
-const SAID: readonly LookupColumn[] = [
+const SAID: readonly LookupResultColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
   // True if the answer exceeds its maximum age; null without an answer.
@@ -36,7 +36,7 @@ const SAID: readonly LookupColumn[] = [
 ];
 
 /** The columns before the answer's fields. `marksStale`: true to include the column `stale`. */
-export function statusColumns(marksStale: boolean): readonly LookupColumn[] {
+export function statusColumns(marksStale: boolean): readonly LookupResultColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
 
@@ -65,7 +65,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
 export interface PrefixedColumns {
   readonly target: {readonly prefix: string};
   /** The target's columns that come before the answer's fields: status, error and, in some runs, stale. */
-  readonly said: readonly LookupColumn[];
+  readonly said: readonly LookupResultColumn[];
   readonly fields: readonly AnswerField[];
 }
 
@@ -80,7 +80,7 @@ export interface TargetColumns extends PrefixedColumns {
   readonly key: string;
 }
 
-export function listResultColumns({said, fields}: PrefixedColumns): readonly LookupColumn[] {
+export function listResultColumns({said, fields}: PrefixedColumns): readonly LookupResultColumn[] {
   return [...said, ...fields];
 }
 
@@ -219,7 +219,7 @@ function choiceOf(
 /**
  * @throws {UsageError} if two columns' answers, or an answer and the risk, would share a name under `enrichment`.
  */
-export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
+export function refuseEnrichmentKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? ['enrichment.risk'] : [],
     columns.map(({key}) => `enrichment.${key}`),
@@ -229,7 +229,7 @@ export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolea
 export function resultCells(
   result: CellResult,
   data: unknown,
-  columns: readonly LookupColumn[],
+  columns: readonly LookupResultColumn[],
   safe: (text: string) => string,
 ): string[] {
   return columns.map(({kind, of}) => {

@@ -51,7 +51,7 @@ export function formulaSafe(text: string): string {
  * A line of the file of rejected rows. The first line also has the input's `header`, so that the rejected
  * rows can be made into a list again.
  */
-export function rejectLine(reject: Reject, header?: string): string {
+export function formatRejectAsJson(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
 }

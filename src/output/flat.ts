@@ -37,7 +37,7 @@ function unused(path: string, taken: ReadonlyMap<string, string>): string {
  *
  * @throws {UsageError} if there are more than {@link MOST_COLUMNS}.
  */
-export function flatColumns(sample: readonly InputRecord[]): string[] {
+export function listFlatColumns(sample: readonly InputRecord[]): string[] {
   const paths = new Set<string>();
   for (const record of sample) {
     if (record.type !== 'ndjson') continue;

@@ -7,7 +7,7 @@ import {
   formatMoney,
   formatPercent,
   pluralize,
-  streaksSentence,
+  refusalStreaksSentence,
 } from './format.ts';
 import type {KeyFigure, Report, Section, Tone} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
@@ -67,7 +67,7 @@ function leadOf(summary: Summary): string {
     const rejected = rows.rejected === 0 ? '' : `, ${formatCount(rows.rejected)} rejected as unreadable`;
     const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
     const limits = failed_if.map(condition => ` Limit passed: ${condition}.`).join('');
-    return `${written}${rejected}.${why}${limits}${streaksSentence(summary)} ${when}`;
+    return `${written}${rejected}.${why}${limits}${refusalStreaksSentence(summary)} ${when}`;
   }
   const back =
     come_back_at === undefined

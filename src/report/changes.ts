@@ -50,8 +50,8 @@ export const scoreSchema = changesSchema.extend({
 });
 
 export type ScoreChanges = z.output<typeof scoreSchema>;
-export type BadRows = NonNullable<ScoreChanges['bad_rows']>;
-export type BadShare = z.output<typeof badShare>;
+export type BadRowsComparison = NonNullable<ScoreChanges['bad_rows']>;
+export type BadRowFrequency = z.output<typeof badShare>;
 
 const LEVELS = ['low', 'medium', 'high', 'unknown', 'none'];
 
@@ -67,7 +67,7 @@ export function levelGrid(levels: Changes['levels']): {
 }
 
 /** Explanation of a row's score: a line of `explain --json`. It holds no values of the row. */
-export const explanationSchema = z.object({
+export const scoreExplanationSchema = z.object({
   row: z.int().min(1),
   score: z.number().nullable(),
   level: z.string(),
@@ -97,4 +97,4 @@ export const explanationSchema = z.object({
     .describe('Changes that would lead to the next level up or down.'),
 });
 
-export type Explanation = z.output<typeof explanationSchema>;
+export type ScoreExplanation = z.output<typeof scoreExplanationSchema>;

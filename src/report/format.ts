@@ -76,15 +76,15 @@ export function withoutControls(text: string): string {
 }
 
 /** Escapes all in a JSON text that steers a terminal or a CI log. `JSON.stringify` only escapes C0. */
-export function safeJson(json: string): string {
+export function escapeJsonControls(json: string): string {
   return json
     .replace(CONTROL, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replace(/##(?=\[|vso\[)/g, '#\\u0023');
 }
 
 /** The text of the summary's file: indented, but with short lists on one line. */
-export function summaryText(summary: Summary): string {
-  const indented = safeJson(JSON.stringify(summary, null, 2));
+export function summaryJson(summary: Summary): string {
+  const indented = escapeJsonControls(JSON.stringify(summary, null, 2));
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
@@ -93,7 +93,7 @@ export function summaryText(summary: Summary): string {
 export const PERHAPS_ACCOUNT = 'The cause may be the account, so the next run looks them up again.';
 
 /** Values that were refused one after the other. */
-export function streaksSentence({lookups}: Summary): string {
+export function refusalStreaksSentence({lookups}: Summary): string {
   const streaks = Object.entries(lookups).filter(([, counts]) => counts.refused_in_a_row > 0);
   if (streaks.length === 0) return '';
   const told = streaks.map(([name, counts]) => pluralize(counts.refused_in_a_row, `${name} value`));
@@ -101,7 +101,7 @@ export function streaksSentence({lookups}: Summary): string {
 }
 
 /** Costs of trouble with the answer store. */
-export function storeSentence({store}: {readonly store?: Summary['store']}): string {
+export function storeTroubleSentence({store}: {readonly store?: Summary['store']}): string {
   if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
   const paid = `${pluralize(unread, 'value')} could not be looked up in it, so up to ${pluralize(credits, 'credit')} may have been paid again`;

@@ -2,7 +2,7 @@ import {listRepairs} from '../columns/plan-row.ts';
 import type {ColumnGuess} from '../columns/recognize/guess.ts';
 import type {Target} from '../columns/targets.ts';
 import type {InputRecord} from '../input/row.ts';
-import {openSource} from '../input/source.ts';
+import {openRecordSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {createLookupPricer, toCredits} from '../job/settings/cost.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
@@ -22,7 +22,7 @@ import {answerScope, scopeKeyOfJob} from './identity.ts';
 import type {RunIo, World} from './io.ts';
 import type {ColumnMapping} from './layout/column-mapping.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {type Account, findAccount, openBudgets} from './open/account.ts';
+import {type AccountLimits, findAccount, openBudgets} from './open/account.ts';
 import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
 import {planLanes} from './open/connection.ts';
 import {readWholeList} from './rows/first-pass.ts';
@@ -45,7 +45,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   checkReportPaths(job);
   const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
   const left = leftOfAccount(account, io);
-  const source = await openSource({
+  const source = await openRecordSource({
     ...job.settings,
     paths: job.inputs,
     decides: !job.fromFile,
@@ -97,7 +97,7 @@ export async function makePlan(given: Job, io: PlanIo) {
 }
 
 /** Credits that the account's limits of day and month leave; undefined without limits. */
-function leftOfAccount(account: Account | undefined, io: World): number | undefined {
+function leftOfAccount(account: AccountLimits | undefined, io: World): number | undefined {
   const budgets = openBudgets(account, io);
   const left = budgets.map(budget => budget.left());
   for (const budget of budgets) budget.close();
@@ -201,7 +201,7 @@ function countsOf(
   {targets}: ColumnMapping,
   {rows, lookups: cells, errors, repairs, repaired}: Counters,
   {calls, firm}: {readonly calls: CallCount; readonly firm: CallCount},
-  account: Account | undefined,
+  account: AccountLimits | undefined,
 ) {
   const operations = operationsOfTargets(targets);
   const lookups = operations.map(name => {

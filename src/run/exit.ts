@@ -2,11 +2,11 @@ import {type ErrorCode, type ExitCode, exitCodes, isSuccess} from '../errors.ts'
 import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import {policyNumbers} from '../lookup/retry-policy.ts';
-import {INVALID_TOKEN} from '../operations/operation.ts';
+import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {type Counters, countFailures, countUnasked, hasAnswers} from './counts/counters.ts';
+import {type Counters, hasAnswers, sumFailedCells, sumUnaskedCells} from './counts/counters.ts';
 
 export interface Counted {
   readonly count: number;
@@ -75,7 +75,7 @@ export function isKeyForbidden(
   {count, credentials, code}: RefusalStreak,
   least: number = policyNumbers.refusalStreak,
 ): boolean {
-  return credentials && code !== INVALID_TOKEN && count >= least;
+  return credentials && code !== INVALID_TOKEN_CODE && count >= least;
 }
 
 /**
@@ -85,8 +85,8 @@ export function isKeyForbidden(
  */
 function gapIn(counters: Counters, tally: Tally, storesRejections: boolean): string | undefined {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
-  const lost = countFailures(counters) - (storesRejections ? rejected : 0);
-  const cutShort = unaskedCodes.find(code => countUnasked(counters, code) > 0);
+  const lost = sumFailedCells(counters) - (storesRejections ? rejected : 0);
+  const cutShort = unaskedCodes.find(code => sumUnaskedCells(counters, code) > 0);
   if (lost > 0) return 'lookups_failed';
   if (cutShort !== undefined) return cutShort;
   if (operationNames.some(name => tally.refusals[name].longestStreak > 0)) return 'refused_in_a_row';

@@ -1,7 +1,7 @@
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
 import type {PipeSettings} from '../input/bytes/raw.ts';
 import type {ProgramRow, Reject} from '../input/row.ts';
-import type {Source} from '../input/source.ts';
+import type {RecordSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
@@ -51,9 +51,9 @@ export type EnrichedObject = EnrichedRow<ProgramRow> | Reject;
 
 /** A program that gives rows to a run, and takes them back. */
 export interface ProgramIo {
-  readonly source: Source;
+  readonly source: RecordSource;
   /** The same rows, for a pass before the first call. Empty if they come only once. */
-  readonly list: Source;
+  readonly list: RecordSource;
   /** Takes the next rows in input order. Throws if the program has left. */
   give(rows: readonly EnrichedObject[]): void;
   /** Resolves once the program has used the rows that it took, and wants more. */

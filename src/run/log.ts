@@ -85,7 +85,7 @@ export function createPauseLogger({io, job, clock, asking: {gate, ledger}}: Sess
 }
 
 /** Logs rows that could not be read, and lookups without an answer. */
-export function logTrouble({io, input: {layout}}: Session, entries: readonly ReadyRecord[]): void {
+export function logRowFailures({io, input: {layout}}: Session, entries: readonly ReadyRecord[]): void {
   if (!io.log.isLevelEnabled('debug')) return;
   for (const {record, results} of entries) {
     const row = record.record;

@@ -7,15 +7,15 @@ import type {Job, UnfinishedDay} from '../job/job.ts';
 import {resolveUntil} from '../job/settings/time-limit.ts';
 import {formatDuration} from '../report/format.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {countAsked, countFailures, hasAnswers} from './counts/counters.ts';
+import {hasAnswers, sumAskedCells, sumFailedCells} from './counts/counters.ts';
 import {summarizeSession} from './end/build-summary.ts';
-import {finishSession, reportFailure} from './end/finish.ts';
+import {finishSession, reportFailedStart} from './end/finish.ts';
 import {type SendStartPing, withHealthCheck} from './end/health-check.ts';
 import {pruneHistory, saveRunInHistory, unfinishedEnd} from './end/history.ts';
 import {explainFullDisk} from './end/space.ts';
 import {exceedsLimit, isKeyForbidden, type RunOutcome} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
-import {createPauseLogger, logEnd, logStart, logStop, logTrouble} from './log.ts';
+import {createPauseLogger, logEnd, logRowFailures, logStart, logStop} from './log.ts';
 import {turnOffUnusableSettings} from './open/answer-store.ts';
 import {limitRows} from './rows/first-pass.ts';
 import {RowAdmission} from './rows/row-admission.ts';
@@ -30,10 +30,10 @@ import {
 } from './session.ts';
 import {finishCompletedRun} from './state/completed-run.ts';
 import {closeRunDirectory, openRunDirectory, peekState, type RunDirectory} from './state/run-directory.ts';
-import {findStopError, Stopper, stopForError, stopForLimit, stopForRefusals} from './stop.ts';
+import {findStopError, makeErrorStop, makeLimitStop, makeRefusalsStop, Stopper} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
-export type SessionWatcher = (session: Session) => () => void;
+export type SessionStartHook = (session: Session) => () => void;
 
 const KEEP_STORED_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
@@ -56,7 +56,7 @@ export function run(
   job: Job,
   io: RunIo,
   stopper = new Stopper(),
-  watch: SessionWatcher = () => () => {},
+  watch: SessionStartHook = () => () => {},
 ): Promise<RunOutcome<Said>> {
   const {until} = job.settings;
   const untilMs = until && resolveUntil(until, io.now());
@@ -79,7 +79,7 @@ async function finishDay(
   untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
-  watch: SessionWatcher,
+  watch: SessionStartHook,
   begun: SendStartPing,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
@@ -93,7 +93,7 @@ async function finishDay(
     const toDo = left(usedUp ? say` and a higher ${set('maxCredits')}` : '');
     io.warn(say`The run of ${date}: ${message}${stop === undefined ? '' : say` ${toDo}`}`);
   } catch (error) {
-    io.warn(say`The run of ${date}: ${stopForError(error).message} ${left()}`);
+    io.warn(say`The run of ${date}: ${makeErrorStop(error).message} ${left()}`);
   }
 }
 
@@ -101,7 +101,7 @@ async function runOnce(
   given: Job,
   io: RunIo,
   stopper: Stopper,
-  watch: SessionWatcher,
+  watch: SessionStartHook,
   begun: SendStartPing,
 ): Promise<RunOutcome<Said>> {
   const job = turnOffUnusableSettings(given, io);
@@ -119,7 +119,7 @@ async function runOnce(
     return outcome;
   } catch (thrown) {
     const error = findStopError(stopper, thrown) ?? explainFullDisk(toOutputError(thrown), state);
-    await reportFailure(job, io, state, error);
+    await reportFailedStart(job, io, state, error);
     // Keeps the state if its ledger has calls, since no other file may have a record of them.
     if (state !== undefined)
       closeRunDirectory(state, peekState(state).hasCalls ? 'nothing' : 'made', io.warn);
@@ -128,7 +128,7 @@ async function runOnce(
 }
 
 /** Takes the rows through the session, together with the log, the deadline, the timeline, and the run's file in the history. */
-async function underWay(session: Session, watch: SessionWatcher): Promise<void> {
+async function underWay(session: Session, watch: SessionStartHook): Promise<void> {
   const endings: (() => void)[] = [];
   // After an error, calls may have been sent. So it ends the session as a stop does: with all that they cost in its summary.
   try {
@@ -154,7 +154,7 @@ async function underWay(session: Session, watch: SessionWatcher): Promise<void> 
     });
     await readUntilStill(session);
   } catch (error) {
-    session.stopper.stop(stopForError(error));
+    session.stopper.stop(makeErrorStop(error));
   }
   for (const end of endings) end();
 }
@@ -180,7 +180,7 @@ async function readUntilStill(session: Session): Promise<void> {
     const tookMs = clock() - begun;
     await stopper.unlessStopped(delay(Math.max(0, mustBeStillMs - tookMs), undefined, {ref: false}));
     if (stopper.reason !== undefined || !isWrittenTo(session)) return;
-    if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(stopForError(notStill(job)));
+    if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(makeErrorStop(notStill(job)));
     if (readings === 1) {
       mustBeStillMs = Math.min(Math.max(tookMs, stillMs.least), stillMs.most);
       io.warn(
@@ -207,7 +207,7 @@ function notStill({inputs}: Job): InputError {
 async function readThrough(session: Session): Promise<void> {
   const {stopper, output, asking, io, job} = session;
   const {window} = output;
-  const stop = (error: unknown) => stopper.stop(stopForError(error));
+  const stop = (error: unknown) => stopper.stop(makeErrorStop(error));
   const writing = write(session).catch(stop);
   let late: unknown;
   await read(session).catch(error => {
@@ -256,7 +256,7 @@ async function write(session: Session): Promise<void> {
   let kept = clock();
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
-    logTrouble(session, ready);
+    logRowFailures(session, ready);
     checkLimits(session);
     // Finished rows leave the window, even if the run stops while the program uses those before.
     if (io.program !== undefined) await stopper.unlessStopped(io.program.used());
@@ -276,16 +276,16 @@ function checkLimits({job, stopper, output, asking}: Session): void {
   const {written, rejected} = counters.rows;
   // This function runs for each group of rows. So it adds up the cells only if there is a limit.
   if (maxErrors !== undefined) {
-    const errors = {count: countFailures(counters), total: countAsked(counters)};
+    const errors = {count: sumFailedCells(counters), total: sumAskedCells(counters)};
     if (exceedsLimit(maxErrors, errors)) {
       const {tally} = asking.ledger;
       stopper.stop(
-        stopForRefusals(tally, job.endpoint, each =>
+        makeRefusalsStop(tally, job.endpoint, each =>
           isKeyForbidden(each, hasAnswers(counters) ? undefined : 1),
-        ) ?? stopForLimit('max_errors', errors),
+        ) ?? makeLimitStop('max_errors', errors),
       );
     }
   }
   const rejects = {count: rejected, total: written + rejected};
-  if (exceedsLimit(maxRejects, rejects)) stopper.stop(stopForLimit('max_rejects', rejects));
+  if (exceedsLimit(maxRejects, rejects)) stopper.stop(makeLimitStop('max_rejects', rejects));
 }

@@ -1,18 +1,18 @@
 import {randomUUID} from 'node:crypto';
 import {warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
-import {openSource, type Source} from '../input/source.ts';
+import {openRecordSource, type RecordSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
-import {completeHistory} from './end/history.ts';
+import {completeKilledRuns} from './end/history.ts';
 import {answerScope, scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {createCreditRefund, findAccount, openBudgets, restoreCounts} from './open/account.ts';
+import {createCreditRefund, findAccount, openBudgets, raiseBudgetCounts} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {
   createStrayAnswerWarning,
@@ -27,7 +27,7 @@ import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginOrResumeRun, type RunIdentity} from './state/begin-or-resume.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
-import {describePublishedInstead, type RunContext, type Stopper, stopForDeadline} from './stop.ts';
+import {describeEndOfCalls, makeDeadlineStop, type RunContext, type Stopper} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */
 export interface Session extends RunContext {
@@ -38,7 +38,7 @@ export interface Session extends RunContext {
   /** Start of this session's work, in milliseconds since the epoch, by {@link RunContext.clock}. */
   readonly startedAt: number;
   /** The input, and the output made of it. A run that reads its input again replaces both. */
-  input: {readonly source: Source; readonly layout: Layout};
+  input: {readonly source: RecordSource; readonly layout: Layout};
   readonly asking: LookupResources &
     Omit<OpenedLookups, 'lookups'> & {lookups: Lookups; readonly newLookups: () => Lookups};
   output: {readonly window: ReorderBuffer; readonly writer: RowWriter; readonly timeline: Timeline};
@@ -87,7 +87,7 @@ async function openStages(
   const source = await openSourceOf(job, io, stopper);
   closes(() => source.close());
   const begunAt = io.now();
-  const identity = beginOrResumeRun(ledger, job, begunAt, io.warn, others => completeHistory(others, io));
+  const identity = beginOrResumeRun(ledger, job, begunAt, io.warn, others => completeKilledRuns(others, io));
   const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());
   for (const doubt of [...source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
@@ -100,7 +100,7 @@ async function openStages(
   closes(() => store.close());
   await readyStore(job, store);
   warnOfOtherKey(job, store, io);
-  restoreCounts(shared, job, store, io);
+  raiseBudgetCounts(shared, job, store, io);
   const writer = await RowWriter.open(state, input.layout, io);
   closes(() => writer.close());
   const means = {connection, account, ledger, lanes, store, judge};
@@ -137,11 +137,11 @@ export async function reopenInput(session: Session): Promise<void> {
 }
 
 /** Opens the input at its first row. */
-async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Source> {
+async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<RecordSource> {
   const {settings, inputs: paths, fromFile} = job;
   return (
     io.program?.source ??
-    (await openSource({...settings, paths, decides: !fromFile, ...pipeSettings(io, stopper)}))
+    (await openRecordSource({...settings, paths, decides: !fromFile, ...pipeSettings(io, stopper)}))
   );
 }
 
@@ -256,7 +256,7 @@ export function startDeadline(session: Session): () => void {
     const left = untilMs - clock();
     if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
     else if (job.settings.publishOn.includes('deadline')) timer = closeAt(session);
-    else stopper.stop(stopForDeadline(job));
+    else stopper.stop(makeDeadlineStop(job));
   };
   look();
   return () => clearTimeout(timer);
@@ -264,7 +264,7 @@ export function startDeadline(session: Session): () => void {
 
 /** Sends no more calls. After {@link CALL_GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
-  io.warn(describePublishedInstead(stopForDeadline(job)));
+  io.warn(describeEndOfCalls(makeDeadlineStop(job)));
   gate.close('deadline');
   return setTimeout(() => connection.client.close(), CALL_GRACE_MS);
 }

@@ -13,12 +13,12 @@ import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import type {StopReason} from '../lookup/call.ts';
-import type {Streak} from '../lookup/pace/canary.ts';
-import {INVALID_TOKEN} from '../operations/operation.ts';
+import type {LongRefusalStreak} from '../lookup/pace/canary.ts';
+import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {formatDuration, PERHAPS_ACCOUNT, pluralize} from '../report/format.ts';
 import {type Said, say, set} from '../sentence.ts';
-import {type Counters, countFailures, hasAnswers} from './counts/counters.ts';
+import {type Counters, hasAnswers, sumFailedCells} from './counts/counters.ts';
 import type {Counted, Stop} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
@@ -107,7 +107,7 @@ export interface RunContext {
 }
 
 /** Turns the gate's reason to stop into the run's {@link Stop}. */
-export function stopForGate(reason: StopReason, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
+export function makeGateStop(reason: StopReason, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
   switch (reason.kind) {
     case 'fatal': {
       const {attempt} = reason;
@@ -130,7 +130,7 @@ export function stopForGate(reason: StopReason, ledger: Ledger, endpoint: Endpoi
       return interrupted('budget', exitCodes.credits, budgetMessage(ledger), comeBackMs);
     }
     case 'error':
-      return stopForError(reason.error);
+      return makeErrorStop(reason.error);
     default:
       return reason satisfies never;
   }
@@ -165,7 +165,7 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<StopReason, {k
 }
 
 /** The stop of a run that ends with an error. */
-export function stopForError(thrown: unknown): Stop<Said> {
+export function makeErrorStop(thrown: unknown): Stop<Said> {
   if (thrown instanceof RowsError)
     return {...interrupted('signal', exitCodes.interrupted, thrown.message), error: thrown};
   const error = toOutputError(thrown);
@@ -188,7 +188,11 @@ export function findStopError({reason}: Stopper, thrown: unknown): BulkEnrichErr
   return new BulkEnrichError(code, exitCode, say`${message} Nothing was sent.`, {cause: error});
 }
 
-function refused(operation: Operation, streak: Omit<Streak, 'isNew'>, endpoint: Endpoint): Stop<Said> {
+function refused(
+  operation: Operation,
+  streak: Omit<LongRefusalStreak, 'isNew'>,
+  endpoint: Endpoint,
+): Stop<Said> {
   const key = keyVariableOf(endpoint) ?? 'BULK_ENRICH_API_KEY';
   const {isKnownToAnswer, credentials, count, code} = streak;
   const rejected = isKnownToAnswer
@@ -203,7 +207,7 @@ function refused(operation: Operation, streak: Omit<Streak, 'isNew'>, endpoint: 
     exitCode: reason === 'refused' ? exitCodes.usage : exitCodes.credentials,
     message: say`${rejected}, so the run stopped before it spent more. Check ${advice}`,
   });
-  if (credentials && code === INVALID_TOKEN)
+  if (credentials && code === INVALID_TOKEN_CODE)
     return stopped(
       'credentials',
       `${key}. If it is right, these ${operations[operation].plural} are not valid. ${again}`,
@@ -217,7 +221,7 @@ function refused(operation: Operation, streak: Omit<Streak, 'isNew'>, endpoint: 
   );
 }
 
-function inARow(operation: Operation, streak: Omit<Streak, 'isNew'>): string {
+function inARow(operation: Operation, streak: Omit<LongRefusalStreak, 'isNew'>): string {
   return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, without an answer between them`;
 }
 
@@ -226,12 +230,12 @@ function codesOf({code, isMixed}: RefusalStreak): string {
 }
 
 /** The warning about values refused in a row, for a run that continues. */
-export function streakWarning(operation: Operation, streak: Streak): string {
+export function streakWarning(operation: Operation, streak: LongRefusalStreak): string {
   return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
 }
 
 /** The warning about rejections, for a run that got no answer. */
-export function unansweredWarning(operation: Operation, count: number): string {
+export function rejectionsWarning(operation: Operation, count: number): string {
   return `The service rejected ${pluralize(count, `${operation} value`)}, and answered no call that was sent later. ${PERHAPS_ACCOUNT}`;
 }
 
@@ -239,17 +243,17 @@ export function unansweredWarning(operation: Operation, count: number): string {
  * The stop of a run that read all rows, if no value has an answer and the service refused some: what stops a run of many
  * values stops one of few. Undefined for other runs.
  */
-export function stopForNoAnswers(
+export function makeNoAnswersStop(
   counters: Counters,
   tally: Tally,
   endpoint: Endpoint,
 ): Stop<Said> | undefined {
-  if (countFailures(counters) === 0 || hasAnswers(counters)) return undefined;
-  return stopForRefusals(tally, endpoint, ({count}) => count > 0);
+  if (sumFailedCells(counters) === 0 || hasAnswers(counters)) return undefined;
+  return makeRefusalsStop(tally, endpoint, ({count}) => count > 0);
 }
 
 /** The stop for an operation whose last values were all refused, if `isEnough` says so. */
-export function stopForRefusals(
+export function makeRefusalsStop(
   tally: Tally,
   endpoint: Endpoint,
   isEnough: (refusals: RefusalStreak) => boolean,
@@ -260,11 +264,11 @@ export function stopForRefusals(
 }
 
 /** The sentence for a limit that ends the calls but not the run. */
-export function describePublishedInstead({message}: Stop<Said>): Said {
+export function describeEndOfCalls({message}: Stop<Said>): Said {
   return say`${message} The run makes no more calls and writes the output.`;
 }
 
-export function stopForDeadline({settings: {until}, untilMs = 0}: Job): Stop<Said> {
+export function makeDeadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Said> {
   const limit =
     until !== undefined && 'afterMs' in until
       ? formatDuration(until.afterMs)
@@ -273,7 +277,7 @@ export function stopForDeadline({settings: {until}, untilMs = 0}: Job): Stop<Sai
   return interrupted('deadline', exitCodes.temporary, message);
 }
 
-export function stopForLimit(limit: 'max_errors' | 'max_rejects', counted: Counted): Stop<Said> {
+export function makeLimitStop(limit: 'max_errors' | 'max_rejects', counted: Counted): Stop<Said> {
   const stop = {status: 'failed', reason: limit, counted} as const;
   if (limit === 'max_rejects')
     return {

@@ -15,10 +15,10 @@ import {
 import type {RunFacts} from './run-facts.ts';
 import type {Scorer} from './scorer.ts';
 import {
+  columnsOfFormat,
   createConditionCompiler,
   createPathReader,
   findSubjects,
-  knownColumns,
   type RowCondition,
   type RowView,
   type Subjects,
@@ -36,7 +36,7 @@ export function createRowFilter(
 ): RowFilter {
   const {vocabulary, facts} = background;
   const check = createConditionChecker(
-    {...vocabulary, ...createColumnVocabulary(knownColumns(format))},
+    {...vocabulary, ...createColumnVocabulary(columnsOfFormat(format))},
     {constant: facts.constant},
   );
   const condition = compileCondition(check(where, placeOf(['where'])), createPathReader(format, background));

@@ -139,7 +139,7 @@ export class ListFacts {
  *
  * @throws {UsageError} if the list lacks the column of persons.
  */
-export function countListFacts(
+export function createListFacts(
   reads: readonly Pick<PathReference, 'path'>[],
   targets: readonly Target[],
   planOf: (targets: readonly Target[]) => RowPlanner,

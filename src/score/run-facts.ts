@@ -1,6 +1,6 @@
 import {isIP} from 'node:net';
 import ipaddr from 'ipaddr.js';
-import {fileText} from '../disk/path.ts';
+import {readFileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {SettingLocator} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
@@ -74,7 +74,7 @@ function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
 function linesOf(path: string, place: string): string[] {
   let text: string;
   try {
-    text = fileText(path);
+    text = readFileText(path);
   } catch (error) {
     throw new UsageError('score_list', `${place}: The list ${path} can't be read: ${systemReason(error)}.`);
   }

@@ -6,7 +6,7 @@ import {type RiskLevel, subjectOfPath} from './language/rule-vocabulary.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import type {RunFacts} from './run-facts.ts';
 import {
-  type Alternative,
+  type ConditionAlternative,
   createConditionCompiler,
   findSubjects,
   type RowCondition,
@@ -141,7 +141,7 @@ function judge(rules: readonly ReadyRule[], view: RowView, keys: readonly string
  */
 function lackingName(
   {path, name}: PathReference,
-  chosen: Alternative['chosen'],
+  chosen: ConditionAlternative['chosen'],
   {results}: RowView,
   keys: readonly string[],
 ): string {

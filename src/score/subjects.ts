@@ -67,7 +67,7 @@ export function findSubjects(targets: readonly Target[]): Subjects {
 }
 
 /** Names of the columns, if they are known before the first row; undefined for NDJSON. */
-export function knownColumns(format: InputFormat): readonly string[] | undefined {
+export function columnsOfFormat(format: InputFormat): readonly string[] | undefined {
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
@@ -78,12 +78,12 @@ export function knownColumns(format: InputFormat): readonly string[] | undefined
 export interface RowCondition {
   readonly references: readonly PathReference[];
   /** Empty if the condition reads a lookup that is not made. */
-  readonly alternatives: readonly Alternative[];
+  readonly alternatives: readonly ConditionAlternative[];
   /** Undefined if no alternative holds, and one is undecided. */
   decide(view: RowView): Decision;
 }
 
-export interface Alternative {
+export interface ConditionAlternative {
   readonly condition: Condition<RowView>;
   /** The lookup that is read for each subject: the subject's name, and the index of one of its targets. */
   readonly chosen: ReadonlyMap<string, number>;
@@ -100,7 +100,7 @@ export function createConditionCompiler(
   more: RuleVocabulary = {},
 ): (text: string, place: string) => RowCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const answers = createAnswerVocabulary(operations, knownColumns(format));
+  const answers = createAnswerVocabulary(operations, columnsOfFormat(format));
   const {vocabulary, facts} = background;
   const check = createConditionChecker({...vocabulary, ...answers, ...more}, {constant: facts.constant});
   return (text, place) => {
@@ -124,9 +124,12 @@ export function createConditionCompiler(
 }
 
 /** All choices of one target for each subject that is read. */
-function choicesOf(references: readonly PathReference[], subjects: Subjects): Alternative['chosen'][] {
+function choicesOf(
+  references: readonly PathReference[],
+  subjects: Subjects,
+): ConditionAlternative['chosen'][] {
   const names = new Set(references.map(({path}) => subjectOfPath(path)));
-  let choices: Alternative['chosen'][] = [new Map()];
+  let choices: ConditionAlternative['chosen'][] = [new Map()];
   for (const name of names) {
     const {targets} = subjects.get(name) ?? {};
     if (targets === undefined) continue;
@@ -139,7 +142,7 @@ function choicesOf(references: readonly PathReference[], subjects: Subjects): Al
 export function createPathReader(
   {columns}: InputFormat,
   {facts}: RunFacts,
-  chosen: Alternative['chosen'] = new Map(),
+  chosen: ConditionAlternative['chosen'] = new Map(),
 ): (path: readonly string[]) => ValueReader<RowView> {
   return path => {
     const [root = '', ...names] = path;

@@ -43,7 +43,7 @@ export function describeSources(data: OpenData): Sources {
 }
 
 /** Fields left out because the optional city data is not installed; undefined if it is. */
-export function describeLeftOut(): Sources['left_out'][number] | undefined {
+export function describeLeftOutFields(): Sources['left_out'][number] | undefined {
   return findCityFile() === undefined ? withoutCity : undefined;
 }
 

@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import {z} from 'zod';
-import {fileText} from '../disk/path.ts';
+import {readFileText} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
 import {parseYaml} from '../job/yaml.ts';
@@ -94,7 +94,7 @@ export class ServiceSetupError extends UsageError {
 /** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
 export function readServiceYaml(kind: 'answers' | 'rules', path: string): unknown {
   try {
-    return parseYaml(fileText(path, true));
+    return parseYaml(readFileText(path, true));
   } catch (error) {
     throw new ServiceSetupError(`The ${kind} file ${path} can't be read: ${(error as Error).message}`);
   }
@@ -156,6 +156,6 @@ function canonicalOf(name: Intelligence, text: string): string {
  * The path of the service's URL. Each set of given answers has its own path: clients store answers by URL,
  * and must not take one set's answers for another's.
  */
-export function answersPath(given: GivenAnswers | undefined): string {
+export function answersUrlPath(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

@@ -15,10 +15,10 @@ import {type AppParts, createApp} from './http/app.ts';
 import {Practice, Throttle} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
-import {emailIntelligence, parseMailbox} from './intelligence/email.ts';
+import {emailIntelligence, parseMailboxSpellings} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
-import {answersPath, checkOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
+import {answersUrlPath, checkOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
 import {
@@ -31,7 +31,7 @@ import {
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
-export {describeLeftOut} from './data-sources.ts';
+export {describeLeftOutFields} from './data-sources.ts';
 export type {ServiceOptions} from './options.ts';
 export {readGivenAnswers, ServiceSetupError} from './options.ts';
 
@@ -54,7 +54,7 @@ export interface Service {
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
   checkOptions(options);
-  const path = answersPath(options.answers);
+  const path = answersUrlPath(options.answers);
   const parts = makeParts(options, apiKey);
   const app = createApp(parts, {base: path, host, withPages: options.pages});
   const server = makeServer(app.fetch, options);
@@ -104,7 +104,7 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
 function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;
-  const mailbox = email === undefined ? undefined : parseMailbox(email);
+  const mailbox = email === undefined ? undefined : parseMailboxSpellings(email);
   if (userId !== undefined) accounts.note({userId, session, email: mailbox});
 }
 

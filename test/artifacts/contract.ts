@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {Command} from 'commander';
 import Database from 'libsql';
 import {addCommands} from '../../src/cli/declared-commands.ts';
-import {addSettings, flagTexts} from '../../src/cli/flags.ts';
+import {addSettings, operationHelpTexts} from '../../src/cli/flags.ts';
 import {exitCodes} from '../../src/errors.ts';
 import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
@@ -24,7 +24,7 @@ export function commandFacts(): Fact[] {
   const program = new Command('bulk-enrich');
   addCommands(program, () => async () => {}, {
     withSettings: (command, use) => addSettings(command, use, true),
-    said: flagTexts,
+    said: operationHelpTexts,
   });
   return program.commands.flatMap(command => factsOfCommand(command, ''));
 }

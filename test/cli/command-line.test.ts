@@ -2,10 +2,10 @@ import {expect, test} from 'vitest';
 import {
   applyRemedy,
   type CommandLine,
+  commandForOtherList,
   commandToContinue,
   commandToRetry,
   commandToRun,
-  commandToRunAgain,
 } from '../../src/cli/terminal/command-line.ts';
 import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
@@ -85,11 +85,11 @@ test('a list that was fixed is run with the settings of the first run, but not w
   const own = {output: 'o.csv', summary: 's.json', state: 'dir', ...beside};
   const format = {encoding: 'gbk', padShortRows: true, force: true, restart: true, skipLines: '2'};
   const line = lineOf(['my list.csv'], {ip: ['ip'], ...own, ...format, maxRejects: '5%'});
-  expect(commandToRunAgain(line, {fromFile: false}, 'again.csv')).toBe(
+  expect(commandForOtherList(line, {fromFile: false}, 'again.csv')).toBe(
     'bulk-enrich run again.csv --ip ip --max-rejects 5%',
   );
   expect(
-    commandToRunAgain(lineOf([], {job: 'job.yaml', date: '2026-01-02'}), {fromFile: true}, 'again.csv'),
+    commandForOtherList(lineOf([], {job: 'job.yaml', date: '2026-01-02'}), {fromFile: true}, 'again.csv'),
   ).toBe('bulk-enrich run again.csv --job job.yaml -o again.enriched.csv');
 });
 

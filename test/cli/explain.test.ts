@@ -1,5 +1,5 @@
 import {expect, test, vi} from 'vitest';
-import {explanationSchema} from '../../src/report/changes.ts';
+import {scoreExplanationSchema} from '../../src/report/changes.ts';
 import {ListFacts} from '../../src/score/list-facts.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -114,7 +114,7 @@ test('--json has a line for each row', async () => {
   const lines = said
     .trim()
     .split('\n')
-    .map(line => explanationSchema.parse(JSON.parse(line)));
+    .map(line => scoreExplanationSchema.parse(JSON.parse(line)));
   expect(lines.map(({row, score}) => [row, score])).toEqual([
     [1, 60],
     [4, 100],

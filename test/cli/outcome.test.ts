@@ -5,7 +5,7 @@ import {OutputError} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import type {RunOutcome} from '../../src/run/exit.ts';
-import {stopForError} from '../../src/run/stop.ts';
+import {makeErrorStop} from '../../src/run/stop.ts';
 import {fullSummary} from '../report/summaries.ts';
 
 const summary = fullSummary() as unknown as Summary;
@@ -128,7 +128,7 @@ test.each([
 test('of a reader that has seen enough, as head has, nothing is said but one line', () => {
   const cause = Object.assign(new Error('write EPIPE'), {code: 'EPIPE'});
   const error = new OutputError('output_unwritable', 'Nobody reads.', {cause});
-  const gone = {...stopForError(error), message: 'Nobody reads.'};
+  const gone = {...makeErrorStop(error), message: 'Nobody reads.'};
   expect(said(fileJob, {exitCode: 9, stop: gone, message: gone.message})).toBe('');
   expect(said(fileJob, {exitCode: 9, stop: {...gone, error: undefined}})).not.toBe('');
 });

@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {createPainter, escapeControls} from '../../src/cli/terminal/printable.ts';
 import {UsageError} from '../../src/errors.ts';
-import {safeJson} from '../../src/report/format.ts';
+import {escapeJsonControls} from '../../src/report/format.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -47,7 +47,7 @@ test('our own colours are printed and take no room; those in others’ texts are
 
 test('JSON says the same, and steers nothing', () => {
   const value = {a: 'x\u009b2J\u007f##[add-mask]##vso[y]', b: '::error::c'};
-  const text = safeJson(JSON.stringify(value));
+  const text = escapeJsonControls(JSON.stringify(value));
   expect(JSON.parse(text)).toEqual(value);
   expect(text).not.toMatch(/\p{Cc}|##[[v]/u);
 });

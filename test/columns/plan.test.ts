@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {createRowPlanner, type PlannedCell, type VerdictCells} from '../../src/columns/plan-row.ts';
+import {createRowPlanner, type PlannedCell, type VerdictCellReaders} from '../../src/columns/plan-row.ts';
 import {createCellReader, makeTargets, requireColumn} from '../../src/columns/targets.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 
@@ -28,7 +28,7 @@ test('a row that lacks the cell is empty there', () => {
   expect(short && plan(short)).toEqual([{status: 'empty'}]);
 });
 
-const verdict: VerdictCells = {
+const verdict: VerdictCellReaders = {
   actionId: 'a/1',
   id: createCellReader('id', columns),
   email: createCellReader('email', columns),

@@ -4,7 +4,7 @@ import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {text} from 'node:stream/consumers';
 import {Worker} from 'node:worker_threads';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {openPipe, writeToPipe} from '../../src/disk/pipe.ts';
+import {openPipeForReading, writeToPipe} from '../../src/disk/pipe.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 /** Reads a pipe that is open already, from its first byte to its end, and tells the text. */
@@ -49,17 +49,17 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
   });
 
   test('tells if a process writes to it, and is read from its first byte', async () => {
-    const {stream, hasWriter} = openPipe(path);
+    const {stream, hasWriter} = openPipeForReading(path);
     expect(hasWriter).toBe(false);
     const silent = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    const second = openPipe(path);
+    const second = openPipeForReading(path);
     expect(second.hasWriter).toBe(true);
     second.stream.destroy();
     stream.destroy();
     await Promise.all([once(stream, 'close'), once(second.stream, 'close')]);
     const third = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     writeSync(silent, 'ip\n192.0.2.1\n');
-    const reading = openPipe(path);
+    const reading = openPipeForReading(path);
     expect(reading.hasWriter).toBe(true);
     writeSync(silent, '192.0.2.2\n');
     closeSync(silent);

@@ -11,12 +11,12 @@ import {
 } from '../../src/fleet/protocol.ts';
 import {publicUrl} from '../../src/fleet/redis.ts';
 import {
+  describeProtocol,
   enterRoster,
   fleetStatus,
   listMembers,
   type Member,
   type MemberOptions,
-  protocolOf,
 } from '../../src/fleet/roster.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -33,7 +33,7 @@ const optionsOf = (redisUrl: string, lanes: readonly LaneSettings[] = []): Fleet
 
 /** A run of this fleet. */
 const memberOf = (changes: Partial<MemberOptions> = {}): MemberOptions => ({
-  ...{kind: 'run', agreed: {protocol: protocolOf(ENDPOINT), rate: '20/s', credits: 'here'}},
+  ...{kind: 'run', agreed: {protocol: describeProtocol(ENDPOINT), rate: '20/s', credits: 'here'}},
   ...{seal: createSeal('a-secret'), report: () => ({}), onRefused: () => expect.unreachable()},
   ...changes,
 });
@@ -108,7 +108,7 @@ describe.skipIf(lacks('redis'))('the roster', () => {
   test.each<[string, Partial<MemberOptions>, RegExp | undefined]>([
     [
       'another endpoint',
-      {agreed: {protocol: protocolOf('https://other.example')}},
+      {agreed: {protocol: describeProtocol('https://other.example')}},
       /uses protocol 1 .*other/,
     ],
     ['another key', {seal: createSeal('another')}, /another API key/],

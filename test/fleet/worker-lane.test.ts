@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {type Chunk, FleetLimits, type Lease} from '../../src/fleet/protocol.ts';
+import {type Chunk, FleetLimits, type PaceLease} from '../../src/fleet/protocol.ts';
 import {WorkerLane} from '../../src/fleet/worker/worker-lane.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
@@ -188,7 +188,7 @@ describe('the lane of a worker', () => {
       limits: whole<FleetLimits>({
         closedMs: async () => 0,
         close: async ms => void told.closed.push(ms),
-        async lease(): Promise<Lease> {
+        async lease(): Promise<PaceLease> {
           told.leases += 1;
           took();
           return {closedMs: 0, inMs: 0};
@@ -255,7 +255,7 @@ describe('the lane of a worker', () => {
 
   test('takes leases from a Redis that answers more slowly than before', async () => {
     let delayMs = 0;
-    const lease = async (): Promise<Lease> => {
+    const lease = async (): Promise<PaceLease> => {
       await sleep(delayMs);
       return {closedMs: 0, inMs: 0};
     };

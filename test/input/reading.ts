@@ -2,8 +2,8 @@ import {mkdtempSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {InputError} from '../../src/input/input-error.ts';
-import type {InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
-import {openSource, type SourceSettings} from '../../src/input/source.ts';
+import type {InputDigest, InputFormat, InputRecord, Reject} from '../../src/input/row.ts';
+import {openRecordSource, type SourceSettings} from '../../src/input/source.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 /** The content of a source read to its end. */
@@ -13,7 +13,7 @@ export interface Reading {
   readonly records: InputRecord[];
   readonly blankLines: number;
   readonly bytesTotal: number | undefined;
-  readonly position: InputPosition;
+  readonly position: InputDigest;
   readonly notes: readonly string[];
   readonly paddedRows: number;
 }
@@ -24,7 +24,7 @@ export async function readAll(
   paths: string | readonly string[],
   settings: Partial<SourceSettings> = {},
 ): Promise<Reading> {
-  const source = await openSource({
+  const source = await openRecordSource({
     ...DEFAULTS,
     paths: typeof paths === 'string' ? [paths] : paths,
     ...settings,

@@ -3,7 +3,7 @@ import {appendFileSync, chmodSync, cpSync, renameSync, rmSync, utimesSync, write
 import {PassThrough} from 'node:stream';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
-import {openSource} from '../../src/input/source.ts';
+import {openRecordSource} from '../../src/input/source.ts';
 import {DEFAULTS, failureOf, fieldsOf, readAll, readBytes, streamOf, useFiles} from './reading.ts';
 
 const write = useFiles();
@@ -28,7 +28,7 @@ describe('a source', () => {
   it('says with each batch how far it has read', async () => {
     const text = table(20_000);
     const paths = [write('a.csv', text)];
-    const source = await openSource({...DEFAULTS, paths, chunkSize: 32 * 1024});
+    const source = await openRecordSource({...DEFAULTS, paths, chunkSize: 32 * 1024});
     const reached = [];
     for await (const _ of source.batches()) reached.push(source.position);
     expect(reached.length).toBeGreaterThan(5);
@@ -70,7 +70,7 @@ describe('a source', () => {
   it('can be closed while stdin says nothing', async () => {
     const stdin = new PassThrough();
     stdin.write(table(20_000));
-    const source = await openSource({...DEFAULTS, paths: ['-'], stdin});
+    const source = await openRecordSource({...DEFAULTS, paths: ['-'], stdin});
     const batches = source.batches();
     await batches.next();
     const waiting = batches.next();
@@ -110,7 +110,7 @@ describe('formats', () => {
 
 describe('errors', () => {
   it('a missing second file, before anything is delivered', async () => {
-    const opened = openSource({...DEFAULTS, paths: [write('a.csv', table(1)), 'nowhere.csv']});
+    const opened = openRecordSource({...DEFAULTS, paths: [write('a.csv', table(1)), 'nowhere.csv']});
     expect((await failureOf(opened)).code).toBe('input_missing');
   });
 
@@ -153,14 +153,14 @@ describe('errors', () => {
     ['a,b\n', '{"a":1}\n', 'is NDJSON'],
   ])('headers that differ: %j and %j', async (first, second, difference) => {
     const [a, b] = [write('a', first), write('b', second)];
-    const error = await failureOf(openSource({...DEFAULTS, paths: [a, b]}));
+    const error = await failureOf(openRecordSource({...DEFAULTS, paths: [a, b]}));
     expect(error.code).toBe('input_headers_differ');
     for (const part of [a, b, difference]) expect(error.message).toContain(part);
   });
 
   it('headers that differ from those on stdin, before a row is delivered', async () => {
     const stdin = streamOf(Buffer.from(table(5_000)), 4_096);
-    const opened = openSource({...DEFAULTS, paths: ['-', write('b.csv', 'x,y\n')], stdin});
+    const opened = openRecordSource({...DEFAULTS, paths: ['-', write('b.csv', 'x,y\n')], stdin});
     expect((await failureOf(opened)).code).toBe('input_headers_differ');
   });
 
@@ -189,7 +189,7 @@ describe('a file that is written to', () => {
   ])('tells at its end whether it %s', async (_, change, expected) => {
     const paths = [write('a.csv', table(20_000)), write('b.csv', table(20_000))];
     for (const changed of paths) {
-      const source = await openSource({...DEFAULTS, paths, chunkSize: 8_192});
+      const source = await openRecordSource({...DEFAULTS, paths, chunkSize: 8_192});
       let records = 0;
       for await (const batch of source.batches()) {
         if (records === 0) expect(source.isChanged).toBe(false);

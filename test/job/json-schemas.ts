@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {accountFileSchema} from '../../src/job/settings/store-settings.ts';
+import {accountSettingsSchema} from '../../src/job/settings/store-settings.ts';
 import {jobSchema} from '../../src/job/settings.ts';
 import {spellName} from '../../src/sentence.ts';
 import {outputSchemas} from './output-schemas.ts';
@@ -42,7 +42,7 @@ function forEditors(described: Json, required: boolean): Json {
 /** The schemas that are written down, by file. */
 export const writtenSchemas: Readonly<Record<string, Json>> = {
   'jobs/job.schema.json': jobJsonSchema(),
-  'docs/account.schema.json': titled('An account of bulk-enrich', accountFileSchema),
+  'docs/account.schema.json': titled('An account of bulk-enrich', accountSettingsSchema),
   ...Object.fromEntries(
     Object.entries(outputSchemas).map(([name, [title, schema]]) => [
       `docs/${name}.schema.json`,

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {intelligenceLookup} from '../../src/ledger/lookup-outcome.ts';
 import {BitSet} from '../../src/ledger/run/distinct-keys.ts';
-import {bitOf} from '../../src/ledger/run/ledger-writer.ts';
+import {bitOfKey} from '../../src/ledger/run/ledger-writer.ts';
 
 test('a set has the numbers that were added, and no others', () => {
   const bits = new BitSet();
@@ -13,7 +13,7 @@ test('a set has the numbers that were added, and no others', () => {
 
 test('few keys share a bit', () => {
   const keys = Array.from({length: 20_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
-  const taken = new Set(keys.slice(0, 10_000).map(bitOf));
+  const taken = new Set(keys.slice(0, 10_000).map(bitOfKey));
   // One in 839 by chance.
-  expect(keys.slice(10_000).filter(key => taken.has(bitOf(key))).length).toBeLessThan(40);
+  expect(keys.slice(10_000).filter(key => taken.has(bitOfKey(key))).length).toBeLessThan(40);
 });

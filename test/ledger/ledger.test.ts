@@ -12,7 +12,7 @@ import {
   noAttempts,
 } from '../../src/ledger/run/ledger-entry.ts';
 import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
-import {hasOperationAnswer, zeroRunCounts} from '../../src/ledger/run/tally.ts';
+import {hasOperationAnswer, zeroScopeCounts} from '../../src/ledger/run/tally.ts';
 import {historyAfterAttempt} from '../../src/lookup/retry-policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
@@ -493,7 +493,7 @@ test('each endpoint and account has its own spending, with the calls in flight a
 
 test('counts of a version without an operation count on, and nothing of that operation', () => {
   open().close();
-  const {ip} = zeroRunCounts().spending;
+  const {ip} = zeroScopeCounts().spending;
   const earlier = {spending: {ip: {...ip, spent: 7}}, renewed: 0, refusals: {}};
   const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(earlier));

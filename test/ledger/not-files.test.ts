@@ -3,7 +3,7 @@ import {closeSync, constants, existsSync, mkdirSync, openSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterEach, expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import {earlierRuns} from '../../src/run/end/history.ts';
+import {readRunSummaries} from '../../src/run/end/history.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();
@@ -31,7 +31,7 @@ test('a named pipe or a directory among the files of the history is named, and n
   // A writer, for the same reason.
   writer = spawn('sh', ['-c', 'printf "[]" > "$0"', pipe]);
   const warnings: string[] = [];
-  const found = earlierRuns({
+  const found = readRunSummaries({
     env: {XDG_STATE_HOME: within()},
     warn: each => void warnings.push(String(each)),
   });

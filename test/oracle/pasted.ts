@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {dirname} from 'node:path';
 import {Command} from 'commander';
 import {addCommands} from '../../src/cli/declared-commands.ts';
-import {addSettings, flagTexts} from '../../src/cli/flags.ts';
+import {addSettings, operationHelpTexts} from '../../src/cli/flags.ts';
 import {applyRemedy} from '../../src/cli/terminal/command-line.ts';
 import type {CodedError} from '../../src/errors.ts';
 
@@ -23,7 +23,7 @@ addCommands(
   {
     withSettings: (command, use) =>
       ['run', 'plan'].includes(command.name()) ? addSettings(command, use, false) : command,
-    said: flagTexts,
+    said: operationHelpTexts,
   },
 );
 

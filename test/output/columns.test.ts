@@ -10,7 +10,7 @@ import {
   planColumns,
   planRiskColumns,
   refuseClashes,
-  refuseKeyClashes,
+  refuseEnrichmentKeyClashes,
   resultCells,
 } from '../../src/output/columns.ts';
 import {formulaSafe} from '../../src/output/csv-line.ts';
@@ -101,9 +101,9 @@ test('in NDJSON two columns may not have one key, nor one that of the risk', () 
     const choices = prefixes.map((prefix, at) => ({column: 'ab'[at] ?? '', prefix}));
     return planColumns(makeTargets('ip', choices, ['a', 'b']), undefined);
   };
-  expect(() => refuseKeyClashes(of('risk_', 'b_'), true)).toThrow('"enrichment.risk" twice');
-  expect(() => refuseKeyClashes(of('risk_', 'b_'), false)).not.toThrow();
-  expect(() => refuseKeyClashes(of('x_', 'x_'), false)).toThrow('"enrichment.x" twice');
+  expect(() => refuseEnrichmentKeyClashes(of('risk_', 'b_'), true)).toThrow('"enrichment.risk" twice');
+  expect(() => refuseEnrichmentKeyClashes(of('risk_', 'b_'), false)).not.toThrow();
+  expect(() => refuseEnrichmentKeyClashes(of('x_', 'x_'), false)).toThrow('"enrichment.x" twice');
 });
 
 test('--fields leaves the explanation of the risk out, or names its parts; the risk stays', () => {

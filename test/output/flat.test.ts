@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {planRiskColumns} from '../../src/output/columns.ts';
 import {createRowEncoder} from '../../src/output/encoder.ts';
-import {flatColumns, flatMembers} from '../../src/output/flat.ts';
+import {flatMembers, listFlatColumns} from '../../src/output/flat.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
@@ -28,12 +28,12 @@ describe('the members of a nested object', () => {
 
   test('are the columns, in order of first appearance', () => {
     const rows = ['{"u":{"id":1}}', '{"u":{"n":2,"id":3},"x":4}', '{"u":5}'].map(ndjsonRow);
-    expect(flatColumns(rows)).toEqual(['u.id', 'u.n', 'x', 'u']);
+    expect(listFlatColumns(rows)).toEqual(['u.id', 'u.n', 'x', 'u']);
   });
 
   test('are refused as columns where there are as many as values', () => {
     const keyed = Object.fromEntries(Array.from({length: 2_001}, (_, n) => [`user_${n}`, {seen: n}]));
-    expect(() => flatColumns([ndjsonRow(JSON.stringify(keyed))])).toThrow(
+    expect(() => listFlatColumns([ndjsonRow(JSON.stringify(keyed))])).toThrow(
       /--flatten: .*2000 different fields/,
     );
   });

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import {expect, test} from 'vitest';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
-import {canonicalForms, operationNames} from '../../src/operations/table.ts';
+import {fieldCanonicalizers, operationNames} from '../../src/operations/table.ts';
 import {samples} from '../support/samples.ts';
 
 const seeded = {seed: 20_261_121, numRuns: samples(1_000)};
@@ -56,7 +56,7 @@ const pieces = fc.constantFrom(
 
 test.each(
   operationNames.flatMap(name =>
-    Object.entries(canonicalForms(name)).map(([param, form]) => [name, param, form] as const),
+    Object.entries(fieldCanonicalizers(name)).map(([param, form]) => [name, param, form] as const),
   ),
 )('%s: the canonical form of %s is its own, as a run and the client both take it', (_, __, form) => {
   fc.assert(

@@ -10,7 +10,7 @@ import {
 import {drawLines, roundUp} from '../../src/report/render/charts.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
-import {reasonCodes} from '../../src/report/sections/risk-section.ts';
+import {reasonMeanings} from '../../src/report/sections/risk-section.ts';
 import type {RiskCounts, Summary} from '../../src/report/summary.ts';
 import {defaultRules} from '../../src/score/rules.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
@@ -115,7 +115,8 @@ describe('the HTML page', () => {
   });
 
   test('has a meaning of every default reason, in words', () => {
-    for (const {reason} of defaultRules) expect(reasonCodes[reason], reason).toMatch(/^(?!.*_)[a-z].*[^.]$/i);
+    for (const {reason} of defaultRules)
+      expect(reasonMeanings[reason], reason).toMatch(/^(?!.*_)[a-z].*[^.]$/i);
   });
 
   test('needs nothing but itself, and its own policy refuses the rest', () => {

@@ -1,7 +1,7 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {earlierRuns} from '../../src/run/end/history.ts';
+import {readRunSummaries} from '../../src/run/end/history.ts';
 import {isCompleteRun} from '../../src/run/exit.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -39,7 +39,7 @@ const run = (sandbox: Sandbox, flags: string, more: Record<string, string> = {})
 /** The complete runs of a job in the history, as text. */
 function historyOf(sandbox: Sandbox, job: string): string[] {
   const env = {XDG_STATE_HOME: join(sandbox.home, 'state')};
-  const runs = earlierRuns({env, warn: sentence => expect.fail(String(sentence))});
+  const runs = readRunSummaries({env, warn: sentence => expect.fail(String(sentence))});
   return runs.filter(run => run.job === job && isCompleteRun(run)).map(run => JSON.stringify(run));
 }
 

@@ -2,7 +2,7 @@ import {cpSync, renameSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {checkSettings} from '../../src/job/parse.ts';
-import {callWithinAccount, type SingleCall} from '../../src/run/open/account.ts';
+import {callWithinAccount, type SingleCallRequest} from '../../src/run/open/account.ts';
 import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -167,7 +167,7 @@ describe('a call that was made beside runs', () => {
 test('a single call keeps its credit if the program fails while it is under way', async () => {
   await using stage = await openStage();
   stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 1\n');
-  const single = whole<SingleCall>({
+  const single = whole<SingleCallRequest>({
     endpoint: {kind: 'live', baseUrl: stage.api.url, apiKey: 'key'},
     settings: checkSettings(undefined, {}),
     operation: 'ip',

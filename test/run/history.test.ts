@@ -4,11 +4,11 @@ import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {
-  earlierRuns,
   findDrift,
   historyDirectory,
   pruneHistory,
   readLastRunOfJob,
+  readRunSummaries,
   saveRunInHistory,
 } from '../../src/run/end/history.ts';
 import type {World} from '../../src/run/io.ts';
@@ -54,7 +54,7 @@ function run(run_id: string, share: number, more: Partial<Summary> = {}) {
 
 const jumps = (run_id: string, share: number) =>
   findDrift(nightly, run(run_id, share), io).map(({what, usual, runs}) => ({what, usual, runs}));
-const ids = () => earlierRuns(io).map(({run_id}) => run_id);
+const ids = () => readRunSummaries(io).map(({run_id}) => run_id);
 const path = (name: string) => within('bulk-enrich', 'runs', name);
 
 test('a run is compared with the other complete runs of its job, never with itself', () => {

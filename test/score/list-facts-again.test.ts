@@ -2,7 +2,7 @@ import {appendFileSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {expect, test} from 'vitest';
 import {scoreRules} from '../../src/job/settings/score-rules.ts';
-import {scoreAgain} from '../../src/output/earlier/score-again.ts';
+import {rescoreOutput} from '../../src/output/earlier/score-again.ts';
 import {loadRules} from '../../src/score/rules.ts';
 import {openStage} from '../support/stage.ts';
 
@@ -77,7 +77,7 @@ test('risk.shared among the fields is a column of CSV, a member of NDJSON, and k
   );
   if (rules === undefined) throw new Error('no rules');
   const again = {path: stage.path('out.csv'), rules, now: 0, bad: undefined, to: stage.path('again.csv')};
-  expect(await scoreAgain(again)).toMatchObject({reasons: {came: {two: 2}}});
+  expect(await rescoreOutput(again)).toMatchObject({reasons: {came: {two: 2}}});
   expect(stage.read('again.csv').split('\n')[1]).toMatch(/two.*,"\{""email"":\{""mailbox"":2\}\}"$/);
   await stage.run({...columns, output: 'none.csv', fields: ['risk.missing']});
   expect(stage.read('none.csv')).not.toContain('shared');

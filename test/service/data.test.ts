@@ -11,6 +11,7 @@ import {
 } from '../../src/service/data/networks/networks.ts';
 import {loadOpenData, OpenData} from '../../src/service/data/open-data.ts';
 import {
+  computeDataVersion,
   dataDirectory,
   dataVersion,
   files,
@@ -18,7 +19,6 @@ import {
   lastNotAbove,
   PackedFile,
   readDataManifest,
-  versionWith,
 } from '../../src/service/data/packed-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
 import {citySets, dataWithCities} from '../support/city-data.ts';
@@ -142,18 +142,18 @@ describe.each(citySets)('the city of an address, with %s', (_, set) => {
 describe('the version of the data', () => {
   it('changes with any of our own lists, so that no stored answer outlives them', () => {
     const before = dataVersion();
-    expect(versionWith('src')).toBe(before);
+    expect(computeDataVersion('src')).toBe(before);
     const copy = temporaryFolder();
     cpSync('src', copy, {recursive: true, filter: path => !path.endsWith('.ts')});
-    expect(versionWith(copy)).toBe(before);
+    expect(computeDataVersion(copy)).toBe(before);
     for (const list of [
       'service/data/networks/networks.csv',
       'operations/mail/mail-providers.csv',
       'service/data/tables/city-districts.csv',
     ]) {
-      const earlier = versionWith(copy);
+      const earlier = computeDataVersion(copy);
       appendFileSync(join(copy, list), '\n');
-      expect(versionWith(copy), list).not.toBe(earlier);
+      expect(computeDataVersion(copy), list).not.toBe(earlier);
     }
   });
 });

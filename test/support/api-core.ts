@@ -1,5 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {INVALID_TOKEN} from '../../src/operations/operation.ts';
+import {INVALID_TOKEN_CODE} from '../../src/operations/operation.ts';
 import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
 import {answer, isCharged, price, type RequestBody, refusal, SlidingCount} from './api-server-core.mjs';
 import {Ledger} from './api-server-ledger.ts';
@@ -130,7 +130,7 @@ export class ServiceCore {
     if (isWrongKey) this.ledger.wrongKey++;
     const said =
       scripted ??
-      (isWrongKey ? reply.error(401, INVALID_TOKEN) : (refused(call) ?? this.#overLimit(call, nowMs))) ??
+      (isWrongKey ? reply.error(401, INVALID_TOKEN_CODE) : (refused(call) ?? this.#overLimit(call, nowMs))) ??
       reply.ok({delayMs: this.latencyMs});
     this.ledger.answered(said.kind === 'answer' ? said.status : said.kind);
     if (said.charge ?? isChargedFor(said)) {

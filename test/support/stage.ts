@@ -3,13 +3,13 @@ import {dirname, join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
 import {expect} from 'vitest';
-import {fileText} from '../../src/disk/path.ts';
+import {readFileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, createSettingLocator, type RawSettings} from '../../src/job/parse.ts';
 import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import {earlierRuns} from '../../src/run/end/history.ts';
+import {readRunSummaries} from '../../src/run/end/history.ts';
 import type {RunOutcome} from '../../src/run/exit.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
@@ -98,7 +98,7 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     },
     history() {
       const warn: RunIo['warn'] = sentence => expect.fail(String(sentence));
-      return earlierRuns({env, warn}).map(makeRunRecord);
+      return readRunSummaries({env, warn}).map(makeRunRecord);
     },
   };
 }
@@ -171,7 +171,7 @@ async function attempt(
 
 function readSummary(path: string | undefined): Summary | undefined {
   try {
-    return path === undefined ? undefined : (JSON.parse(fileText(path)) as Summary);
+    return path === undefined ? undefined : (JSON.parse(readFileText(path)) as Summary);
   } catch {
     return undefined;
   }

@@ -25,7 +25,7 @@ export const failedCheck = (name: string, detail: string, exitCode: ExitCode): C
 });
 
 /** The checks that `work` makes; a failed check of this name if it throws a foreseen error. */
-export async function listChecks(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+export async function collectChecks(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
   try {
     return await work();
   } catch (error) {

@@ -25,8 +25,8 @@ import {formatTable} from '../terminal/table.ts';
 import {
   type Check,
   checkNetwork,
+  collectChecks,
   failedCheck,
-  listChecks,
   passedCheck,
   skippedCheck,
   warningCheck,
@@ -44,7 +44,7 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   );
   const checks = [
     ...(await checkService(settings, call, createConsole(settings))),
-    ...(await listChecks('fleet', () => checkFleet(settings.fleet))),
+    ...(await collectChecks('fleet', () => checkFleet(settings.fleet))),
     ...checkPaths(settings, output),
   ];
   if (json) printJson({checks});
@@ -59,7 +59,7 @@ function exitCodeOfAll(checks: readonly Check[]) {
 
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
   let found: Endpoint | undefined;
-  const configured = await listChecks('configuration', async () => {
+  const configured = await collectChecks('configuration', async () => {
     const action = settings.verdict?.action;
     found = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
     return [passedCheck('configuration', describeEndpoint(found)), ...keyFileCheck()];
@@ -69,8 +69,8 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
     const first = 'fix the configuration first';
     return [...configured, skippedCheck('connection', first), skippedCheck('call', first)];
   }
-  const account = await listChecks('account', async () => [checkAccount(endpoint, settings, console)]);
-  const connection = await listChecks('connection', async () =>
+  const account = await collectChecks('account', async () => [checkAccount(endpoint, settings, console)]);
+  const connection = await collectChecks('connection', async () =>
     endpoint.kind === 'live' ? checkNetwork(endpoint.baseUrl, settings.timeout) : [await dataCheck()],
   );
   const checks = [...configured, ...account, ...connection];
@@ -78,7 +78,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   if (call && exitCodeOfAll(checks) !== exitCodes.ok)
     checks.push(skippedCheck('call', 'fix what failed first'));
   else if (call)
-    checks.push(...(await listChecks('call', () => callCheck(endpoint, settings, console, price))));
+    checks.push(...(await collectChecks('call', () => callCheck(endpoint, settings, console, price))));
   else if (endpoint.kind === 'live')
     checks.push(skippedCheck('call', `the key was not tested; --call tests it (${price})`));
   return checks;
@@ -130,8 +130,8 @@ async function callCheck(
 }
 
 async function dataCheck(): Promise<Check> {
-  const {describeLeftOut} = await import('../../service/start.ts');
-  const missing = describeLeftOut();
+  const {describeLeftOutFields} = await import('../../service/start.ts');
+  const missing = describeLeftOutFields();
   return missing === undefined
     ? passedCheck('data', 'the embedded service has all its data sets')
     : warningCheck('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);

@@ -1,4 +1,4 @@
-import {type CallOptions, type Client, openClient} from '../../client/client.ts';
+import {type Client, type ClientLimits, openClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {sealingSecret} from '../../fleet/encryption.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -86,7 +86,7 @@ const lostAfterRange = durationBetween('2s', '1h');
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
-  shared: CallOptions,
+  shared: ClientLimits,
 ): WorkerOptions['clientFor'] {
   const clients = new Map<number, Client>();
   return timeoutMs => {

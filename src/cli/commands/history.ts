@@ -5,7 +5,7 @@ import {formatAmount, formatCount, formatMoney, formatPercent, pluralize} from '
 import {makeRunRecord, type RunRecord, roundCredits} from '../../report/run-record.ts';
 import {type Grouping, type Spend, sumSpending} from '../../report/spend-report.ts';
 import type {Summary} from '../../report/summary.ts';
-import {earlierRuns, historyDirectory} from '../../run/end/history.ts';
+import {historyDirectory, readRunSummaries} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';
 import {terminalWidth, textWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -61,7 +61,7 @@ function recordsSince({since, json, csv}: ListingFlags): {since: string; records
 
 function keptRuns(): Summary[] {
   try {
-    return earlierRuns({env: process.env, warn: createConsole({quiet: false}).warn});
+    return readRunSummaries({env: process.env, warn: createConsole({quiet: false}).warn});
   } catch (error) {
     throw new OutputError(
       'history_unusable',

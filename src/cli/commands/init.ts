@@ -4,7 +4,7 @@ import {isRowOfValues} from '../../columns/first-row-checks.ts';
 import {readHeaderStructure} from '../../columns/recognize/column.ts';
 import {OutputError, systemReason, toOneLine, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
-import {openSource} from '../../input/source.ts';
+import {openRecordSource} from '../../input/source.ts';
 import {withoutCompression} from '../../job/file-names.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
@@ -15,11 +15,16 @@ import {intelligenceNames} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
-import {accountFile} from '../../run/open/account.ts';
+import {accountFilePath} from '../../run/open/account.ts';
 import {type Said, shellWord, spellName} from '../../sentence.ts';
-import {makeJobFromFlags, replaceApiKey, withoutMissingFlags} from '../job-from-flags.ts';
+import {envWithoutApiKey, makeJobFromFlags, withoutMissingFlags} from '../job-from-flags.ts';
 import {print} from '../terminal/printable.ts';
-import {type Choice, type Choices, chooseInitColumns, type InspectedList} from './init-choices.ts';
+import {
+  chooseInitColumns,
+  type InspectedList,
+  type ProposedColumn,
+  type ProposedColumns,
+} from './init-columns.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
@@ -102,7 +107,7 @@ function accountOf(kind: 'embedded' | 'live'): {readonly path: string; readonly 
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
-    return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
+    return {path: accountFilePath('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
     // There is no home directory, or the base URL is invalid. So the job file shows an example of an account
     // file's path and endpoint.
@@ -121,8 +126,8 @@ const EXAMPLE = {
  *
  * @throws {UsageError} if no run could start with the chosen settings.
  */
-async function costOfList(input: string, reading: RawSettings, choices: Choices): Promise<number> {
-  const env = replaceApiKey(process.env);
+async function costOfList(input: string, reading: RawSettings, choices: ProposedColumns): Promise<number> {
+  const env = envWithoutApiKey(process.env);
   const {chosen, hasSeveralIps} = choices;
   const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
   // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
@@ -145,7 +150,7 @@ async function lookAt(
   given: RawSettings,
 ): Promise<InspectedList & {readonly isHeadless: boolean}> {
   const reading = checkSettings(undefined, given);
-  const source = await openSource({...reading, paths: [fillDate(input, utcDate(Date.now()))]});
+  const source = await openRecordSource({...reading, paths: [fillDate(input, utcDate(Date.now()))]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {format} = source;
   await source.close();
@@ -186,7 +191,7 @@ function headOf(file: string): string {
 `;
 }
 
-function columnLines({chosen, leftOut, hasSeveralIps, lacksCountries}: Choices): string[] {
+function columnLines({chosen, leftOut, hasSeveralIps, lacksCountries}: ProposedColumns): string[] {
   const named = ([...intelligenceNames, 'country'] as const).flatMap(name => {
     const own = chosen.filter(({operation}) => operation === name);
     const why = own.map(one => one.why).join('; ');
@@ -202,7 +207,7 @@ function columnLines({chosen, leftOut, hasSeveralIps, lacksCountries}: Choices):
   ];
 }
 
-function settingOf(wanted: Choice['operation'], chosen: readonly Choice[]): unknown {
+function settingOf(wanted: ProposedColumn['operation'], chosen: readonly ProposedColumn[]): unknown {
   // A setting such as `ip=last` means the column `ip` with the prefix `last`. So a name with `=` is given as
   // `{column}`.
   const named = chosen

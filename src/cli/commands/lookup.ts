@@ -5,7 +5,7 @@ import {didYouMean} from '../../job/did-you-mean.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {
-  canonicalForms,
+  fieldCanonicalizers,
   intelligenceNames,
   isIntelligence,
   isOperation,
@@ -81,7 +81,7 @@ function canonicalParam(
   {defaultCountry}: Checked,
   what: string,
 ): string {
-  const read = canonicalForms(operation)[param]?.(text, defaultCountry);
+  const read = fieldCanonicalizers(operation)[param]?.(text, defaultCountry);
   if (read?.state === 'broken') throw read.thrown;
   if (read?.state === 'value') return read.value;
   const code = read?.state === 'invalid' ? read.code : 'empty';

@@ -1,13 +1,13 @@
 import {UsageError} from '../../errors.ts';
-import {openSource} from '../../input/source.ts';
+import {openRecordSource} from '../../input/source.ts';
 import {checkNewFilePath, diffOutputs} from '../../output/earlier/diff.ts';
-import {scoreAgain} from '../../output/earlier/score-again.ts';
-import {type BadRows, type Changes, levelGrid} from '../../report/changes.ts';
+import {rescoreOutput} from '../../output/earlier/score-again.ts';
+import {type BadRowsComparison, type Changes, levelGrid} from '../../report/changes.ts';
 import {formatCount, formatPercent, pluralize, rankByCount} from '../../report/format.ts';
 import {loadRules} from '../../score/rules.ts';
 import {pauseWorkflowCommands} from '../github.ts';
 import {breakLines, terminalWidth} from '../terminal/lines.ts';
-import {print, printJson, printRows} from '../terminal/printable.ts';
+import {print, printJson, printRawRows} from '../terminal/printable.ts';
 import {formatTable} from '../terminal/table.ts';
 
 interface OutputFlags {
@@ -43,7 +43,7 @@ export async function scoreCommand(
   const now = flags.now === undefined ? undefined : Date.parse(flags.now);
   if (Number.isNaN(now))
     throw new UsageError('settings', '--now: expected a time such as 2026-01-31T02:00:00Z.');
-  const changes = await scoreAgain({path, rules, now, to, bad: flags.bad});
+  const changes = await rescoreOutput({path, rules, now, to, bad: flags.bad});
   if (json) printJson(changes);
   else {
     const bad = changes.bad_rows === undefined ? '' : `\n${badTable(changes.bad_rows)}\n`;
@@ -56,7 +56,7 @@ export async function scoreCommand(
 /** `bulk-enrich rejects FILE`: prints the rows that could not be read. */
 export async function rejectsCommand(path: string): Promise<number> {
   const {bytes, cut} = await readRerunList(path);
-  await pauseWorkflowCommands(true, async () => printRows(bytes));
+  await pauseWorkflowCommands(true, async () => printRawRows(bytes));
   if (cut > 0) print('stderr', `${pluralize(cut, 'row')} left out: too long to be kept whole.\n`);
   return 0;
 }
@@ -109,7 +109,7 @@ function ranking(title: string, counts: Readonly<Record<string, number>>): strin
 }
 
 /** Levels and rules with their share of the bad rows and of the others. */
-function badTable({rows, levels, reasons}: BadRows): string {
+function badTable({rows, levels, reasons}: BadRowsComparison): string {
   const lines = [...levels, ...reasons].map(({name, bad, others, times}) => [
     ...[
       name,
@@ -155,7 +155,7 @@ function rowOf({raw, raw_base64: base64, raw_truncated: isCut}: Line): Buffer | 
 
 async function readLines(path: string): Promise<Line[]> {
   const format = {header: true, encoding: 'utf-8', maxRecordSize: 2 ** 28, inputFormat: 'ndjson'} as const;
-  const source = await openSource({paths: [path], ...format});
+  const source = await openRecordSource({paths: [path], ...format});
   const lines: Line[] = [];
   try {
     for await (const records of source.batches())

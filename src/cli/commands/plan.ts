@@ -5,10 +5,10 @@ import {formatCount, formatMoment, formatPercent, pluralize} from '../../report/
 import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {type Counted, exceedsLimit} from '../../run/exit.ts';
-import {stopForLimit} from '../../run/stop.ts';
-import {type JobFlags, makeJobFromFlags, readUncheckedSettings, replaceApiKey} from '../job-from-flags.ts';
+import {makeLimitStop} from '../../run/stop.ts';
+import {envWithoutApiKey, type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';
 import {commandToRun} from '../terminal/command-line.ts';
-import {countCalls, formatForecast} from '../terminal/cost.ts';
+import {formatForecast, sumPlannedCalls} from '../terminal/cost.ts';
 import {breakLines, terminalWidth} from '../terminal/lines.ts';
 import {formatTroubles} from '../terminal/outcome.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -33,7 +33,7 @@ export async function planCommand(
 /** @throws {BulkEnrichError} if more rows are unreadable than --max-rejects allows: a run would stop then. */
 function refuseRejects(counted: Counted, {settings}: Job): void {
   if (!exceedsLimit(settings.maxRejects, counted)) return;
-  const {reason, exitCode, message} = stopForLimit('max_rejects', counted);
+  const {reason, exitCode, message} = makeLimitStop('max_rejects', counted);
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
@@ -42,7 +42,7 @@ function refuseRejects(counted: Counted, {settings}: Job): void {
  * service, plans with the embedded service.
  */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof makeJobFromFlags> {
-  const env = replaceApiKey(process.env);
+  const env = envWithoutApiKey(process.env);
   try {
     return makeJobFromFlags(inputs, flags, '-', env);
   } catch (error) {
@@ -104,7 +104,7 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
 
 /** The cost of a run, the case in which it costs the most, and a warning if a limit is less than that. */
 function costOf(report: PlanReport, {endpoint, settings}: Job): string {
-  if (countCalls(report) === 0) return 'A run makes no calls, and costs nothing.';
+  if (sumPlannedCalls(report) === 0) return 'A run makes no calls, and costs nothing.';
   const {at_least: least, all_sent_once: once, at_most: worst} = report.credits;
   const {maxCredits = Number.POSITIVE_INFINITY} = settings;
   const {account_left: left = Number.POSITIVE_INFINITY} = report;

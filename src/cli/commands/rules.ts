@@ -3,7 +3,7 @@ import {pluralize} from '../../report/format.ts';
 import {type TestedRule, testRules} from '../../score/rule-tests.ts';
 import {readRulesFile} from '../../score/rules.ts';
 import {annotation, inGitHubActions} from '../github.ts';
-import {print, printCommand} from '../terminal/printable.ts';
+import {print, printWorkflowCommand} from '../terminal/printable.ts';
 
 /** `bulk-enrich rules test FILE…`: runs the tests in rules files. */
 export async function rulesTestCommand(paths: readonly string[]): Promise<number> {
@@ -37,5 +37,5 @@ function tell({name, place, failures}: TestedRule): void {
   print('stdout', `FAILED ${place}: ${name}: ${what}.\n`);
   if (!inGitHubActions()) return;
   const [, file = '', line = '1'] = /^(.*?):(\d+)/.exec(place) ?? [];
-  printCommand(annotation('error', `bulk-enrich: ${name}`, what, {file, line: Number(line)}));
+  printWorkflowCommand(annotation('error', `bulk-enrich: ${name}`, what, {file, line: Number(line)}));
 }

@@ -122,7 +122,7 @@ const OWN = ['output', 'summary', 'rejects', 'state', 'report', 'metrics', 'date
 );
 
 /** The command for another list (`list`), with the output beside that list. */
-export function commandToRunAgain(
+export function commandForOtherList(
   {flags}: CommandLine,
   {fromFile}: Pick<Job, 'fromFile'>,
   list: string,

@@ -10,7 +10,7 @@ export function formatForecast(plan: PlanReport, kind: 'embedded' | 'live'): str
   const atWorst = worst === most ? '' : `${formatCount(worst)} at worst`;
   const ofLive = `at a live service: ${price}${atWorst === '' ? '' : `, ${atWorst}`}`;
   return [
-    between(countCalls(plan) - countConditionalCalls(plan), countCalls(plan), 'call'),
+    between(sumPlannedCalls(plan) - sumConditionalCalls(plan), sumPlannedCalls(plan), 'call'),
     kind === 'embedded'
       ? `free with the embedded service (${ofLive})`
       : `${price}${atWorst === '' ? '' : ` (${atWorst})`}`,
@@ -30,11 +30,11 @@ function between(least: number, most: number, one: string): string {
   return least === most ? pluralize(most, one) : `${formatCount(least)} to ${pluralize(most, one)}`;
 }
 
-export function countCalls({lookups}: PlanReport): number {
+export function sumPlannedCalls({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {calls}) => sum + calls, 0);
 }
 
-export function countConditionalCalls({lookups}: PlanReport): number {
+export function sumConditionalCalls({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
 }
 

@@ -5,13 +5,13 @@ import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Settings} from '../../job/settings.ts';
 import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
-import {formatCount, pluralize, storeSentence} from '../../report/format.ts';
+import {formatCount, pluralize, storeTroubleSentence} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun, type RunOutcome, type Stop} from '../../run/exit.ts';
 import {undercountSentence} from '../../run/open/account.ts';
 import {type Said, shellWord} from '../../sentence.ts';
 import type {Console} from '../console.ts';
-import {type CommandLine, commandToContinue, commandToRetry, commandToRunAgain} from './command-line.ts';
+import {type CommandLine, commandForOtherList, commandToContinue, commandToRetry} from './command-line.ts';
 import {formatCost} from './cost.ts';
 import {breakLines, wrapText} from './lines.ts';
 import {print} from './printable.ts';
@@ -93,7 +93,7 @@ function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Consol
   const cut = summary.errors.some(({code}) => code === 'rejected.cut_off') ? CUT : '';
   const said = breakLines(console.paint(colour, `${message}${gaps}${cut}`));
   const isHeard =
-    colour === 'red' || gaps + cut + storeSentence(summary) + undercountSentence(summary) !== '';
+    colour === 'red' || gaps + cut + storeTroubleSentence(summary) + undercountSentence(summary) !== '';
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
 }
@@ -154,7 +154,7 @@ function repairCommand(job: Job, line: CommandLine, rejects: string): string {
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
-  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${commandToRunAgain(line, job, path)}`;
+  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${commandForOtherList(line, job, path)}`;
 }
 
 /** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */

@@ -1,7 +1,7 @@
 import {Writable} from 'node:stream';
 import {stripVTControlCharacters, styleText} from 'node:util';
 import type {Env} from '../../job/endpoint.ts';
-import {safeJson, withoutControls} from '../../report/format.ts';
+import {escapeJsonControls, withoutControls} from '../../report/format.ts';
 
 /*
  * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote
@@ -88,34 +88,34 @@ export function print(stream: Stream, text: string): void {
  * Writes a value as JSON for a program. Escapes characters that steer a terminal; the parsed value is the same.
  */
 export function printJson(value: unknown): void {
-  write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
+  write('stdout', `${escapeJsonControls(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Writes a value as one line of JSON, for a sequence of values. */
 export function printJsonLine(value: unknown): void {
-  write('stdout', `${safeJson(JSON.stringify(value))}\n`);
+  write('stdout', `${escapeJsonControls(JSON.stringify(value))}\n`);
 }
 
 export function printLogLine(line: string): void {
-  write('stderr', safeJson(line));
+  write('stderr', escapeJsonControls(line));
 }
 
 /** Writes a CI command (`::…`) to stderr, since stdout may carry rows. GitHub reads both. */
-export function printCommand(line: string): void {
+export function printWorkflowCommand(line: string): void {
   write('stderr', `::${escapeControls(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }
 
 /** Writes rows: unchanged to a file or a program; to a terminal, without control characters. */
-export function printRows(rows: Uint8Array): void {
+export function printRawRows(rows: Uint8Array): void {
   write('stdout', process.stdout.isTTY === true ? escapeControls(Buffer.from(rows).toString()) : rows);
 }
 
-/** The stream for a run's rows, which treats them as {@link printRows} does. */
+/** The stream for a run's rows, which treats them as {@link printRawRows} does. */
 export function createStdoutRowStream(): NodeJS.WritableStream {
   if (process.stdout.isTTY !== true) return process.stdout;
   return new Writable({
     write(rows: Buffer, _encoding, done) {
-      printRows(rows);
+      printRawRows(rows);
       done();
     },
   });

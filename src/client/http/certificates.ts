@@ -1,5 +1,5 @@
 /** Options of every TLS connection. They keep the check of certificates on, even if {@link VARIABLE} is `0`. */
-export const CHECKED_TLS = {rejectUnauthorized: true} as const;
+export const CHECKED_TLS_OPTIONS = {rejectUnauthorized: true} as const;
 
 /** With `0` in this variable, Node trusts every certificate. Others on the network could then read the key. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';

@@ -22,7 +22,7 @@ const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
  * Watches the connections that Node's agent keeps. Bytes that arrive on an idle one answer no call: they end the
  * connection, since Node could take them for the answer to its next call. From then on no connection is used twice.
  */
-export class ConnectionWatcher {
+export class IdleConnectionGuard {
   readonly #tell: () => void;
   /** Number of calls on connections that had carried a call before. `#lost`: those whose connection was closed. */
   #reused = 0;

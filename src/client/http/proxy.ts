@@ -5,7 +5,7 @@ import type {Duplex} from 'node:stream';
 import {HttpsProxyAgent} from 'hpagent';
 import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
-import {CHECKED_TLS} from './certificates.ts';
+import {CHECKED_TLS_OPTIONS} from './certificates.ts';
 
 /**
  * Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free.
@@ -84,7 +84,7 @@ function invalidException(entry: string, expected: string): UsageError {
 }
 
 /** An agent that tunnels to `target` through the environment's proxy; undefined if no proxy is set for it. */
-export function proxyFor(target: URL, pool: AgentOptions): Agent | undefined {
+export function createProxyAgent(target: URL, pool: AgentOptions): Agent | undefined {
   const proxy = proxyUrl(target);
   return proxy && new TunnelAgent(proxy.href, pool);
 }
@@ -96,7 +96,7 @@ class TunnelAgent extends HttpsProxyAgent {
   constructor(proxy: string, pool: AgentOptions) {
     const closing = new AbortController();
     const proxyRequestOptions = {
-      ...CHECKED_TLS,
+      ...CHECKED_TLS_OPTIONS,
       headers: {},
       // hpagent passes `signal` on, though its types lack it. Each tunnel reads it, and so gets a limit of its own.
       get signal() {
@@ -105,7 +105,7 @@ class TunnelAgent extends HttpsProxyAgent {
         return AbortSignal.any([closing.signal, late.signal]);
       },
     };
-    super({...pool, ...CHECKED_TLS, proxy, proxyRequestOptions});
+    super({...pool, ...CHECKED_TLS_OPTIONS, proxy, proxyRequestOptions});
     this.#closing = closing;
   }
 

@@ -13,7 +13,7 @@ import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
 import got, {type ExtendOptions, type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
 import {attemptWithoutResponse, networkCode, type RawResponse} from '../classify.ts';
-import {ConnectionWatcher} from './connections.ts';
+import {IdleConnectionGuard} from './connections.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
 
 export interface TransportOptions {
@@ -54,7 +54,7 @@ export function createTransport(options: TransportOptions): Transport {
     clients.set(url, made);
     return made;
   };
-  const connections = new ConnectionWatcher(options.agent, options.onUnasked);
+  const connections = new IdleConnectionGuard(options.agent, options.onUnasked);
   // Streams of calls under way. Ended calls leave their place to new ones. This is not a Set, since V8 may
   // keep removed entries of a Set in memory.
   const underWay: (Duplex | undefined)[] = [];
@@ -80,7 +80,7 @@ export function createTransport(options: TransportOptions): Transport {
 /** Makes one call on a stream. Whichever comes first settles it: an answer, a timer or an error. */
 function exchange(
   stream: Duplex,
-  connections: ConnectionWatcher,
+  connections: IdleConnectionGuard,
   {timeoutMs, maxBodyBytes}: TransportOptions,
 ) {
   return new Promise<RawResponse | Attempt>(resolve => {

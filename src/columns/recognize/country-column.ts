@@ -16,7 +16,7 @@ export interface CountryColumn {
  * The country column of phone numbers (`found`), else the possible ones. `row`: the first row in which two of them give
  * different numbers.
  */
-export interface CountryChoice {
+export interface CountryColumnChoice {
   readonly found?: Column;
   readonly columns: readonly CountryColumn[];
   readonly row?: number | undefined;
@@ -46,7 +46,7 @@ const MOST_TRIED = 200;
 
 /** The country column of each phone column: of those that were known when it was chosen, and of any other. */
 export interface CountryColumns {
-  readonly of: (phone: string) => CountryChoice | undefined;
+  readonly of: (phone: string) => CountryColumnChoice | undefined;
   /** The columns with countries: sure, or only possible. */
   readonly guesses: readonly ColumnGuess[];
 }
@@ -90,9 +90,9 @@ export function chooseCountries(
   );
 }
 
-type Chosen = readonly [phone: string | undefined, choice: CountryChoice | undefined];
+type Chosen = readonly [phone: string | undefined, choice: CountryColumnChoice | undefined];
 
-function choicesOf(known: readonly Chosen[], others: CountryChoice | undefined): CountryColumns {
+function choicesOf(known: readonly Chosen[], others: CountryColumnChoice | undefined): CountryColumns {
   const choices = new Map(known);
   return {
     of: phone => (choices.has(phone) ? choices.get(phone) : others),
@@ -103,7 +103,7 @@ function choicesOf(known: readonly Chosen[], others: CountryChoice | undefined):
 function chosen(
   candidates: readonly CountryCandidate[],
   national: readonly NationalCell[],
-): CountryChoice | undefined {
+): CountryColumnChoice | undefined {
   const inOrder = candidates
     .filter(({rank}) => rank !== 'elsewhere')
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || b.valid - a.valid);

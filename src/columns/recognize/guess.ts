@@ -101,7 +101,7 @@ export function lacksCountry({confidence, share = 0, national}: ColumnGuess): bo
 }
 
 /** True if a column is unsure only because cells of it have several IP addresses. */
-export function lacksChoice({confidence, share = 0, listed}: ColumnGuess): boolean {
+export function lacksIpChoice({confidence, share = 0, listed}: ColumnGuess): boolean {
   return listed > 0 && confidence === 'unsure' && share + listed >= CONFIRMING_SHARE;
 }
 

@@ -1,12 +1,12 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
+import type {Attempt, TimestampedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {requestedWaitMs} from '../../lookup/retry-policy.ts';
 import {
   type Chunk,
-  type ChunkAsk,
   type ChunkReply,
+  type ChunkValue,
   type FleetLimits,
   type LanePace,
   RATE_SHARE,
@@ -67,7 +67,7 @@ export class WorkerLane {
     this.#giveBack(0);
   }
 
-  async #attempt(ask: ChunkAsk, isPaced: boolean, client: Sender): Promise<TimedAttempt> {
+  async #attempt(ask: ChunkValue, isPaced: boolean, client: Sender): Promise<TimestampedAttempt> {
     const closedMs = this.#draining ? 0 : isPaced ? await this.#permit() : undefined;
     if (closedMs !== undefined) return givenBack(closedMs);
     const attempt = timed(await client.send(ask.operation, ask.params));
@@ -132,12 +132,12 @@ export class WorkerLane {
   }
 }
 
-function givenBack(closedMs: number): TimedAttempt {
+function givenBack(closedMs: number): TimestampedAttempt {
   const code = closedMs > 0 ? 'fleet_gate' : 'worker_stopping';
   return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
 /** Dates an attempt by this machine's clock. The run corrects a date in the future or before the chunk was sent. */
-function timed(attempt: Attempt): TimedAttempt {
+function timed(attempt: Attempt): TimestampedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

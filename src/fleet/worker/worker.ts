@@ -6,7 +6,7 @@ import type {Sender} from '../../client/client.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import {createSeal, type Seal} from '../encryption.ts';
 import {
-  CHUNK_VALUES,
+  CHUNK_SIZE_RANGE,
   type Chunk,
   FleetLimits,
   KEY_EXPIRY_MS,
@@ -17,16 +17,16 @@ import {
   type WorkerReport,
 } from '../protocol.ts';
 import {
+  awaitWithinClosingTime,
   clockAheadMs,
   connectRedis,
   disconnect,
   type FleetPackages,
   loadPackages,
   RedisIncarnation,
-  waitForClosing,
   writeRefusedError,
 } from '../redis.ts';
-import {enterRoster, type Membership, protocolOf} from '../roster.ts';
+import {describeProtocol, enterRoster, type Membership} from '../roster.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
@@ -80,7 +80,7 @@ export class FleetWorker {
   #inFlight = 0;
   #chunks = 0;
   /** Average number of values in recent chunks. It decides how many chunks the worker takes at once. */
-  #chunkSize = CHUNK_VALUES.least;
+  #chunkSize = CHUNK_SIZE_RANGE.least;
   #draining = false;
 
   private constructor(options: WorkerOptions, redis: Redis, {bullmq}: FleetPackages) {
@@ -118,7 +118,7 @@ export class FleetWorker {
       worker.#clockAheadMs = await clockAheadMs(redis, Date.now);
       worker.#membership = await enterRoster(redis, {
         kind: 'worker',
-        agreed: {protocol: protocolOf(options.endpoint)},
+        agreed: {protocol: describeProtocol(options.endpoint)},
         seal: worker.#seal,
         report: () => worker.report,
         onRefused: options.onFatal,
@@ -169,7 +169,7 @@ export class FleetWorker {
     for (const lane of this.#lanes.values()) lane.drain();
     const closed = this.#queue.close().then(() => true);
     if (!(await Promise.race([closed, this.#unheard()]))) return false;
-    if (this.#membership !== undefined) await waitForClosing(this.#membership.leave());
+    if (this.#membership !== undefined) await awaitWithinClosingTime(this.#membership.leave());
     await this.#disconnect();
     return true;
   }
@@ -200,7 +200,7 @@ export class FleetWorker {
   }
 
   #chunksAtOnce(): number {
-    const fewest = this.#chunkSize > CHUNK_VALUES.least ? 2 : 1;
+    const fewest = this.#chunkSize > CHUNK_SIZE_RANGE.least ? 2 : 1;
     return Math.max(fewest, Math.ceil((AHEAD * this.#options.concurrency) / this.#chunkSize));
   }
 

@@ -1,7 +1,7 @@
 import {type Stats, statSync} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {isPipe} from '../../disk/path.ts';
-import {openPipe} from '../../disk/pipe.ts';
+import {openPipeForReading} from '../../disk/pipe.ts';
 import {InputError, missingFileError} from '../input-error.ts';
 
 /** The raw bytes of one input. */
@@ -48,7 +48,7 @@ export function isReadOnce(path: string): boolean {
  *
  * @throws {InputError} `input_unreadable`
  */
-export function openOnce(path: string, {stdin, signal, warn}: PipeSettings): NodeJS.ReadableStream {
+export function openStdinOrPipe(path: string, {stdin, signal, warn}: PipeSettings): NodeJS.ReadableStream {
   const stream = path === '-' ? stdin : openWaiting(path, warn);
   const end = () => destroy(stream);
   if (signal?.aborted === true) end();
@@ -58,7 +58,7 @@ export function openOnce(path: string, {stdin, signal, warn}: PipeSettings): Nod
 
 function openWaiting(path: string, warn: PipeSettings['warn']): NodeJS.ReadableStream {
   try {
-    const {stream, hasWriter} = openPipe(path);
+    const {stream, hasWriter} = openPipeForReading(path);
     if (!hasWriter) warn?.(`The run waits until a program writes to the pipe ${path}.`);
     return stream;
   } catch (error) {
@@ -76,7 +76,7 @@ export async function openRaw(
   {chunkSize, ...pipes}: PipeSettings & {readonly chunkSize: number},
   watch: (chunk: Buffer) => void,
 ): Promise<RawInput> {
-  if (isReadOnce(path)) return rawOf(path === '-' ? 'stdin' : path, openOnce(path, pipes), watch);
+  if (isReadOnce(path)) return rawOf(path === '-' ? 'stdin' : path, openStdinOrPipe(path, pipes), watch);
   try {
     const handle = await open(path, 'r');
     const status = await handle.stat();

@@ -3,7 +3,7 @@ import {InputError} from '../input-error.ts';
 import {type CsvDialect, CsvRecordParser} from './csv-record-parser.ts';
 
 /** The fields of some records. */
-export type RecordFields = readonly (readonly string[])[];
+export type FieldsPerRecord = readonly (readonly string[])[];
 
 /** Delimiters, in order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -76,7 +76,7 @@ function sniffDelimiter(text: string, eol: CsvDialect['eol']): string {
 }
 
 /** True if all records have several fields, and the same number of them. */
-export function haveSeveralFields([first = [], ...others]: RecordFields): boolean {
+export function haveSeveralFields([first = [], ...others]: FieldsPerRecord): boolean {
   return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
 }
 
@@ -102,7 +102,7 @@ function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
  * Number of columns: the fields of the first record. Without those at its end that all records leave empty, if some
  * records lack them: they come from a delimiter too many.
  */
-export function countColumns(records: RecordFields): number {
+export function countColumns(records: FieldsPerRecord): number {
   const isEnough = (count: number) => records.every(fields => cutEmptyFields(fields, count).length <= count);
   const shorter = new Set(records.map(({length}) => length).filter(length => length > 1));
   return Math.min(records[0]?.length ?? 1, ...[...shorter].filter(isEnough));
@@ -122,7 +122,7 @@ export function readFirstRecords(
   sample: string,
   {delimiter, eol, sepLineBytes = 0}: Omit<CsvDialect, 'sepLineBytes'> & Partial<CsvDialect>,
   loose = false,
-): RecordFields {
+): FieldsPerRecord {
   const given = Buffer.from(sample).subarray(sepLineBytes);
   let end = 0;
   // The sample may end within a record, so text after the last line end is left out.

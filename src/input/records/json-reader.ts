@@ -1,6 +1,6 @@
 import type {InputRecord} from '../row.ts';
 import {makeJsonRecord} from './ndjson-reader.ts';
-import {CappedBytes, type ReaderSettings, rejectRecord} from './reader.ts';
+import {type ReaderSettings, rejectRecord, TruncatedBytes} from './reader.ts';
 
 const byte = (character: string) => character.charCodeAt(0);
 const [LF, QUOTE, BACKSLASH] = ['\n', '"', '\\'].map(byte);
@@ -17,7 +17,7 @@ export async function* readJson(
   settings: ReaderSettings,
 ): AsyncGenerator<InputRecord[]> {
   const place = new JsonPlace();
-  const value = new CappedBytes(settings.maxRecordSize);
+  const value = new TruncatedBytes(settings.maxRecordSize);
   let startLine = 1;
   let line = 1;
   const close = (last: Buffer): InputRecord[] => {

@@ -28,10 +28,10 @@ function isExact(credits: number): boolean {
 }
 
 /** Credits of a call by operation, and the charge for refused calls. */
-export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
+export type Cost = PerOperation<number> & {readonly rejected: ChargeKind; readonly throttled: ChargeKind};
 
 /** The charge for a refused call: nothing (`free`), the credits of a call (`spent`), or unknown (`maybe`). */
-export type Charge = z.output<typeof charge>;
+export type ChargeKind = z.output<typeof charge>;
 
 const charge = z.enum(['free', 'maybe', 'spent']);
 

@@ -89,7 +89,7 @@ const price = withConversion(z.string(PRICE), PRICE, text => {
 });
 
 /** The file of an account, for all jobs that use it: its identity, and its limits. */
-export const accountFileSchema = strictShape({
+export const accountSettingsSchema = strictShape({
   endpoint: z
     .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})
     .meta({description: "The account's service: its base URL, or embedded."}),
@@ -109,4 +109,4 @@ export const accountFileSchema = strictShape({
     .meta({description: 'Warn when this share of the credits of a day or month is used.'}),
 });
 
-export type AccountFile = z.output<typeof accountFileSchema>;
+export type AccountSettings = z.output<typeof accountSettingsSchema>;

@@ -2,7 +2,13 @@ import {createHmac, randomBytes} from 'node:crypto';
 import {statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
-import {IN_LIST_SQL, type PreparedQuery, Sqlite, type Statement, toListParameter} from '../../disk/sqlite.ts';
+import {
+  IN_LIST_SQL,
+  type PreparedQuery,
+  Sqlite,
+  toListParameter,
+  type WriteStatement,
+} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup-outcome.ts';
 import type {KeyedAnswer} from '../run/ledger-entry.ts';
@@ -86,7 +92,7 @@ export class StoreFile {
   /** The same for all that opened this file for the same endpoint and account. */
   readonly place: string;
   readonly #rows: PreparedQuery;
-  readonly #put: Statement;
+  readonly #put: WriteStatement;
   readonly #now: () => number;
 
   constructor(directory: string, scope: string, now: () => number, busyTimeoutMs: number) {

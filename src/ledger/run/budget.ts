@@ -1,9 +1,9 @@
 import type {Sqlite} from '../../disk/sqlite.ts';
-import type {Charge} from '../../job/settings/cost.ts';
+import type {ChargeKind} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
 import type {Reservation} from './ledger-entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {type RunCounts, totalSpending, zeroSpending} from './tally.ts';
+import {type ScopeCounts, totalSpending, zeroSpending} from './tally.ts';
 
 export interface CreditLimits {
   /**
@@ -25,7 +25,7 @@ interface CreditLimit {
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly shared: readonly PeriodBudget[];
-  readonly #counts: RunCounts;
+  readonly #counts: ScopeCounts;
   /** The run's credits plus those left, by a limit's name, when the limit was last read. */
   readonly #shares = new Map<string, number>();
   /** Credits of the calls in flight, and the part of them that renews known answers. */
@@ -35,7 +35,7 @@ export class Budget {
   exhausted: PeriodBudget | undefined;
 
   /** `counts`: what the run has spent, as it is now. */
-  constructor({maxCredits, shared = []}: CreditLimits, counts: RunCounts) {
+  constructor({maxCredits, shared = []}: CreditLimits, counts: ScopeCounts) {
     this.#counts = counts;
     this.shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
@@ -88,7 +88,7 @@ export class Budget {
   }
 
   /** Ends the reservation of a call. A free call gives its credits back. */
-  release({cost, renews = false, limits = []}: Reservation, charge: Charge): void {
+  release({cost, renews = false, limits = []}: Reservation, charge: ChargeKind): void {
     this.#reserved -= cost;
     if (renews) this.#renewing -= cost;
     if (charge !== 'free') return;
@@ -97,7 +97,7 @@ export class Budget {
 
   /** Closes all shared budgets, then throws the first error of theirs. */
   close(): void {
-    const [error] = runAllCollectingErrors(this.shared.map(budget => () => budget.close()));
+    const [error] = collectErrors(this.shared.map(budget => () => budget.close()));
     if (error !== undefined) throw error;
   }
 
@@ -122,7 +122,7 @@ export class Budget {
 }
 
 /** Does all of the work, though some of it fails. Returns the errors. */
-export function runAllCollectingErrors(all: readonly (() => void)[]): unknown[] {
+export function collectErrors(all: readonly (() => void)[]): unknown[] {
   return all.flatMap(work => {
     try {
       work();
@@ -143,13 +143,13 @@ interface Holding {
 }
 
 /** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
-export type RefundHolder = (holder: string, spent: number) => void;
+export type RefundKilledSession = (holder: string, spent: number) => void;
 
 /** Gives back the unspent credits of a killed session. `counts`: the run's, by endpoint and account. */
 export function refundKilledSession(
   db: Sqlite,
-  counts: ReadonlyMap<number, RunCounts>,
-  giveBack: RefundHolder | undefined,
+  counts: ReadonlyMap<number, ScopeCounts>,
+  giveBack: RefundKilledSession | undefined,
 ): void {
   const last = readMeta<Holding>(db, 'holding');
   if (last === undefined) return;

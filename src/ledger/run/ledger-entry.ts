@@ -1,5 +1,5 @@
-import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
-import type {Charge} from '../../job/settings/cost.ts';
+import type {Attempt, TimestampedAttempt} from '../../client/attempt.ts';
+import type {ChargeKind} from '../../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
@@ -94,8 +94,8 @@ interface Booking extends LookupKey {
 
 /** The end of one attempt, as booked. `outcome` is set if the value needs no other attempt. */
 export interface BookedAttempt extends Booking {
-  readonly attempt: TimedAttempt;
-  readonly charge: Charge;
+  readonly attempt: TimestampedAttempt;
+  readonly charge: ChargeKind;
   /** True if the value had an attempt before. */
   readonly retry: boolean;
   /** The value's attempts until now, with this one. */

@@ -13,7 +13,7 @@ import {
   type Reservation,
 } from './ledger-entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
-import {type RunCounts, zeroRunCounts} from './tally.ts';
+import {type ScopeCounts, zeroScopeCounts} from './tally.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;
@@ -150,7 +150,10 @@ export function beginLedgerSession(db: Sqlite, key: string) {
     const interrupted = recoverLeases(db);
     const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
     if (number() === undefined)
-      db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(key, countsText(zeroRunCounts()));
+      db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(
+        key,
+        countsText(zeroScopeCounts()),
+      );
     const last =
       db.query(['max(id) AS id', 'max(nth) AS nth', 'max(sent) AS sent'], 'FROM value').get() ?? {};
     const scope = Number(number());
@@ -161,17 +164,17 @@ export function beginLedgerSession(db: Sqlite, key: string) {
       lastId: Number(last.id),
       bought: Number(last.nth),
       lastLease: leaseOfDispatchNumber(Number(last.sent)),
-      counts: readCounts(db),
+      counts: readScopeCounts(db),
     };
   });
 }
 
 /** Counts as they are saved, which is at each turn: only operations with calls or refusals. */
-export function countsText({spending, renewed, refusals}: RunCounts): string {
+export function countsText({spending, renewed, refusals}: ScopeCounts): string {
   const saved: {
-    spending: Partial<RunCounts['spending']>;
+    spending: Partial<ScopeCounts['spending']>;
     renewed: number;
-    refusals: Partial<RunCounts['refusals']>;
+    refusals: Partial<ScopeCounts['refusals']>;
   } = {spending: {}, renewed, refusals: {}};
   for (const name of operationNames) {
     const {calls, spent, maybeSpent} = spending[name];
@@ -183,11 +186,11 @@ export function countsText({spending, renewed, refusals}: RunCounts): string {
 }
 
 /** The counts of each endpoint and account, by its number. */
-export function readCounts(db: Sqlite): Map<number, RunCounts> {
-  const all = new Map<number, RunCounts>();
+export function readScopeCounts(db: Sqlite): Map<number, ScopeCounts> {
+  const all = new Map<number, ScopeCounts>();
   for (const row of db.query(['id', 'counts'], 'FROM scope ORDER BY id').all()) {
-    const zero = zeroRunCounts();
-    const {spending, renewed, refusals} = fromChecksummedJson<RunCounts>(row.counts);
+    const zero = zeroScopeCounts();
+    const {spending, renewed, refusals} = fromChecksummedJson<ScopeCounts>(row.counts);
     all.set(Number(row.id), {
       spending: {...zero.spending, ...spending},
       renewed,
@@ -202,12 +205,12 @@ export function readCounts(db: Sqlite): Map<number, RunCounts> {
  * under it. Returns their number.
  */
 function recoverLeases(db: Sqlite): number {
-  const all = readCounts(db);
+  const all = readScopeCounts(db);
   let count = 0;
   for (const row of db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id').all()) {
     const [lease, scope] = [Number(row.id), Number(row.scope)];
     const sql = ledgerStatements(db, scope);
-    const counts = all.get(scope) ?? zeroRunCounts();
+    const counts = all.get(scope) ?? zeroScopeCounts();
     const calls = leasedCalls(row.calls);
     const keys = calls.map(({key}) => key);
     const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
@@ -229,7 +232,7 @@ function recoverLeases(db: Sqlite): number {
 /** Changes the entry of a value whose call's session ended before the outcome was known: it counts as maybe charged. */
 export function markCallInterrupted(
   {entry, operation, cost, dispatch, renews}: Reservation,
-  counts: RunCounts,
+  counts: ScopeCounts,
 ): void {
   counts.spending[operation].maybeSpent += cost;
   if (renews === true) counts.renewed += cost;
@@ -239,7 +242,7 @@ export function markCallInterrupted(
 /** Begins a new count: nothing is spent, and a value's doubts count as one. */
 export function resetSpending(db: Sqlite): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
-  db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroRunCounts()));
+  db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroScopeCounts()));
 }
 
 /**

@@ -60,7 +60,7 @@ export class LedgerWriter {
     for (const key of keys) {
       const waiting = this.#waiting.get(key);
       if (waiting !== undefined) found.set(key, waiting);
-      else if (this.#bits?.has(bitOf(key)) !== false) others.push(key);
+      else if (this.#bits?.has(bitOfKey(key)) !== false) others.push(key);
     }
     for (const entry of orThrowLedgerError(() => findEntries(this.#sql, others))) found.set(entry.key, entry);
     return found;
@@ -68,7 +68,7 @@ export class LedgerWriter {
 
   /** Queues an entry. */
   add(entry: LedgerEntry): void {
-    this.#bits?.add(bitOf(entry.key));
+    this.#bits?.add(bitOfKey(entry.key));
     this.#waiting.set(entry.key, entry);
   }
 
@@ -97,7 +97,7 @@ export class LedgerWriter {
     }
     if (this.refusal === undefined) this.#demandSpace();
     this.write(() => this.#sql.lease.run(lease, leaseText(calls)), true);
-    for (const {key} of calls) this.#bits?.add(bitOf(key));
+    for (const {key} of calls) this.#bits?.add(bitOfKey(key));
   }
 
   /** Writes the waiting entries, and runs `more`, in one transaction. */
@@ -152,7 +152,7 @@ const BITS = 2 ** 23;
 const SAMPLE = 8;
 
 /** Bit of a key: the FNV-1a hash of its first characters, folded. */
-export function bitOf(key: string): number {
+export function bitOfKey(key: string): number {
   let mixed = 0x811c9dc5;
   const end = Math.min(key.length, SAMPLE);
   for (let at = 0; at < end; at++) mixed = Math.imul(mixed ^ key.charCodeAt(at), 0x01000193);

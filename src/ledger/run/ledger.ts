@@ -5,9 +5,9 @@ import {Bookkeeping} from './bookkeeping.ts';
 import {
   type Budget,
   type CreditLimits,
-  type RefundHolder,
+  collectErrors,
+  type RefundKilledSession,
   refundKilledSession,
-  runAllCollectingErrors,
   saveBudgetHolder,
 } from './budget.ts';
 import {
@@ -33,7 +33,7 @@ import {
   beginLedgerSession,
   forgetFailures,
   type LedgerStatements,
-  readCounts,
+  readScopeCounts,
   resetSpending,
   type ScopedAnswers,
 } from './ledger-rows.ts';
@@ -44,7 +44,7 @@ import {
   type SpendingByOperation,
   type Tally,
   totalSpending,
-  zeroRunCounts,
+  zeroScopeCounts,
 } from './tally.ts';
 
 export interface LedgerOptions extends CreditLimits {
@@ -54,7 +54,7 @@ export interface LedgerOptions extends CreditLimits {
   readonly lostState?: boolean | undefined;
   /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
-  readonly giveBack?: RefundHolder | undefined;
+  readonly giveBack?: RefundKilledSession | undefined;
 }
 
 /**
@@ -101,7 +101,7 @@ export class Ledger {
     try {
       const found = orThrowLedgerError(() => beginLedgerSession(db, key));
       const {scope, lastId, interrupted, bought, counts, sql} = found;
-      const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroRunCounts()});
+      const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroScopeCounts()});
       this.tally = books.tally;
       this.spending = books.counts.spending;
       this.budget = books.budget;
@@ -130,7 +130,7 @@ export class Ledger {
 
   /** Spending since the count began, of each endpoint and account by its number, as the file has it. */
   get spendingByScope(): readonly (readonly [scope: number, SpendingByOperation])[] {
-    return [...orThrowLedgerError(() => readCounts(this.#db))]
+    return [...orThrowLedgerError(() => readScopeCounts(this.#db))]
       .map(([scope, {spending}]) => [scope, spending] as const)
       .filter(([, spending]) => Object.values(totalSpending(spending)).some(count => count > 0));
   }
@@ -239,7 +239,7 @@ export class Ledger {
    */
   beginCount(run: unknown): void {
     const {counts} = this.#books;
-    const {spending, refusals} = zeroRunCounts();
+    const {spending, refusals} = zeroScopeCounts();
     Object.assign(counts.spending, spending);
     Object.assign(counts.refusals, refusals);
     counts.renewed = 0;
@@ -253,7 +253,7 @@ export class Ledger {
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
-    Object.assign(this.tally.refusals, zeroRunCounts().refusals);
+    Object.assign(this.tally.refusals, zeroScopeCounts().refusals);
     this.#writer.write(() => forgetFailures(this.#db, 0));
   }
 
@@ -288,7 +288,7 @@ export class Ledger {
     this.#loseInFlight();
     this.#state = 'closed';
     // Errors are ignored: the caller reports the error for which it abandons the ledger.
-    runAllCollectingErrors([() => this.budget.close(), () => this.#db.close()]);
+    collectErrors([() => this.budget.close(), () => this.#db.close()]);
   }
 
   #saveHolding(): void {

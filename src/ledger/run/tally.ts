@@ -237,13 +237,13 @@ export function totalSpending(by: SpendingByOperation): Spending {
 }
 
 /** The counts of one endpoint and account, over all sessions since the count began. */
-export interface RunCounts {
+export interface ScopeCounts {
   readonly spending: Record<Operation, Spending>;
   /** The part of the credits, spent or maybe spent, that renewed known answers. */
   renewed: number;
   readonly refusals: Record<Operation, StreakTally>;
 }
 
-export function zeroRunCounts(): RunCounts {
+export function zeroScopeCounts(): ScopeCounts {
   return {spending: zeroSpending(), renewed: 0, refusals: zeroStreakTallies()};
 }

@@ -1,10 +1,10 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../../ledger/run/tally.ts';
-import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {INVALID_TOKEN_CODE} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../retry-policy.ts';
 
 /** Refusals of many values in a row: too many for the values to be the reason. */
-export interface Streak extends Readonly<RefusalStreak> {
+export interface LongRefusalStreak extends Readonly<RefusalStreak> {
   /** True if this session reports the streak for the first time. */
   readonly isNew: boolean;
   /** True if the operation was answered before, in this run or an earlier one. */
@@ -47,14 +47,14 @@ export class Canary {
    * Notes the end of a call. Returns the streak of refusals if this call belongs to one. `isKnown`: true if
    * the service rejected the value with the same code before. Such a rejection does not count for a streak.
    */
-  ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
+  ended(attempt: Attempt, value: string, isKnown = false): LongRefusalStreak | undefined {
     if (attempt.kind === 'answered') this.#answeredOne();
     if ((attempt.kind !== 'rejected' && attempt.kind !== 'unreadable') || isKnown) return undefined;
     const {code, status} = attempt;
     const {refused} = this.#tally;
     if (this.#isStreak || !this.#values.has(value)) refused.count += 1;
     if (!this.#isStreak) this.#values.add(value);
-    refused.credentials &&= status === 403 || code === INVALID_TOKEN;
+    refused.credentials &&= status === 403 || code === INVALID_TOKEN_CODE;
     refused.isMixed ||= refused.code !== '' && refused.code !== code;
     refused.code = code;
     if (!this.#isStreak) return undefined;

@@ -25,12 +25,12 @@ export function leaseSize(rate: number, seconds = LEASE_SECONDS): number {
 }
 
 /** Milliseconds in which `permits` are earned at `rate` calls a second. */
-export function earnedInMs(permits: number, rate: number): number {
+export function earningTimeMs(permits: number, rate: number): number {
   return (permits * 1_000) / rate;
 }
 
 /** True if leases for the rate `before` also suit `rate`. False if `before` is NaN: there were none. */
-export function isNearRate(rate: number, before: number): boolean {
+export function areRatesClose(rate: number, before: number): boolean {
   return Math.abs(rate - before) <= NOTICEABLE * rate;
 }
 

@@ -1,9 +1,9 @@
 import type {Attempt, PaceHeaders} from '../../client/attempt.ts';
-import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {INVALID_TOKEN_CODE} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import type {Call, LookupOptions, Pause, StopReason} from '../call.ts';
 import {type Blame, policyNumbers as numbers, requestedWaitMs, throttleMs} from '../retry-policy.ts';
-import {Canary, type Streak} from './canary.ts';
+import {Canary, type LongRefusalStreak} from './canary.ts';
 import {CircuitBreaker, type OpenTasks} from './circuit-breaker.ts';
 import {parseQuota} from './pace-headers.ts';
 
@@ -162,13 +162,13 @@ export class ServiceHealth {
     }
   }
 
-  #refused(operation: Operation, streak: Streak): void {
+  #refused(operation: Operation, streak: LongRefusalStreak): void {
     const {events, mayAllFail} = this.#options;
     if (streak.isNew) events.refused(operation, streak);
     if (streak.isKnownToAnswer && (streak.count < numbers.longestRefusalStreak || mayAllFail === true))
       return;
     // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
-    const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
+    const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && this.#isKeyAccepted);
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 

@@ -11,10 +11,10 @@ import type {Changes} from '../../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 import {type ComparedRow, type ComparedSide, RowMatcher, type RowPair} from './pairs.ts';
-import {fieldsOfCsvRow, ndjsonLine, rewriteOutput, writeWholeFile} from './whole-file.ts';
+import {fieldsOfCsvRow, rawJsonOfRow, rewriteOutput, writeWholeFile} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
-export interface Diff {
+export interface DiffRequest {
   readonly old: string;
   readonly new: string;
   readonly key?: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export interface Diff {
  *
  * @throws as {@link openEnrichedFile} and {@link compareFiles}; {@link OutputError}.
  */
-export async function diffOutputs({old, new: fresh, key, to}: Diff): Promise<Changes> {
+export async function diffOutputs({old, new: fresh, key, to}: DiffRequest): Promise<Changes> {
   const before = await openEnrichedFile(old);
   try {
     const after = await openEnrichedFile(fresh);
@@ -51,7 +51,7 @@ async function writeNews(to: string, compared: EnrichedFile, {isNews}: Compariso
       header: format.kind === 'csv' ? (format.header ?? format.columns) : [],
       rowsFor: rows => rows.filter(({record}) => isNews(record)),
       fieldsOf: row => fieldsOfCsvRow(row),
-      lineOf: ndjsonLine,
+      lineOf: rawJsonOfRow,
     });
     if (file.source.position.sha256 !== compared.source.position.sha256)
       throw new InputError(

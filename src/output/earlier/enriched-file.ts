@@ -2,7 +2,7 @@ import {existsSync, readFileSync, statSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
-import {openSource, type Source, type SourceSettings} from '../../input/source.ts';
+import {openRecordSource, type RecordSource, type SourceSettings} from '../../input/source.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-vocabulary.ts';
@@ -18,7 +18,7 @@ export interface EnrichedFile extends ResultLayout {
   readonly path: string;
   /** The summary beside the file; undefined if it is missing or can't be parsed. */
   readonly summary: Summary | undefined;
-  readonly source: Source;
+  readonly source: RecordSource;
   /**
    * Delivers the rows, once.
    *
@@ -46,7 +46,7 @@ export async function openEnrichedFile(path: string): Promise<EnrichedFile> {
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const summary = summaryBeside(path);
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-  const source = await openSource({...settings, ...formatBySummary(path, summary), paths: [path]});
+  const source = await openRecordSource({...settings, ...formatBySummary(path, summary), paths: [path]});
   try {
     const layout = layoutOf(source);
     if (layout === undefined)
@@ -116,7 +116,7 @@ function formatBySummary(path: string, summary: Summary | undefined): Partial<So
   return typeof delimiter === 'string' && size === bytes ? {inputFormat: 'csv', delimiter} : {};
 }
 
-async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly FileRow[]> {
+async function* rowsOf(path: string, source: RecordSource): AsyncGenerator<readonly FileRow[]> {
   for await (const records of source.batches()) yield records.map(record => demandRow(path, record));
 }
 
@@ -129,7 +129,7 @@ function demandRow(path: string, record: InputRecord): FileRow {
   );
 }
 
-function layoutOf({format, sample}: Source): ResultLayout | undefined {
+function layoutOf({format, sample}: RecordSource): ResultLayout | undefined {
   if (format.kind === 'csv') {
     const results = format.header === undefined ? undefined : findResultColumns(format.columns);
     if (results === undefined) return undefined;

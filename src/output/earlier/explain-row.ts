@@ -1,5 +1,5 @@
 import type {FileRow} from '../../input/row.ts';
-import type {Explanation} from '../../report/changes.ts';
+import type {ScoreExplanation} from '../../report/changes.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/rules.ts';
 import {makeRunFacts} from '../../score/run-facts.ts';
@@ -8,13 +8,13 @@ import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, readRunStart} from './enriched-file.ts';
 import {createRowViewReader, parseJsonCell, readListFacts, readTargets} from './read-answers.ts';
 
-type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
+type WrittenRule = Omit<ScoreExplanation['rules'][number], 'reads'>;
 
 /** The names that a rule read in a row, such as `ip.is_vpn`, with their values. */
 export type RuleValues = ReadonlyMap<string, unknown>;
 
 export interface Explained {
-  readonly explanation: Explanation;
+  readonly explanation: ScoreExplanation;
   /** The names that each rule of `explanation` used, with their values: personal data, for a terminal only. */
   readonly used: readonly RuleValues[];
 }
@@ -109,7 +109,7 @@ function nextLevels(
   points: Readonly<Record<string, number>>,
   rules: readonly WrittenRule[],
   {medium, high}: {readonly medium: number; readonly high: number},
-): Explanation['next'] {
+): ScoreExplanation['next'] {
   const sum = Object.values(points).reduce((all, add) => all + add, 0);
   const held = Object.entries(points);
   const others = rules.filter(({reason, shadow}) => shadow !== true && !Object.hasOwn(points, reason));

@@ -5,7 +5,7 @@ import {UsageError} from '../../errors.ts';
 import type {FileRow} from '../../input/row.ts';
 import {type FieldType, fieldTypes} from '../../operations/field-types.ts';
 import type {Operation} from '../../operations/table.ts';
-import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
+import {createListFacts, type ListFacts} from '../../score/list-facts.ts';
 import type {Scorer} from '../../score/scorer.ts';
 import type {LookupStatus, RowView} from '../../score/subjects.ts';
 import {type AnswerField, getAtPath, setAtPath} from '../columns.ts';
@@ -46,7 +46,7 @@ export async function readListFacts(
   const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
   if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
   const planOf = (some: readonly Target[]) => createRowPlanner(some, {}, first);
-  const facts = countListFacts(reads, targets, planOf, file.own, sameBy);
+  const facts = createListFacts(reads, targets, planOf, file.own, sameBy);
   if (facts === undefined) return undefined;
   const again = await openEnrichedFile(file.path);
   try {

@@ -2,7 +2,7 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import {jsonMembers} from '../../input/records/ndjson-reader.ts';
 import type {FileRow} from '../../input/row.ts';
-import type {BadRows, BadShare, ScoreChanges} from '../../report/changes.ts';
+import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {PathReference} from '../../score/language/expression.ts';
 import type {RiskLevel} from '../../score/language/rule-vocabulary.ts';
@@ -23,9 +23,9 @@ import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from './enriched-file.ts';
 import {createRowViewReader, readListFacts, readTargets} from './read-answers.ts';
-import {fieldsOfCsvRow, ndjsonLine, rewriteOutput, writeWholeFile} from './whole-file.ts';
+import {fieldsOfCsvRow, rawJsonOfRow, rewriteOutput, writeWholeFile} from './whole-file.ts';
 
-export interface ScoreAgain {
+export interface RescoreRequest {
   readonly path: string;
   readonly rules: RuleSet;
   /** The rules' `now`, in milliseconds since the epoch; the start of the output's run by default. */
@@ -42,7 +42,7 @@ export interface ScoreAgain {
  * @throws {UsageError} if rules read a field or time that the output lacks, or `bad` holds for no row; {@link
  * InputError}; {@link OutputError}.
  */
-export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promise<ScoreChanges> {
+export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest): Promise<ScoreChanges> {
   const file = await openEnrichedFile(path);
   let facts: ListFacts | undefined;
   try {
@@ -179,7 +179,7 @@ function withRisk(
   judged: Risk,
   columns: readonly RiskColumn[],
 ): string {
-  const raw = ndjsonLine(row);
+  const raw = rawJsonOfRow(row);
   const end = isNested ? '}}' : '}';
   if (!raw.endsWith(end) || (isNested && [...jsonMembers(raw).keys()].at(-1) !== ENRICHMENT))
     throw new InputError(
@@ -226,11 +226,11 @@ class BadRowCounts {
   }
 
   /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
-  get result(): BadRows {
+  get result(): BadRowsComparison {
     const {bad: allBad, others: allOthers} = this.#rows;
     if (allBad === 0)
       throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
-    const shareOf = ({name, bad, others}: BadCount): BadShare => {
+    const shareOf = ({name, bad, others}: BadCount): BadRowFrequency => {
       const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
       return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
     };

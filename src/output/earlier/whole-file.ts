@@ -92,6 +92,6 @@ export function fieldsOfCsvRow(row: FileRow, end?: number): readonly string[] {
 }
 
 /** An NDJSON row's line without blanks around it; empty for CSV. */
-export function ndjsonLine(row: FileRow): string {
+export function rawJsonOfRow(row: FileRow): string {
   return row.type === 'ndjson' ? row.raw.trim() : '';
 }

@@ -16,7 +16,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly MarkupPart[
 export {raw};
 
 /** Lets a browser break a name such as `ip.asn_organization` behind `_`, `.` and `/`, not inside a word. */
-export function addBreaks(text: string): Markup {
+export function addWordBreaks(text: string): Markup {
   const parts = text.split(/(?<=_|[a-z][./])(?=[a-z])/i);
   return html`${parts.map((part, index) => (index === 0 ? html`${part}` : html`<wbr>${part}`))}`;
 }

@@ -3,7 +3,7 @@ import {sourceFile} from '../../operations/package-files.ts';
 import {formatCount, formatDuration, withoutControls} from '../format.ts';
 import {cellText, type Report, type ReportTable, type Section, type TableCell, type Tone} from '../model.ts';
 import {
-  addBreaks,
+  addWordBreaks,
   drawBar,
   drawHistogram,
   drawLines,
@@ -100,8 +100,8 @@ function table({caption, head, rows, texts = []}: ReportTable): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
   const cellHtml = (cell: TableCell, index: number) =>
     index === 0 && head.length > 1
-      ? html`<th scope="row" class="text">${addBreaks(cellText(cell))}</th>`
-      : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${addBreaks(cellText(cell))}</td>`;
+      ? html`<th scope="row" class="text">${addWordBreaks(cellText(cell))}</th>`
+      : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${addWordBreaks(cellText(cell))}</td>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${head.length > 2 ? raw(' class="cards"') : undefined}>
 <caption>${caption}</caption>
 <thead><tr>${head.map((cell, index) => html`<th scope="col" class="${kind(index)}">${cell}</th>`)}</tr></thead>
@@ -118,7 +118,7 @@ function ranking({caption, head: [what], rows}: ReportTable): Markup {
   const most = Math.max(1, ...rows.map(([, times]) => Number(times)));
   const lines = rows.map(
     ([name, times = null, share = null]) =>
-      html`<tr><th scope="row" class="text">${addBreaks(name)}${drawBar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
+      html`<tr><th scope="row" class="text">${addWordBreaks(name)}${drawBar(Number(times) / most)}</th><td class="figure">${cellText(times)}</td><td class="figure share">${cellText(share)}</td></tr>
 `,
   );
   return html`<table class="ranking">

@@ -5,7 +5,7 @@ import type {RiskCounts, Summary} from '../summary.ts';
 import reasons from './reasons.json' with {type: 'json'};
 
 /** The meanings of the default rules' reasons. */
-export const reasonCodes: Readonly<Record<string, string>> = reasons;
+export const reasonMeanings: Readonly<Record<string, string>> = reasons;
 
 /** Title of the section with the rows of high risk. */
 export const RISK_TITLE = 'Risk';
@@ -72,7 +72,7 @@ function highRows({high, high_rows: rows}: RiskCounts, output: string): ReportTa
 function reasonsInWords({reasons, rules}: RiskCounts): [words: string, times: number][] {
   return mostCommon(reasons).map(([reason, times]) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
-    const known = Object.hasOwn(reasonCodes, reason) ? reasonCodes[reason] : undefined;
+    const known = Object.hasOwn(reasonMeanings, reason) ? reasonMeanings[reason] : undefined;
     const meaning = own.length > 0 ? own.join(' or ') : known;
     return [meaning === undefined ? reason : `${reason}: ${meaning}`, times];
   });

@@ -201,12 +201,12 @@ function sumOver(of: (name: Operation) => number): number {
 }
 
 /** Number of cells that were skipped, or got an expired answer, because of `code`. */
-export function countUnasked({skipped, stale}: Counters, code: UnaskedCode): number {
+export function sumUnaskedCells({skipped, stale}: Counters, code: UnaskedCode): number {
   return sumOver(name => (skipped[name][code] ?? 0) + (stale[name][code] ?? 0));
 }
 
 /** Adds up the numbers of cells in `counts`: of all codes, or only of `codes`. */
-export function countCells(
+export function sumCells(
   counts: Readonly<Record<string, number>>,
   codes: readonly string[] = Object.keys(counts),
 ): number {
@@ -214,13 +214,13 @@ export function countCells(
 }
 
 /** Number of cells whose lookup failed or has an unknown outcome, over all operations. */
-export function countFailures({lookups}: Counters): number {
+export function sumFailedCells({lookups}: Counters): number {
   return sumOver(name => lookups[name].failed + lookups[name].unknown);
 }
 
 /** Number of cells for which the service was asked: answered, failed or unknown, over all operations. */
-export function countAsked(counters: Counters): number {
-  return sumOver(name => counters.lookups[name].ok) + countFailures(counters);
+export function sumAskedCells(counters: Counters): number {
+  return sumOver(name => counters.lookups[name].ok) + sumFailedCells(counters);
 }
 
 /** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */

@@ -1,6 +1,6 @@
 import {formatCount, rankByCount} from '../../report/format.ts';
 import type {RuleCount} from '../../report/summary.ts';
-import {quoteText} from '../../score/language/explain-error.ts';
+import {truncateText} from '../../score/language/explain-error.ts';
 import type {PlacedRule, RuleSet} from '../../score/rules.ts';
 import type {Counters} from './counters.ts';
 
@@ -12,7 +12,7 @@ const NEVER = {held: 0, undecided: 0, wrong: 0};
 function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
   return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, index}) => ({
     reason,
-    when: quoteText(when),
+    when: truncateText(when),
     add,
     ...(shadow && {shadow}),
     ...(description !== undefined && {description}),
@@ -37,7 +37,7 @@ function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number):
         ? `could not use the values it reads ${inNone}, such as a text instead of a number`
         : `could not be decided ${inNone}, because something that it reads was always missing`;
     if (undecided + wrong === rows)
-      return [`The rule ${rule.reason} (${rule.place}) ${fault}: ${quoteText(rule.when)}`];
+      return [`The rule ${rule.reason} (${rule.place}) ${fault}: ${truncateText(rule.when)}`];
     if (held === 0) idle.push(rule.reason);
     return [];
   });

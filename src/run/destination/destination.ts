@@ -3,7 +3,7 @@ import {basename, dirname} from 'node:path';
 import type {Transform} from 'node:stream';
 import zlib from 'node:zlib';
 import {type FileDigest, hasDigest} from '../../disk/digest.ts';
-import {openStream} from '../../disk/pipe.ts';
+import {openStreamForWriting} from '../../disk/pipe.ts';
 import {orThrowUnwritable, syncDirectory} from '../../disk/replace.ts';
 import {OutputError, UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/input-error.ts';
@@ -11,7 +11,7 @@ import {type Compression, readSummarizedOutput, withoutCompression} from '../../
 import type {Job} from '../../job/job.ts';
 import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
 import {say, set} from '../../sentence.ts';
-import {type PublishOptions, partialPath, publish, type RunFiles, writablePath} from './publish.ts';
+import {type PublishOptions, partialPath, publish, type RunPaths, writablePath} from './publish.ts';
 
 /**
  * The place that a run's rows go to. It is checked before anything is paid for, then written, then published. A file is
@@ -57,13 +57,13 @@ export class Destination {
   }
 
   /** Creates the unpublished output, without rows. @throws {OutputError} */
-  async open(files: RunFiles, stdout: NodeJS.WritableStream): Promise<Sink> {
+  async open(files: RunPaths, stdout: NodeJS.WritableStream): Promise<Sink> {
     const {output} = this.#job;
     if (output.kind === 'file') return FileSink.create(partialPath(files, 'output'), this.#engine());
     if (output.kind === 'rows') return nowhere;
     const {to} = output;
     if (to === '-') return new StreamSink(stdout, false);
-    const stream = orThrowUnwritable(to, () => openStream(to));
+    const stream = orThrowUnwritable(to, () => openStreamForWriting(to));
     return new StreamSink(stream, true);
   }
 
@@ -73,7 +73,7 @@ export class Destination {
   }
 
   /** Puts the run's files in place, the output last. @throws {OutputError} */
-  publish(files: RunFiles, facts: PublishOptions): void {
+  publish(files: RunPaths, facts: PublishOptions): void {
     publish(files, this.#target, facts);
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {summaryText} from '../../report/format.ts';
+import {summaryJson} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 
@@ -24,13 +24,13 @@ const beginnings = {
   metrics: /^# HELP bulk_enrich_/,
 } as const;
 
-export type OwnFileKind = keyof typeof beginnings;
+export type RunFileKind = keyof typeof beginnings;
 
 /** A path of a list may have 4,096 bytes, and each may be escaped in six characters. */
 const LONGEST_BEGINNING = 32_768;
 
 /** True if a run wrote the file at `path`, or if it is empty. A run may replace or remove only such a file. */
-export function isOwnFile(kind: OwnFileKind, path: string): boolean {
+export function isRunFile(kind: RunFileKind, path: string): boolean {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -45,12 +45,12 @@ export function isOwnFile(kind: OwnFileKind, path: string): boolean {
 }
 
 /** True if a run may write the path: no file would be lost but one that a run wrote. */
-export function mayWrite(kind: OwnFileKind, path: string): boolean {
-  return statSync(path, {throwIfNoEntry: false})?.isFile() !== true || isOwnFile(kind, path);
+export function mayWrite(kind: RunFileKind, path: string): boolean {
+  return statSync(path, {throwIfNoEntry: false})?.isFile() !== true || isRunFile(kind, path);
 }
 
 /** @throws {UsageError} if a run would replace a file that no run wrote. `setting`: the setting that names it. */
-export function refuseOthersFile(kind: OwnFileKind, path: string, setting: Said = say`${set(kind)}`): void {
+export function refuseOthersFile(kind: RunFileKind, path: string, setting: Said = say`${set(kind)}`): void {
   if (mayWrite(kind, path)) return;
   throw new UsageError(
     'file_exists',
@@ -59,7 +59,7 @@ export function refuseOthersFile(kind: OwnFileKind, path: string, setting: Said 
 }
 
 /** Places of a run's files until they are published. */
-export interface RunFiles {
+export interface RunPaths {
   /** Directory of the ledger. */
   readonly directory: string;
   /** Directory of the unpublished files: beside the output, so that each can be renamed; else the state's. */
@@ -79,7 +79,7 @@ export type PartialFileKind = 'output' | 'rejects';
 export const partialFiles = ['output.partial', 'rejects.partial'];
 
 /** Path of a file until it is published. */
-export function partialPath({partials}: Pick<RunFiles, 'partials'>, name: PartialFileKind): string {
+export function partialPath({partials}: Pick<RunPaths, 'partials'>, name: PartialFileKind): string {
   return join(partials, `${name}.partial`);
 }
 
@@ -113,7 +113,7 @@ export interface PublishOptions {
  * @throws {OutputError} if a file or its directory can't be written; {@link StateError} if an unpublished file is gone.
  */
 export function publish(
-  files: RunFiles,
+  files: RunPaths,
   output: string | undefined,
   {obsolete, summary}: PublishOptions,
 ): void {
@@ -132,7 +132,7 @@ export function publish(
   try {
     for (const {name, to} of waiting) prepareReplacement(partialPath(files, name), to);
     if (obsolete && rejects !== undefined) rmSync(rejects, {force: true});
-    if (place !== undefined) replaceFile(place, summaryText(summary), {beside: beside(place)});
+    if (place !== undefined) replaceFile(place, summaryJson(summary), {beside: beside(place)});
     for (const {name, to} of waiting) {
       moveFile(partialPath(files, name), to, beside(to));
       // Each must be durable before the next is visible.

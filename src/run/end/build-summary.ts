@@ -14,7 +14,7 @@ import {
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Counters, countCells, emptyCounters, listErrors} from '../counts/counters.ts';
+import {type Counters, emptyCounters, listErrors, sumCells} from '../counts/counters.ts';
 import {riskSummary} from '../counts/risk-summary.ts';
 import {Timeline} from '../counts/timeline.ts';
 import {topSummary} from '../counts/top-counts.ts';
@@ -23,9 +23,9 @@ import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {Session} from '../session.ts';
-import {ownRun} from '../state/begin-or-resume.ts';
+import {readRunIdentity} from '../state/begin-or-resume.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
-import {mapByOperation, spendingSummary} from './history.ts';
+import {mapByOperation, spendingInCredits} from './history.ts';
 
 interface SummaryFacts {
   readonly job: Job;
@@ -53,13 +53,14 @@ export function summarizeSession(session: Session, end: End, published?: Publish
 }
 
 /** The summary of a run that could not start: what its earlier sessions spent, and why this one did nothing. */
-export async function summarizeFailure(
+export async function summarizeFailedStart(
   job: Job,
   now: number,
   state: RunDirectory | undefined,
   end: End,
 ): Promise<Summary> {
-  const read = state && withLedger(state, job, ledger => ({run: ownRun(ledger), spending: ledger.spending}));
+  const read =
+    state && withLedger(state, job, ledger => ({run: readRunIdentity(ledger), spending: ledger.spending}));
   // Without a session, or if its ledger is unreadable, nothing is known.
   const {run, spending = zeroSpending()} = (await read?.catch(() => undefined)) ?? {};
   const {runId = randomUUID(), startedAt = now, sessions = 0} = run ?? {};
@@ -96,11 +97,11 @@ function buildSummary(facts: SummaryFacts): Summary {
     lookups,
     calls: callSummary(tally, spending),
     credits: {
-      ...spendingSummary(totalSpending(spending)),
+      ...spendingInCredits(totalSpending(spending)),
       limit: job.settings.maxCredits ?? null,
       account: accountSummary(facts),
       saved: savedSummary(counters, tally, lookups, priced),
-      by_operation: mapByOperation(names, name => spendingSummary(spending[name])),
+      by_operation: mapByOperation(names, name => spendingInCredits(spending[name])),
     },
     store: job.settings.store === false ? null : storeSummary(session, tally, priced),
     pace: paceSummary(session, finishedAt),
@@ -159,9 +160,9 @@ function rowSummary(session: Session | undefined, counters: Counters) {
 function lookupSummary(counters: Counters, tally: Tally, spending: SpendingByOperation, name: Operation) {
   const {ok, ...cells} = counters.lookups[name];
   const {distinct, fromStore, retries} = tally.operations[name];
-  const stale = countCells(counters.stale[name]);
+  const stale = sumCells(counters.stale[name]);
   return {
-    values: countCells(counters.lookups[name]),
+    values: sumCells(counters.lookups[name]),
     answered: ok,
     ...cells,
     stale,
@@ -214,7 +215,7 @@ function savedSummary(
   priced: Pricing,
 ) {
   // Cells skipped because the service could not be called saved nothing.
-  const unwanted = (name: Operation) => cells[name].skipped - countCells(skipped[name], unaskedCodes);
+  const unwanted = (name: Operation) => cells[name].skipped - sumCells(skipped[name], unaskedCodes);
   return {
     dedupe: priced(name => lookups[name]?.deduplicated ?? 0),
     store: priced(name => tally.operations[name].fromStore),

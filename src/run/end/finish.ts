@@ -7,9 +7,9 @@ import {policyNumbers} from '../../lookup/retry-policy.ts';
 import {
   formatCount,
   pluralize,
-  storeSentence,
-  streaksSentence,
-  summaryText,
+  refusalStreaksSentence,
+  storeTroubleSentence,
+  summaryJson,
   wrongTypesSentence,
 } from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -23,8 +23,8 @@ import type {PublishedDigests} from '../rows/row-writer.ts';
 import {closeStages, flushAnswersToStore, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
 import {closeRunDirectory, type RunDirectory} from '../state/run-directory.ts';
-import {stopForError, stopForNoAnswers, unansweredWarning} from '../stop.ts';
-import {summarizeFailure, summarizeSession} from './build-summary.ts';
+import {makeErrorStop, makeNoAnswersStop, rejectionsWarning} from '../stop.ts';
+import {summarizeFailedStart, summarizeSession} from './build-summary.ts';
 import {findDrift, saveRunInHistory} from './history.ts';
 import {writeFileBesideOutput, writeReports, writeUnstartedMetrics} from './report-files.ts';
 import {spaceSentence} from './space.ts';
@@ -43,14 +43,14 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
   const unanswered = () =>
     job.output.kind === 'rows'
       ? undefined
-      : stopForNoAnswers(output.writer.counters, asking.ledger.tally, job.endpoint);
+      : makeNoAnswersStop(output.writer.counters, asking.ledger.tally, job.endpoint);
   const stop = stopper.reason ?? unanswered();
   try {
     // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
     if (stop === undefined || !job.output.lasts) settleRejections(session);
     if (stop === undefined) return await complete(session);
   } catch (error) {
-    return interrupt(session, stop ?? stopForError(error));
+    return interrupt(session, stop ?? makeErrorStop(error));
   }
   return interrupt(session, stop);
 }
@@ -60,7 +60,7 @@ function settleRejections({asking: {ledger, store}, output: {writer}, io}: Sessi
     store.put(answer),
   )) {
     writer.counters.rejected[operation] -= count;
-    if (ledger.tally.refusals[operation].longestStreak === 0) io.warn(unansweredWarning(operation, count));
+    if (ledger.tally.refusals[operation].longestStreak === 0) io.warn(rejectionsWarning(operation, count));
   }
 }
 
@@ -123,7 +123,7 @@ function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
   const left = rejected === 0 ? '' : `, ${formatCount(rejected)} could not be read${place}`;
-  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}${undercountSentence(summary)}`;
+  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${refusalStreaksSentence(summary)}${storeTroubleSentence(summary)}${undercountSentence(summary)}`;
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
@@ -157,7 +157,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop<Said>): Stop<Said> {
   } catch (error) {
     ledger.abandon();
     const broken: readonly number[] = [exitCodes.output, exitCodes.internal, exitCodes.state];
-    return broken.includes(stop.exitCode) ? stop : stopForError(error);
+    return broken.includes(stop.exitCode) ? stop : makeErrorStop(error);
   }
 }
 
@@ -177,7 +177,7 @@ function writeStopped(job: Job, io: RunIo, state: RunDirectory | undefined, summ
   writeFileBesideOutput(
     'summary',
     path,
-    () => summaryText({...summary, output, rejects}),
+    () => summaryJson({...summary, output, rejects}),
     io,
     stateToken(job),
   );
@@ -187,13 +187,13 @@ function writeStopped(job: Job, io: RunIo, state: RunDirectory | undefined, summ
  * Delivers the summary of a run that could not start. After a mistake of the user, writes only metrics. Writes
  * nothing if the user interrupted the run, or if another run has the output's lock and so reports its own end.
  */
-export async function reportFailure(
+export async function reportFailedStart(
   job: Job,
   io: RunIo,
   state: RunDirectory | undefined,
   error: unknown,
 ): Promise<void> {
-  const stop = stopForError(error);
+  const stop = makeErrorStop(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
   // A missing input counts as a typo of the user, and the run writes no summary. But a job that runs from a
@@ -201,7 +201,7 @@ export async function reportFailure(
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     return writeUnstartedMetrics(job.settings.metrics, job.name ?? null, stop.exitCode, io);
-  const summary = await summarizeFailure(job, io.now(), state, stop);
+  const summary = await summarizeFailedStart(job, io.now(), state, stop);
   writeStopped(job, io, state, summary);
   saveRunInHistory(summary, io);
   writeReports(job, summary, io);

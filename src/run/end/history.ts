@@ -1,7 +1,7 @@
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
-import {fileText} from '../../disk/path.ts';
+import {readFileText} from '../../disk/path.ts';
 import {replaceFile} from '../../disk/replace.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemCode, systemReason} from '../../errors.ts';
@@ -89,7 +89,7 @@ export function pruneHistory(env: Env): void {
 }
 
 /** Completes the files of earlier runs with what their ledger has booked: a killed session could not. */
-export function completeHistory(runs: readonly RunSpending[], {env, warn}: World): void {
+export function completeKilledRuns(runs: readonly RunSpending[], {env, warn}: World): void {
   if (userDirectoryTrouble('state', env) !== undefined) return;
   for (const [id, spending] of runs) {
     const path = pathOf(env, id);
@@ -112,7 +112,7 @@ export function mapByOperation<Value>(
   return Object.fromEntries(names.map(name => [name, of(name)]));
 }
 
-export function spendingSummary({spent, maybeSpent}: Spending) {
+export function spendingInCredits({spent, maybeSpent}: Spending) {
   return {spent: toCredits(spent), maybe_spent: toCredits(maybeSpent)};
 }
 
@@ -127,8 +127,8 @@ function withSpending(summary: Summary, spending: SpendingByOperation): Summary 
     calls: {...summary.calls, total: total.calls},
     credits: {
       ...summary.credits,
-      ...spendingSummary(total),
-      by_operation: mapByOperation(names, name => spendingSummary(spending[name])),
+      ...spendingInCredits(total),
+      by_operation: mapByOperation(names, name => spendingInCredits(spending[name])),
     },
   };
 }
@@ -141,7 +141,7 @@ type RunFilter = (run: Summary) => boolean;
  *
  * @throws the system's error if the directory can't be read.
  */
-export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>, isWanted?: RunFilter): Summary[] {
+export function readRunSummaries({env, warn}: Pick<World, 'env' | 'warn'>, isWanted?: RunFilter): Summary[] {
   const directory = historyDirectory(env);
   const files = existsSync(directory) ? readdirSync(directory).filter(name => name.endsWith('.json')) : [];
   const found = files.flatMap(name => {
@@ -164,7 +164,7 @@ export function earlierRuns({env, warn}: Pick<World, 'env' | 'warn'>, isWanted?:
  * @throws an error if the file is no summary.
  */
 function summaryIn(path: string, isWanted: RunFilter = () => true): Summary | undefined {
-  const found = JSON.parse(fileText(path)) as Summary;
+  const found = JSON.parse(readFileText(path)) as Summary;
   if (basename(path) !== `${found.run_id}.json`) throw new Error('it is the file of another run');
   if (!isWanted(found)) return undefined;
   summarySchema.parse(found);
@@ -175,7 +175,10 @@ function summaryIn(path: string, isWanted: RunFilter = () => true): Summary | un
 function runsOfAccount({endpoint, settings}: Job, env: Env, isWanted: RunFilter): Summary[] {
   const key = scopeKey(answerScope(endpoint, settings));
   try {
-    return earlierRuns({env, warn() {}}, run => isWanted(run) && scopeKey(accountOfSummary(run)) === key);
+    return readRunSummaries(
+      {env, warn() {}},
+      run => isWanted(run) && scopeKey(accountOfSummary(run)) === key,
+    );
   } catch {
     return [];
   }
@@ -205,7 +208,7 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   if (!comparesRuns(job) || setting === 'off') return [];
   try {
     const isOther = ({run_id: id}: Summary) => id !== summary.run_id;
-    const others = earlierRuns(io, run => run.job === job.name && isOther(run) && isCompleteRun(run));
+    const others = readRunSummaries(io, run => run.job === job.name && isOther(run) && isCompleteRun(run));
     const drift = compareRuns(makeRunProfile(summary), others.map(makeRunProfile), setting.share);
     if (drift.length > 0)
       io.warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);

@@ -19,9 +19,9 @@ import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics, renderUnstartedMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, set} from '../../sentence.ts';
-import {mayWrite, type OwnFileKind, refuseOthersFile, stateToken} from '../destination/publish.ts';
+import {mayWrite, type RunFileKind, refuseOthersFile, stateToken} from '../destination/publish.ts';
 import type {World} from '../io.ts';
-import {stopForError} from '../stop.ts';
+import {makeErrorStop} from '../stop.ts';
 
 /**
  * Checks, before anything is paid for, that the files beside the output have a directory.
@@ -43,7 +43,7 @@ export function checkReportPaths({settings}: Job): void {
   }
 }
 
-function demandWritable(name: OwnFileKind, path: string): void {
+function demandWritable(name: RunFileKind, path: string): void {
   try {
     checkWritable(dirname(resolveWritePath(path)));
   } catch (error) {
@@ -57,7 +57,7 @@ function demandWritable(name: OwnFileKind, path: string): void {
 
 /** Writes a file beside the output. The rows are safe by then, so a failure is a warning. */
 export function writeFileBesideOutput(
-  kind: OwnFileKind,
+  kind: RunFileKind,
   path: string,
   textFor: (path: string) => string,
   {warn}: Pick<World, 'warn'>,
@@ -67,7 +67,7 @@ export function writeFileBesideOutput(
     refuseOthersFile(kind, path);
     writeAtomically(path, textFor(path), token);
   } catch (error) {
-    warn(stopForError(error).message);
+    warn(makeErrorStop(error).message);
   }
 }
 

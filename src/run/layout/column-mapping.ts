@@ -8,11 +8,11 @@ import {
 } from '../../columns/first-row-checks.ts';
 import {
   describePassedOver,
+  describeRepeatedNames,
   isLookupGuess,
   type LookupGuess,
-  leftOutColumn,
   refuseUnsureColumns,
-  repeatedNames,
+  summarizeLeftOutColumn,
 } from '../../columns/guess-messages.ts';
 import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/plan-row.ts';
 import {listColumns, readHeaderStructure} from '../../columns/recognize/column.ts';
@@ -22,9 +22,9 @@ import {type ColumnGuess, columnFlags} from '../../columns/recognize/guess.ts';
 import {
   createCellReader,
   makeTargets,
+  missingColumnWarning,
   requireColumn,
   type Target,
-  warnOfMissingColumn,
 } from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
@@ -59,7 +59,7 @@ export interface ColumnMapping {
   /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
   readonly doubts: readonly Said[];
   /** The columns with values that are not looked up, with the flag that would do that. */
-  readonly leftOut: readonly ReturnType<typeof leftOutColumn>[];
+  readonly leftOut: readonly ReturnType<typeof summarizeLeftOutColumn>[];
 }
 
 /**
@@ -115,9 +115,11 @@ export function resolveColumnMapping(
     ...describeFooters(read, planAll),
     ...checkFirstValues(targets, rows, planAll, settings),
     ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => describePassedOver(guess)),
-    ...repeatedNames(detect ? lookups : [], format),
+    ...describeRepeatedNames(detect ? lookups : [], format),
     leftOutBeside(beside, all),
-    ...named.mentioned.map(([setting, column]) => warnOfMissingColumn(column, format.columns, rows, setting)),
+    ...named.mentioned.map(([setting, column]) =>
+      missingColumnWarning(column, format.columns, rows, setting),
+    ),
     ...[...new Set(countries.values())].map(doubtOf),
   ].filter(doubt => doubt !== undefined);
   return {
@@ -128,7 +130,7 @@ export function resolveColumnMapping(
     planOf,
     mentioned: named.mentioned,
     doubts,
-    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(leftOutColumn),
+    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(summarizeLeftOutColumn),
   };
 }
 

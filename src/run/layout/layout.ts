@@ -1,6 +1,6 @@
 import type {Target} from '../../columns/targets.ts';
 import type {InputFormat} from '../../input/row.ts';
-import type {Source} from '../../input/source.ts';
+import type {RecordSource} from '../../input/source.ts';
 import type {Job} from '../../job/job.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {
@@ -10,7 +10,7 @@ import {
   planRiskColumns,
   REPAIRS_COLUMN,
   refuseClashes,
-  refuseKeyClashes,
+  refuseEnrichmentKeyClashes,
   type TargetColumns,
 } from '../../output/columns.ts';
 import {inputHeaderLine} from '../../output/csv-line.ts';
@@ -20,7 +20,7 @@ import {
   passthroughNames,
   type RowEncoder,
 } from '../../output/encoder.ts';
-import {flatColumns} from '../../output/flat.ts';
+import {listFlatColumns} from '../../output/flat.ts';
 import {createSummarySchema} from '../../report/summary.ts';
 import {
   compileFailConditions,
@@ -28,7 +28,7 @@ import {
   type FailCondition,
   type LookupConditions,
 } from '../../score/conditions.ts';
-import {countListFacts, type ListFacts} from '../../score/list-facts.ts';
+import {createListFacts, type ListFacts} from '../../score/list-facts.ts';
 import {loadRules, type RuleSet} from '../../score/rules.ts';
 import {makeRunFacts} from '../../score/run-facts.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
@@ -58,7 +58,7 @@ export interface Layout {
  *
  * @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid.
  */
-export function makeLayout(job: Job, source: Source, startedAt: number, counted?: ListFacts): Layout {
+export function makeLayout(job: Job, source: RecordSource, startedAt: number, counted?: ListFacts): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = makeRunFacts(rules, startedAt);
   const mapping = resolveColumnMapping(job, source.format, source.sample, background);
@@ -68,7 +68,7 @@ export function makeLayout(job: Job, source: Source, startedAt: number, counted?
   const input = flattenedInputFormat(source, format);
   const own = passthroughNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
-  if (nested) refuseKeyClashes(columns, format.risk.length > 0);
+  if (nested) refuseEnrichmentKeyClashes(columns, format.risk.length > 0);
   refuseClashes(
     own.input,
     [...own.added, ...(nested ? [] : addedNames(columns, format))],
@@ -89,7 +89,7 @@ export function makeLayout(job: Job, source: Source, startedAt: number, counted?
   const reads = [...(scorer?.reads ?? []), ...(lookupConditions?.reads ?? [])];
   const facts = counted?.isCurrent()
     ? counted
-    : countListFacts(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
+    : createListFacts(reads, mapping.targets, mapping.planOf, source.format, rules?.sameBy);
   const encoder = createRowEncoder(input, columns, format);
   const failConditions = failConditionsOf(job, mapping, rules);
   return {
@@ -126,7 +126,7 @@ export function operationsOfTargets(targets: readonly Target[]): Operation[] {
 }
 
 /** The output's format. It is like the input's, as far as the settings don't say otherwise. */
-export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
+export function outputFormat({settings}: Job, {format}: RecordSource): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
   const own = settings.delimiter ?? (format.kind === 'csv' ? format.delimiter : ',');
@@ -152,7 +152,7 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
 }
 
 /** The input's format, with the columns that its rows have in the output. */
-export function flattenedInputFormat({format, sample}: Source, output: OutputFormat): InputFormat {
+export function flattenedInputFormat({format, sample}: RecordSource, output: OutputFormat): InputFormat {
   const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
-  return flat ? {...format, columns: flatColumns(sample)} : format;
+  return flat ? {...format, columns: listFlatColumns(sample)} : format;
 }

@@ -6,13 +6,13 @@ import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, Usage
 import type {Endpoint, Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {checkYamlValue, readYaml} from '../../job/parse.ts';
-import {type Charge, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
-import {type AccountFile, accountFileSchema} from '../../job/settings/store-settings.ts';
+import {type ChargeKind, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
+import {type AccountSettings, accountSettingsSchema} from '../../job/settings/store-settings.ts';
 import {PeriodBudget, refundUnspentCredits} from '../../ledger/account/period-budget.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {type AccountScope, scopeKey} from '../../ledger/answers/store-file.ts';
 import type {LedgerOptions} from '../../ledger/run/ledger.ts';
-import {chargeOfAttempt} from '../../lookup/retry-policy.ts';
+import {chargeKindOfAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -22,7 +22,7 @@ import {answerScope, endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 
 /** The limits of a job's account, shared by all jobs that use it. */
-export interface Account extends AccountFile {
+export interface AccountLimits extends AccountSettings {
   /** The {@link scopeKey} under which the account's use is counted. */
   readonly key: string;
   /** Path of the account's file. */
@@ -35,8 +35,8 @@ export interface Account extends AccountFile {
  * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; if two files
  * belong to the job's account; or if the endpoint has files of other accounts only.
  */
-export function findAccount(scope: AccountScope, env: Env): Account | undefined {
-  const files = accountFiles(env).map(readAccount);
+export function findAccount(scope: AccountScope, env: Env): AccountLimits | undefined {
+  const files = listAccountFilePaths(env).map(readAccount);
   const {endpoint, label} = scope;
   const [found, other] = files.filter(({key}) => key === scopeKey(scope));
   if (found !== undefined && other !== undefined)
@@ -58,7 +58,7 @@ export function findAccount(scope: AccountScope, env: Env): Account | undefined 
  *
  * @throws an error if there is no home directory.
  */
-export function accountFile(name: string, env: Env): string {
+export function accountFilePath(name: string, env: Env): string {
   return join(userDirectory('config', env), 'accounts', name);
 }
 
@@ -76,10 +76,10 @@ export function stateDirectory(env: Env, limit: string): string {
 }
 
 /** Paths of all account files. @throws {UsageError} if their directory can't be read. */
-export function accountFiles(env: Env): string[] {
+export function listAccountFilePaths(env: Env): string[] {
   let directory: string;
   try {
-    directory = accountFile('', env);
+    directory = accountFilePath('', env);
   } catch {
     // Without a home directory there are no account files.
     return [];
@@ -98,8 +98,8 @@ export function accountFiles(env: Env): string[] {
   }
 }
 
-function readAccount(path: string): Account {
-  const file = checkYamlValue(readYaml(path, 'account file', 'account'), accountFileSchema, 'account');
+function readAccount(path: string): AccountLimits {
+  const file = checkYamlValue(readYaml(path, 'account file', 'account'), accountSettingsSchema, 'account');
   const {endpoint: baseUrl, account: label} = file;
   const endpoint = endpointName(baseUrl === 'embedded' ? {kind: baseUrl} : {kind: 'live', baseUrl});
   return {...file, path, key: scopeKey({endpoint, label})};
@@ -111,7 +111,7 @@ function readAccount(path: string): Account {
  *
  * @throws {OutputError} if earlier spending can't be read: then nothing may be spent.
  */
-export function openBudgets(account: Account | undefined, io: World, holder?: string): PeriodBudget[] {
+export function openBudgets(account: AccountLimits | undefined, io: World, holder?: string): PeriodBudget[] {
   const {env, now, warn} = io;
   if (account === undefined) return [];
   const {key: owner, path, warn_at: share} = account;
@@ -158,7 +158,7 @@ const LONGEST_CALL_MS = 3_600_000;
  * Raises counts that lack credits which the history or the answer store show. Their file is lost, or older: a limit that
  * was used up would be free again.
  */
-export function restoreCounts(
+export function raiseBudgetCounts(
   budgets: readonly PeriodBudget[],
   job: Job,
   store: AnswerStore,
@@ -186,7 +186,7 @@ export function undercountSentence({credits: {account}}: Summary): string {
 }
 
 /** A call outside of runs: its endpoint, the settings that name its account, and its operation. */
-export interface SingleCall {
+export interface SingleCallRequest {
   readonly endpoint: Endpoint;
   readonly settings: Job['settings'];
   readonly operation: Operation;
@@ -199,14 +199,14 @@ export interface SingleCall {
  * @throws {BulkEnrichError} with exit code 7 if a budget is used up; every error of the call.
  */
 export async function callWithinAccount<T>(
-  {endpoint, settings, operation}: SingleCall,
+  {endpoint, settings, operation}: SingleCallRequest,
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
   const budgets = openBudgets(findAccount(answerScope(endpoint, settings), io.env), io);
   const credits = createOperationPricer({endpoint, settings})(operation);
   const taken = new Map<PeriodBudget, string>();
-  let charge: Charge = 'free';
+  let charge: ChargeKind = 'free';
   try {
     for (const budget of budgets) {
       if (!budget.take(credits))
@@ -217,7 +217,7 @@ export async function callWithinAccount<T>(
     charge = 'maybe';
     return await call();
   } catch (error) {
-    if (error instanceof ClientError) charge = chargeOfAttempt(error.attempt, settings.cost);
+    if (error instanceof ClientError) charge = chargeKindOfAttempt(error.attempt, settings.cost);
     // The call was not sent.
     else if (error instanceof BulkEnrichError) charge = 'free';
     throw error;

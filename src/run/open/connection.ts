@@ -1,4 +1,4 @@
-import {type CallOptions, type Client, openClient} from '../../client/client.ts';
+import {type Client, type ClientLimits, openClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import type {Rate} from '../../job/setting-types.ts';
@@ -9,7 +9,7 @@ import type {LaneSettings} from '../../lookup/call.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {RunIo} from '../io.ts';
-import type {Account} from './account.ts';
+import type {AccountLimits} from './account.ts';
 
 export interface Connection {
   readonly client: Client;
@@ -19,7 +19,7 @@ export interface Connection {
 /** Everything that lookups need, on this machine or in a fleet. Operations in one lane share a rate. */
 export interface LookupResources {
   readonly connection: Connection;
-  readonly account: Account | undefined;
+  readonly account: AccountLimits | undefined;
   readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
   readonly store: AnswerStore;
@@ -29,7 +29,7 @@ export interface LookupResources {
 /** Connects to an endpoint. Starts the embedded service in this process, to call it over HTTP like any other. */
 export async function openConnection(
   endpoint: Endpoint,
-  options: CallOptions,
+  options: ClientLimits,
   transport?: RunIo['transport'],
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {

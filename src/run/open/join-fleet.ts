@@ -9,12 +9,12 @@ import {isStorable, lookupForRequest, nextOccurrenceKey} from '../../ledger/look
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/ledger-entry.ts';
 import {totalSpending} from '../../ledger/run/tally.ts';
-import {chargeOfAttempt, historyAfterAttempt, nextStep} from '../../lookup/retry-policy.ts';
+import {chargeKindOfAttempt, historyAfterAttempt, nextStep} from '../../lookup/retry-policy.ts';
 import {say, set} from '../../sentence.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunContext} from '../stop.ts';
-import {type Account, stateDirectory} from './account.ts';
+import {type AccountLimits, stateDirectory} from './account.ts';
 import {type LookupResources, sharedRate} from './connection.ts';
 
 /** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
@@ -73,7 +73,7 @@ export async function bookCollected(
     const known = interruptedCall(ledger, lookupForRequest(operation, params).key, dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
-    const charge = chargeOfAttempt(attempt, settings.cost);
+    const charge = chargeKindOfAttempt(attempt, settings.cost);
     const history = historyAfterAttempt(removeInterruptedDoubt(known.history), attempt, charge);
     const step = nextStep(operation, attempt, history, settings, 'value');
     const outcome = step.next === 'settle' ? step.outcome : undefined;
@@ -100,7 +100,7 @@ function interruptedCall(ledger: Ledger, first: string, dispatch: number): Ledge
  * Identifies the state directory that counts the account's credits: a hash of this host and the directory's
  * path. Undefined for an account without a credit limit.
  */
-function creditsCounter(account: Account, env: World['env']): string | undefined {
+function creditsCounter(account: AccountLimits, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;
   const counter = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
@@ -108,7 +108,7 @@ function creditsCounter(account: Account, env: World['env']): string | undefined
 }
 
 /** The job's rates as text, such as `all=20/1s,ip=50/1s`. All runs of a fleet must have the same text. */
-function rateText(job: Job, account: Account | undefined): string {
+function rateText(job: Job, account: AccountLimits | undefined): string {
   const rates = {...job.settings.rate, all: sharedRate(job, account)};
   return Object.entries(rates)
     .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)

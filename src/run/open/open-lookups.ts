@@ -3,13 +3,7 @@ import {hasOperationAnswer} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Gate} from '../../lookup/gate.ts';
 import {Lookups} from '../../lookup/lookups.ts';
-import {
-  describePublishedInstead,
-  type RunContext,
-  stopForError,
-  stopForGate,
-  streakWarning,
-} from '../stop.ts';
+import {describeEndOfCalls, makeErrorStop, makeGateStop, type RunContext, streakWarning} from '../stop.ts';
 import type {LookupResources} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
@@ -44,8 +38,8 @@ export async function openLookups(
       },
       // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
       // so the rows with these values would lack results.
-      outage: reason => stopper.stop(stopForGate(reason, ledger, job.endpoint)),
-      refused: error => stopper.stop(stopForError(error)),
+      outage: reason => stopper.stop(makeGateStop(reason, ledger, job.endpoint)),
+      refused: error => stopper.stop(makeErrorStop(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
     if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, means));
@@ -79,11 +73,11 @@ function openGate(
     mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
       attempted: (booked, row) => logAttempt(io.log, booked, row),
-      closed: reason => io.warn(describePublishedInstead(stopForGate(reason, ledger, job.endpoint))),
+      closed: reason => io.warn(describeEndOfCalls(makeGateStop(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
-      stopped: reason => stopper.stop(stopForGate(reason, ledger, job.endpoint)),
+      stopped: reason => stopper.stop(makeGateStop(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => hasOperationAnswer(ledger.tally, operation) || store.knows(operation),
     now: clock,

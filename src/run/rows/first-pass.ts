@@ -1,5 +1,5 @@
 import type {InputRecord} from '../../input/row.ts';
-import type {Source} from '../../input/source.ts';
+import type {RecordSource} from '../../input/source.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
 import {type RunIo, runPhase} from '../io.ts';
 
@@ -8,7 +8,7 @@ import {type RunIo, runPhase} from '../io.ts';
  * and the question about the cost need. Reading ends once the caller does not want the counts; they are incomplete then.
  */
 export async function readWholeList(
-  source: Source,
+  source: RecordSource,
   {limit, facts}: {readonly limit: number | undefined; readonly facts: ListFacts | undefined},
   {phase, isWanted}: {readonly phase?: RunIo['phase']; readonly isWanted?: () => boolean},
   see?: (records: readonly InputRecord[]) => Promise<void>,
@@ -28,7 +28,7 @@ export async function readWholeList(
 
 /** Yields the source's batches up to the record with the number `limit`. Reads no batch after that. */
 export async function* limitRows(
-  source: Source,
+  source: RecordSource,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly InputRecord[]> {
   for await (const records of source.batches()) {

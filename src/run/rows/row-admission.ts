@@ -1,12 +1,12 @@
 import {listRepairs, type PlannedCell} from '../../columns/plan-row.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
-import {brokenLookup, type CellResult, type Lookup} from '../../ledger/lookup-outcome.ts';
+import {type CellResult, type Lookup, makeInternalFailure} from '../../ledger/lookup-outcome.ts';
 import type {Waiter} from '../../lookup/call.ts';
 import type {Lookups} from '../../lookup/lookups.ts';
 import {parseAnswer} from '../../lookup/outcome-cache.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
-import {type Stopper, stopForError} from '../stop.ts';
+import {makeErrorStop, type Stopper} from '../stop.ts';
 import type {PendingRecord, ReorderBuffer} from './reorder-buffer.ts';
 
 interface Stages {
@@ -170,7 +170,7 @@ export class RowAdmission {
       const asks = lookupConditions?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
       return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
     } catch (thrown) {
-      return () => brokenLookup(thrown);
+      return () => makeInternalFailure(thrown);
     }
   }
 
@@ -192,7 +192,7 @@ export class RowAdmission {
     try {
       await lookups.ask(waiters);
     } catch (error) {
-      stopper.stop(stopForError(error));
+      stopper.stop(makeErrorStop(error));
     }
   }
 }

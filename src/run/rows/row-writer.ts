@@ -2,10 +2,10 @@ import {rmSync} from 'node:fs';
 import type {FileDigest} from '../../disk/digest.ts';
 import {CodedError, describeUnforeseenError} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
-import {brokenLookup} from '../../ledger/lookup-outcome.ts';
+import {makeInternalFailure} from '../../ledger/lookup-outcome.ts';
 import {createSharedAnswerParser, parseAnswer} from '../../lookup/outcome-cache.ts';
 import {packageVersion} from '../../operations/package-files.ts';
-import {rejectLine} from '../../output/csv-line.ts';
+import {formatRejectAsJson} from '../../output/csv-line.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
 import type {Risk} from '../../score/scorer.ts';
@@ -123,7 +123,7 @@ export class RowWriter {
   /** A row at which this program failed: it has no answers. Paid ones are in the ledger and the store. */
   #broken<Kind extends Row>(row: Kind, thrown: unknown): EnrichedRow<Kind> {
     this.#tell(row, thrown);
-    const results = this.#layout.mapping.targets.map(() => brokenLookup(thrown));
+    const results = this.#layout.mapping.targets.map(() => makeInternalFailure(thrown));
     const risk = this.#layout.scorer && UNSCORED;
     return {row, results, repairs: undefined, answers: [], risk, outcomes: undefined};
   }
@@ -158,7 +158,9 @@ export class RowWriter {
     if (this.#rejectsPath === undefined) return;
     const header = this.#rejects === undefined ? this.#layout.header : undefined;
     this.#rejects ??= await FileSink.create(this.#rejectsPath);
-    const lines = rejects.map((reject, index) => rejectLine(reject, index === 0 ? header : undefined));
+    const lines = rejects.map((reject, index) =>
+      formatRejectAsJson(reject, index === 0 ? header : undefined),
+    );
     await this.#rejects.write(lines.join(''));
   }
 

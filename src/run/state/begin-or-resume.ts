@@ -36,7 +36,7 @@ export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
 }
 
 /** The ledger's run, at the endpoint and account of this session; undefined if none has begun. */
-export function ownRun(ledger: Ledger): RunIdentity | undefined {
+export function readRunIdentity(ledger: Ledger): RunIdentity | undefined {
   const run = ledger.getMeta<RunIdentity>('run');
   return run && {...run, runId: runIdAt(run, ledger.scope)};
 }
@@ -61,7 +61,7 @@ export function beginOrResumeRun(
   const other = isOtherList ? 'list' : last !== undefined && last.output !== output ? 'output' : undefined;
   const goesOn = last !== undefined && other === undefined && !job.settings.restart;
   // Before a new count begins: afterwards no file has the spending of a killed session.
-  complete(listLedgerRuns(ledger, goesOn ? ownRun(ledger)?.runId : undefined));
+  complete(listLedgerRuns(ledger, goesOn ? readRunIdentity(ledger)?.runId : undefined));
   if (other !== undefined && ledger.isResumed)
     warn(`The unfinished run had another ${other}, so this run counts its credits anew.`);
   const fleetId = last?.fleetId ?? randomUUID();

@@ -3,13 +3,13 @@ import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {readIfFile} from '../../disk/path.ts';
 import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
-import {isReadOnce, openOnce, type PipeSettings} from '../../input/bytes/raw.ts';
+import {isReadOnce, openStdinOrPipe, type PipeSettings} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {isOwnFile} from '../destination/publish.ts';
-import {completeHistory, saveRunInHistory} from '../end/history.ts';
+import {isRunFile} from '../destination/publish.ts';
+import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
 import {checkReportPaths, writeReports} from '../end/report-files.ts';
 import {failureSentence, isCompleteRun, type RunOutcome} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
@@ -84,7 +84,7 @@ async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summar
   const isTold = saveRunInHistory(summary, io);
   try {
     // The ledger may be that of a later run, which was killed.
-    await withLedger(state, job, ledger => completeHistory(listLedgerRuns(ledger, summary.run_id), io));
+    await withLedger(state, job, ledger => completeKilledRuns(listLedgerRuns(ledger, summary.run_id), io));
   } catch {
     // An unreadable ledger completes no file.
   }
@@ -113,7 +113,7 @@ async function compareFiles(
   // To compare a list that can be read only once would use it up, and its values may still be to be looked up.
   if ((settings.force || !isCompleteRun(summary)) && inputs.some(isReadOnce)) return 'another';
   if (!isWritten(summary)) return 'same';
-  const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
+  const sources = inputs.map(path => (isReadOnce(path) ? openStdinOrPipe(path, pipes) : path));
   const asFar = settings.limit === undefined ? undefined : (input.bytes ?? 0);
   try {
     return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'another';
@@ -147,7 +147,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
-  if (path === undefined || found?.isFile() !== true || !isOwnFile('rejects', path)) return false;
+  if (path === undefined || found?.isFile() !== true || !isRunFile('rejects', path)) return false;
   const {rejects} = earlierSummary(job) ?? {};
   return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
 }

@@ -11,14 +11,14 @@ import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import type {Destination} from '../destination/destination.ts';
 import {
-  type OwnFileKind,
   partialFiles,
   type RealPaths,
+  type RunFileKind,
   refuseOthersFile,
   stateToken,
   writablePath,
 } from '../destination/publish.ts';
-import {accountFiles} from '../open/account.ts';
+import {listAccountFilePaths} from '../open/account.ts';
 
 export const LEDGER_FILE = 'ledger.db';
 /** Suffix of the name that an unreadable ledger gets. */
@@ -39,7 +39,7 @@ interface NamedFile {
 
 /** A file that a job writes. The output has no `kind`: `--force` decides if it replaces a file. */
 interface WrittenFile extends NamedFile {
-  readonly kind?: OwnFileKind;
+  readonly kind?: RunFileKind;
 }
 
 /**
@@ -86,20 +86,20 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
     ...(jobFile === undefined ? [] : [named('the job file', jobFile)]),
     ...listRuleFiles(settings.score).map(path => named(placeOf(['score']), path)),
     ...(key ? [named('BULK_ENRICH_API_KEY_FILE', key)] : []),
-    ...accountFiles(env).map(path => named('the account file', path)),
+    ...listAccountFilePaths(env).map(path => named('the account file', path)),
   ];
 }
 
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
 function writtenFiles({paths, settings, placeOf}: Job, output: string | undefined): WrittenFile[] {
   const {report, metrics} = settings;
-  const all: Record<OwnFileKind, string | undefined> = {
+  const all: Record<RunFileKind, string | undefined> = {
     summary: paths.summary,
     rejects: paths.rejects,
     report,
     metrics,
   };
-  const beside = (Object.keys(all) as OwnFileKind[]).flatMap(kind => {
+  const beside = (Object.keys(all) as RunFileKind[]).flatMap(kind => {
     const path = all[kind];
     if (path === undefined || isStreamPath(path)) return [];
     const setting = settings[kind] === undefined ? say`${set(kind)} (by default)` : placeOf([kind]);

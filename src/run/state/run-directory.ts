@@ -14,7 +14,7 @@ import {peekLedger} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
-import {partialFiles, type RunFiles} from '../destination/publish.ts';
+import {partialFiles, type RunPaths} from '../destination/publish.ts';
 import {scopeKeyOfJob} from '../identity.ts';
 import type {RunIdentity} from './begin-or-resume.ts';
 import {DAMAGED_SUFFIX, LEDGER_FILE, ledgerFiles, resolveRealPaths, stateFiles} from './job-files.ts';
@@ -30,7 +30,7 @@ interface LockedDirectory {
 }
 
 /** A run's directories while it holds their locks. */
-export interface RunDirectory extends RunFiles {
+export interface RunDirectory extends RunPaths {
   readonly destination: Destination;
   readonly locked: readonly LockedDirectory[];
   /** Directory removed when the session ends. Only runs that can't resume have one, such as a run to a stream. */
@@ -153,7 +153,7 @@ function hasLostState(directory: string): boolean {
 }
 
 /** The ledger's run, and if it has calls. One that can't be read may have some. */
-export function peekState({directory}: RunFiles): {
+export function peekState({directory}: RunPaths): {
   readonly run?: RunIdentity | undefined;
   readonly hasCalls: boolean;
 } {

@@ -54,7 +54,7 @@ export function listChildren(node: ASTNode, bound = NONE): {node: ASTNode; bound
 }
 
 /** Changes a node before the engine checks it: the engine reads a node's operands then. */
-export function setArgs(node: ASTNode, args: unknown): void {
+export function replaceArgs(node: ASTNode, args: unknown): void {
   (node as {args: unknown}).args = args;
 }
 
@@ -64,10 +64,10 @@ function nodesIn(given: unknown): ASTNode[] {
 }
 
 /** A part that can be evaluated by itself. */
-export interface Part {
+export interface ExpressionPart {
   readonly sign: ASTNode['op'];
   /** Operands of `&&`, `||`, `!` or `?:`; none for any other part. */
-  readonly operands: readonly Part[];
+  readonly operands: readonly ExpressionPart[];
   readonly paths: ReadonlySet<ASTNode>;
   readonly run: () => unknown;
 }
@@ -87,7 +87,7 @@ export function operandsOf(node: ASTNode): readonly ASTNode[] {
 }
 
 /** The smallest undecided parts of an undecided one. */
-export function findUndecidedParts({sign, operands, paths}: Part): readonly ReadonlySet<ASTNode>[] {
+export function findUndecidedParts({sign, operands, paths}: ExpressionPart): readonly ReadonlySet<ASTNode>[] {
   const [condition, yes, no] = operands;
   if (sign === '?:' && condition !== undefined) {
     const chosen = resultOf(condition);
@@ -98,7 +98,7 @@ export function findUndecidedParts({sign, operands, paths}: Part): readonly Read
   return undecided.length === 0 ? [paths] : undecided.flatMap(findUndecidedParts);
 }
 
-function resultOf({run}: Part): unknown {
+function resultOf({run}: ExpressionPart): unknown {
   try {
     return run();
   } catch {

@@ -1,6 +1,6 @@
 import {pathOfNode, type ReadPath} from './ast.ts';
 import type {ValueReader} from './engine.ts';
-import {type Expression, type PathReference, referenceTo} from './expression.ts';
+import {type Expression, type PathReference, resolveReference} from './expression.ts';
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
@@ -32,7 +32,7 @@ export function compileCondition<View extends object>(
 ): Condition<View> {
   const reads: FieldRead<View>[] = [];
   const readAt = (found: ReadPath): ValueReader<View> => {
-    const reference = referenceTo(found, vocabulary);
+    const reference = resolveReference(found, vocabulary);
     const {path, optional} = reference;
     // The field in has(…) may be missing, but its answer may not.
     const known = knownReader(reference, readerOf(optional ? path.slice(0, 1) : path));

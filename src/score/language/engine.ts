@@ -2,16 +2,16 @@ import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
 import {
+  type ExpressionPart,
   findPaths,
   findUndecidedParts,
   isLazy,
   listChildren,
   literalText,
   operandsOf,
-  type Part,
   pathOfNode,
   type ReadPath,
-  setArgs,
+  replaceArgs,
 } from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
 
@@ -110,7 +110,7 @@ export class Engine {
       seen = view;
       return parsed();
     };
-    let whole: Part | undefined;
+    let whole: ExpressionPart | undefined;
     const undecidedParts = (view: View) => {
       whole ??= this.#partOf(ast);
       seen = view;
@@ -119,7 +119,7 @@ export class Engine {
     return {ast, isLazy: isLazy(ast), evaluate, undecidedParts};
   }
 
-  #partOf(node: ASTNode): Part {
+  #partOf(node: ASTNode): ExpressionPart {
     return {
       sign: node.op,
       operands: operandsOf(node).map(operand => this.#partOf(operand)),
@@ -260,9 +260,9 @@ function checkZone(zone: string | undefined): void {
  * `substring(1)`.
  */
 function adapt(node: ASTNode, counts = false, bound?: ReadonlySet<string>): void {
-  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) setArgs(node, LIST_ALIAS);
+  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) replaceArgs(node, LIST_ALIAS);
   if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
-    setArgs(node, Number(node.args));
+    replaceArgs(node, Number(node.args));
   const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
   for (const child of listChildren(node, bound))
     adapt(child.node, within || (counts && node.op === '-_'), child.bound);

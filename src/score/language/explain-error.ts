@@ -84,6 +84,6 @@ function hintFor(reason: string, text: string): string | undefined {
 
 const LONGEST_SHOWN = 200;
 
-export function quoteText(text: string): string {
+export function truncateText(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }

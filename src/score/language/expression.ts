@@ -3,7 +3,7 @@ import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
 import {findPaths, listChildren, literalText, pathOfNode, type ReadPath} from './ast.ts';
 import {type Constants, Engine, LIST_ALIAS} from './engine.ts';
-import {explainError, quoteText} from './explain-error.ts';
+import {explainError, truncateText} from './explain-error.ts';
 import {
   type AllowedTexts,
   type ExpressionType,
@@ -43,7 +43,7 @@ export function createConditionChecker(
   return (text, place) => {
     try {
       const {ast} = engine.parse(text);
-      const references = findPaths(ast).map(path => referenceTo(path, vocabulary));
+      const references = findPaths(ast).map(path => resolveReference(path, vocabulary));
       const type = engine.typeOf(text);
       if (type !== 'bool' && type !== 'dyn')
         throw new UnknownNameError(`expected a condition, not a ${type}`);
@@ -52,13 +52,13 @@ export function createConditionChecker(
     } catch (error) {
       const reason = error instanceof UnknownNameError ? error.message : explainError(error as Error, text);
       const sentence = reason.replace(/(?<![.?])$/, '.');
-      throw new UsageError('expression', `${place}: ${sentence} The expression: ${quoteText(text)}`);
+      throw new UsageError('expression', `${place}: ${sentence} The expression: ${truncateText(text)}`);
     }
   };
 }
 
 /** @throws {UnknownNameError} if the path does not exist. */
-export function referenceTo({path, optional}: ReadPath, vocabulary: RuleVocabulary): PathReference {
+export function resolveReference({path, optional}: ReadPath, vocabulary: RuleVocabulary): PathReference {
   return {path, name: path.join('.'), type: typeAtPath(vocabulary, path), optional};
 }
 

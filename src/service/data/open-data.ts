@@ -5,7 +5,7 @@ import {CityTable} from './tables/city-table.ts';
 import {AsnTable, CountryTable} from './tables/ip-tables.ts';
 
 /** ISO 3166 code → the country's name and continent. */
-export type CountryNames = Record<string, {name: string; continent: string} | undefined>;
+export type CountriesByCode = Record<string, {name: string; continent: string} | undefined>;
 
 /** The open data. Each table is loaded on first use, and never changes. */
 export class OpenData {
@@ -18,7 +18,7 @@ export class OpenData {
   readonly disposablePhones = memoize(() => new DisposablePhones(this.directory));
   readonly mailDomains = memoize(() => new MailDomains(this.directory));
   readonly countryNames = memoize(
-    (): CountryNames => JSON.parse(readPacked(this.directory, files.countries).toString()),
+    (): CountriesByCode => JSON.parse(readPacked(this.directory, files.countries).toString()),
   );
 }
 

@@ -140,10 +140,10 @@ export function lastNotAbove(sorted: Uint32Array | Float64Array, value: number):
  * A short hash of the data from which the embedded service answers: the packed files, the installed packages, and
  * this project's own lists. It changes whenever any of them changes.
  */
-export const dataVersion = memoize(() => versionWith(sourceFile('')));
+export const dataVersion = memoize(() => computeDataVersion(sourceFile('')));
 
 /** @param ownLists the folder with this project's lists, as CSV */
-export function versionWith(ownLists: string): string {
+export function computeDataVersion(ownLists: string): string {
   const {fingerprint} = readDataManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})

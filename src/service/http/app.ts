@@ -6,7 +6,7 @@ import {type Context, Hono} from 'hono';
 import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
-import {buildOpenApi, describeFiles} from './openapi.ts';
+import {buildFileSchemas, buildOpenApi} from './openapi.ts';
 import {type LostAnswerFault, loseReply, type Practice, type Throttle} from './practice.ts';
 import {
   errorResponse,
@@ -95,7 +95,7 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/openapi.json', buildOpenApi],
   ['/_ledger', () => credits.ledger()],
   ['/_sources', sources],
-  ['/_schemas', describeFiles],
+  ['/_schemas', buildFileSchemas],
 ];
 
 /** An operation's answer. `loss`: the fault, caused by the option `errorRate`, that loses the answer. */

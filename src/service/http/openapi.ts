@@ -44,7 +44,7 @@ export function buildOpenApi(): Record<string, unknown> {
 }
 
 /** JSON Schemas of the user's files: a line of a sessions file, and a rules file. */
-export const describeFiles = (): {session: object; rules: object} => ({
+export const buildFileSchemas = (): {session: object; rules: object} => ({
   session: z.toJSONSchema(userSessionSchema, {io: 'input'}),
   rules: z.toJSONSchema(accessRulesSchema, {io: 'input'}),
 });

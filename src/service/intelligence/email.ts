@@ -72,7 +72,7 @@ export interface MailboxSpellings {
 }
 
 /** The mailbox of an address; undefined if the address is malformed. */
-export function parseMailbox(email: string): MailboxSpellings | undefined {
+export function parseMailboxSpellings(email: string): MailboxSpellings | undefined {
   const parsed = parseMailAddress(email);
   return parsed && {written: email, normalized: normalizeMailbox(parsed).address};
 }

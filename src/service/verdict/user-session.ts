@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {fileText} from '../../disk/path.ts';
+import {readFileText} from '../../disk/path.ts';
 import {packageFile} from '../../operations/package-files.ts';
 import {type Body, checkBody} from '../http/request.ts';
 import {checkWithSchema, ServiceSetupError} from '../options.ts';
@@ -46,7 +46,7 @@ const SAMPLES = packageFile('samples/sessions.ndjson');
 
 function readText(path: string): string {
   try {
-    return fileText(path, true);
+    return readFileText(path, true);
   } catch (error) {
     throw new ServiceSetupError(`The sessions file can't be read: ${(error as Error).message}`);
   }

@@ -5,7 +5,7 @@ import {ALWAYS_PASS_ACTION_ID, NEVER_PASS_ACTION_ID} from '../../operations/veri
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/reply.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
-import {assessMail, type MailAssessment, parseMailbox} from '../intelligence/email.ts';
+import {assessMail, type MailAssessment, parseMailboxSpellings} from '../intelligence/email.ts';
 import {sessionIpIntelligence} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
@@ -15,7 +15,7 @@ import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
 
-export interface VerdictParts {
+export interface VerdictContext {
   data: OpenData;
   sessions: UserSessions;
   accounts: Accounts;
@@ -41,7 +41,7 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
  *
  * @throws ServiceError `unknown_session` for an unknown token
  */
-export function verifyCall(parts: VerdictParts, body: Body): ServiceCall {
+export function verifyCall(parts: VerdictContext, body: Body): ServiceCall {
   const request = checkBody(operations.verify.request, body);
   const test = testActions.get(request.action_id);
   const session = parts.sessions.find(request.token) ?? (test && parts.samples.get(test.sample));
@@ -53,7 +53,7 @@ export function verifyCall(parts: VerdictParts, body: Body): ServiceCall {
 }
 
 function verdict(
-  parts: VerdictParts,
+  parts: VerdictContext,
   request: VerifyRequest,
   session: UserSession,
   test: TestAction | undefined,
@@ -89,13 +89,17 @@ function verdict(
  * unless the action id is a test. Undefined if the request names no account.
  */
 function linkAccounts(
-  {accounts}: VerdictParts,
+  {accounts}: VerdictContext,
   {id, email}: VerifyRequest,
   session: UserSession,
   test: TestAction | undefined,
 ): VerifyData['multi_accounting'] {
   if (id === undefined) return undefined;
-  const sighting = {userId: id, email: email === undefined ? undefined : parseMailbox(email), session};
+  const sighting = {
+    userId: id,
+    email: email === undefined ? undefined : parseMailboxSpellings(email),
+    session,
+  };
   const linked = accounts.linkedWith(sighting);
   if (test === undefined) accounts.note(sighting);
   return linked;

@@ -4,13 +4,13 @@ import type {CellResult} from '../../../src/ledger/lookup-outcome.ts';
 import type {EnrichedRow} from '../../../src/output/encoder.ts';
 import {
   type Counters,
-  countAsked,
-  countFailures,
   countReject,
   countRow,
-  countUnasked,
   emptyCounters,
   listErrors,
+  sumAskedCells,
+  sumFailedCells,
+  sumUnaskedCells,
 } from '../../../src/run/counts/counters.ts';
 import {riskSummary} from '../../../src/run/counts/risk-summary.ts';
 import type {RuleSet} from '../../../src/score/rules.ts';
@@ -100,12 +100,12 @@ test('a row has errors if a value got no answer, not if it was left out by choic
 
 test('values without an answer are the failed and the doubtful ones; those skipped were not asked', () => {
   const counters = countsOf([[ok], [failed], [unknown], [unknown], [invalid], [skipped('budget')]]);
-  expect([countFailures(counters), countAsked(counters)]).toEqual([3, 4]);
+  expect([sumFailedCells(counters), sumAskedCells(counters)]).toEqual([3, 4]);
 });
 
 test('a cell with an expired answer is one that was not asked for, as a skipped one is', () => {
   const counters = countsOf([[{...ok, stale: 'budget'}], [skipped('budget')], [{...ok, stale: 'outage'}]]);
-  expect([countUnasked(counters, 'budget'), countUnasked(counters, 'outage')]).toEqual([2, 1]);
+  expect([sumUnaskedCells(counters, 'budget'), sumUnaskedCells(counters, 'outage')]).toEqual([2, 1]);
 });
 
 test('a cell with two repairs is one repaired cell', () => {

@@ -5,7 +5,7 @@ import {gzipSync} from 'node:zlib';
 import iconv from 'iconv-lite';
 import {makeJobFromFlags} from '../../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../../src/errors.ts';
-import {openSource} from '../../../src/input/source.ts';
+import {openRecordSource} from '../../../src/input/source.ts';
 import {makeLayout} from '../../../src/run/layout/layout.ts';
 
 /**
@@ -123,7 +123,7 @@ async function planOf(
   stdin: Buffer,
 ): Promise<Omit<Look, 'said' | 'altered'>> {
   const {job} = makeJobFromFlags(inputs, {...flags, endpoint: 'embedded', score: 'none'}, '-', {});
-  const source = await openSource({
+  const source = await openRecordSource({
     ...job.settings,
     paths: job.inputs,
     decides: true,

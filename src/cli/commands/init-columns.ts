@@ -1,6 +1,6 @@
 import type {HeaderStructure} from '../../columns/recognize/column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
-import {type ColumnGuess, lacksChoice, lacksCountry} from '../../columns/recognize/guess.ts';
+import {type ColumnGuess, lacksCountry, lacksIpChoice} from '../../columns/recognize/guess.ts';
 import {createCellReader} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
@@ -8,7 +8,7 @@ import {canonicalPhone} from '../../operations/phone.ts';
 import {intelligenceNames, joinWithOr, operations} from '../../operations/table.ts';
 
 /** A column of the list that may be looked up, or that has the countries of phone numbers. */
-export interface Choice {
+export interface ProposedColumn {
   readonly operation: ColumnGuess['operation'];
   readonly column: string;
   /** Kind and share of its values, or the reason why it is left out. */
@@ -16,9 +16,9 @@ export interface Choice {
 }
 
 /** Settings of a job as far as the list shows them. */
-export interface Choices {
-  readonly chosen: readonly Choice[];
-  readonly leftOut: readonly Choice[];
+export interface ProposedColumns {
+  readonly chosen: readonly ProposedColumn[];
+  readonly leftOut: readonly ProposedColumn[];
   /** True if a cell of a chosen column has several IP addresses: the first is looked up. */
   readonly hasSeveralIps: boolean;
   /** True if some phone numbers are in national form, and no column has their country. */
@@ -40,10 +40,10 @@ const BETWEEN =
  *
  * @throws {UsageError} if there is none.
  */
-export function chooseInitColumns(seen: InspectedList): Choices {
+export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
-  const chosen: Choice[] = [];
-  const leftOut: Choice[] = [];
+  const chosen: ProposedColumn[] = [];
+  const leftOut: ProposedColumn[] = [];
   const countries = guesses.filter(({operation}) => operation === 'country');
   const sureCountries = countries.filter(({confidence}) => confidence === 'sure').map(({column}) => column);
   const between = betweenCountries(countries, sureCountries);
@@ -51,7 +51,7 @@ export function chooseInitColumns(seen: InspectedList): Choices {
     const {operation, column, confidence} = guess;
     const why = describe(guess);
     if (between.has(column)) leftOut.push({operation, column, why: BETWEEN});
-    else if (confidence === 'sure' || lacksChoice(guess)) chosen.push({operation, column, why});
+    else if (confidence === 'sure' || lacksIpChoice(guess)) chosen.push({operation, column, why});
     else if (operation !== 'country' || !sureCountries.includes(column))
       leftOut.push({operation, column, why: lacksCountry(guess) ? `${why}${nameIt(guess)}` : why});
   }
@@ -59,7 +59,7 @@ export function chooseInitColumns(seen: InspectedList): Choices {
     return {
       chosen,
       leftOut,
-      hasSeveralIps: guesses.some(lacksChoice),
+      hasSeveralIps: guesses.some(lacksIpChoice),
       lacksCountries: hasNationalNumbers(chosen, seen),
     };
   const unsure = leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ');
@@ -86,7 +86,7 @@ function betweenCountries(countries: readonly ColumnGuess[], sure: readonly stri
 function describe(guess: ColumnGuess): string {
   const {operation, share, national} = guess;
   if (operation === 'country') return 'countries of the phone numbers';
-  if (lacksChoice(guess)) return 'IP addresses, several in a cell';
+  if (lacksIpChoice(guess)) return 'IP addresses, several in a cell';
   if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
   return `${guess.confidence === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
 }
@@ -101,8 +101,8 @@ function nameIt({country}: ColumnGuess): string {
 }
 
 /** True if some rows have a phone number in national form, and no country for that number. */
-function hasNationalNumbers(chosen: readonly Choice[], {columns, rows}: InspectedList): boolean {
-  const cellsOf = (wanted: Choice['operation']) =>
+function hasNationalNumbers(chosen: readonly ProposedColumn[], {columns, rows}: InspectedList): boolean {
+  const cellsOf = (wanted: ProposedColumn['operation']) =>
     chosen.filter(({operation}) => operation === wanted).map(({column}) => createCellReader(column, columns));
   const countries = cellsOf('country');
   const readers = countries.length === 0 ? [() => undefined] : countries;
