@@ -3,7 +3,7 @@ import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import {compile} from '../sim/compile.mjs';
+import {compile, v8Flags} from '../sim/compile.mjs';
 import type {Killed} from './night/kills.ts';
 import type {Night} from './night/table.ts';
 
@@ -40,7 +40,7 @@ let compiled: Awaited<ReturnType<typeof compile>>;
 beforeAll(async () => {
   compiled = await compile(`nights-${process.pid}`, 'test/seams/night/kills.ts');
   const input = JSON.stringify(nights.map(({night}) => nightOf(night)));
-  const args = [...process.execArgv, play, compiled.file];
+  const args = [...v8Flags, play, compiled.file];
   const {stdout, stderr} = spawnSync(process.execPath, args, {input, encoding: 'utf8'});
   expect(stderr).toBe('');
   const played = JSON.parse(stdout) as {results: readonly string[]; killed: readonly Killed[]};

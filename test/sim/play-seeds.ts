@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {expect} from 'vitest';
-import {compile} from './compile.mjs';
+import {compile, v8Flags} from './compile.mjs';
 
 /** A seed that is to be played alone, as a failure says. */
 const ALONE = process.env.SIM_SEED;
@@ -34,17 +34,14 @@ function expectReached(said: string): void {
   expect(Object.keys(reached).filter(name => reached[name] === 0)).toEqual([]);
 }
 
-/**
- * Runs in its own process, since it replaces parts of Node, with this one's flags of V8: they take a sixth of its time
- * away. Fails with what it says if a promise is broken.
- */
+/** Runs in its own process, since it replaces parts of Node. Fails with what it says if a promise is broken. */
 async function played(
   how: 'first' | 'all',
   parts: readonly string[],
   heard: (text: string) => void = () => {},
 ): Promise<string> {
   const {directory, file} = await compile(`${parts[0]}-${process.pid}`);
-  const child = spawn(process.execPath, [...process.execArgv, script, file, how, ...parts]);
+  const child = spawn(process.execPath, [...v8Flags, script, file, how, ...parts]);
   const said: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', data => {
