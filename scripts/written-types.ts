@@ -95,7 +95,7 @@ ${membersOf(jsonOf(data, 'input'), '  ')}}
   return `${heading('the other files of this directory')}
 ${answers.join('\n')}
 /** The answer of each operation. */
-export interface Answers {
+export interface AnswersByOperation {
 ${operationNames.map(name => `  readonly ${name}: ${nameOf(name)};\n`).join('')}}
 `;
 }

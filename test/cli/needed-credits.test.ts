@@ -22,7 +22,9 @@ test.each<[string, readonly string[], {limit: number; need: number; calls: numbe
 ])(
   'a run that stops at its limit names what all rows need, %s',
   async (_, flags, {limit, need, calls, lost = 0}) => {
-    await using service = await startService({script: ({call}) => (call <= lost ? reply.drop() : undefined)});
+    await using service = await startService({
+      script: ({call}) => (call <= lost ? reply.drop() : undefined),
+    });
     using sandbox = createSandbox();
     sandbox.write('list.csv', LIST);
     const run = (...words: readonly string[]) => runHere(sandbox, ['run', ...words], {env: service.env});

@@ -154,7 +154,10 @@ describe('a run under way', () => {
     const session = {
       ...{startedAt: Date.now(), clock: Date.now},
       job: {endpoint: {kind: 'live'}, settings: {maxOutage: 60_000, ...settings}, ...job},
-      input: {layout, source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000}},
+      input: {
+        layout,
+        source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000},
+      },
       asking: {
         gate: {pace: () => ({inFlight: 1, waiting: 0, ...pace})},
         ledger: {tally, interrupted: 0, budget: {committed: 160_000}},

@@ -74,7 +74,10 @@ describe('the key in an answer', () => {
     });
     for (const message of ['plain-canary-key', 'plain-c\\u0061nary-key'])
       expect(classifyResponse('ip', response(message), {}, createRedactor('plain-canary-key'))).toMatchObject(
-        {kind: 'rejected', code: 'service_error'},
+        {
+          kind: 'rejected',
+          code: 'service_error',
+        },
       );
   });
 });

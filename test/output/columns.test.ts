@@ -207,5 +207,8 @@ test('an answer cut down to some fields keeps its nesting, and leaves out missin
     ['can_pass', 'device_os', 'location_city'].includes(name),
   );
   const text = '{"score":1,"verdict":{"can_pass":false,"redeemed":true},"device":{"os":"x","browser":"y"}}';
-  expect(pickFields(JSON.parse(text), fields)).toEqual({verdict: {can_pass: false}, device: {os: 'x'}});
+  expect(pickFields(JSON.parse(text), fields)).toEqual({
+    verdict: {can_pass: false},
+    device: {os: 'x'},
+  });
 });

@@ -119,7 +119,9 @@ describe('a stream of rows', () => {
     ['EPIPE', 'The reader closed the pipe'],
     ['ENOSPC', "stream can't be written (ENOSPC, no space left). Fix the cause, then run the same"],
   ])('that fails with %s fails for good', async (code, said) => {
-    const stream = new Writable({write: (_, __, done) => done(Object.assign(new Error(code), {code}))});
+    const stream = new Writable({
+      write: (_, __, done) => done(Object.assign(new Error(code), {code})),
+    });
     const sink = new StreamSink(stream, true);
     for (const text of ['a\n', 'b\n'])
       await expect(sink.write(text)).rejects.toMatchObject({

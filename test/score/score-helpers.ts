@@ -35,7 +35,9 @@ export function condition(
   const {vocabulary} = makeRunFacts({constants, lists: {}}, 0);
   const check = createConditionChecker(
     {...vocabulary, ...createAnswerVocabulary(operations, columns)},
-    {constant: constants},
+    {
+      constant: constants,
+    },
   );
   return compileCondition(check(text, place), path => fieldReader(facts => facts, path));
 }

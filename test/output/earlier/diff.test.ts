@@ -334,7 +334,9 @@ test('a new file that changes before its rows are written is refused, and nothin
     },
   });
   const [from, now, to] = [box.path('old.csv'), box.path('new.csv'), box.path('changes.csv')];
-  await expect(diffOutputs({old: from, new: now, key, to})).rejects.toMatchObject({code: 'input_changed'});
+  await expect(diffOutputs({old: from, new: now, key, to})).rejects.toMatchObject({
+    code: 'input_changed',
+  });
   expect([read, box.files()]).toEqual([3, ['new.csv', 'old.csv']]);
 });
 

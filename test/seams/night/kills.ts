@@ -4,7 +4,11 @@ import type {Night} from './table.ts';
 export {play} from './night.ts';
 
 /** Seven rows, two slots, a value that is asked for again, one that is refused, a row that can't be read. */
-const NIGHT: Night = {list: 'a b c e "h i a', script: 'c: 500; e: 422 422 422', settings: {concurrency: 2}};
+const NIGHT: Night = {
+  list: 'a b c e "h i a',
+  script: 'c: 500; e: 422 422 422',
+  settings: {concurrency: 2},
+};
 
 /** The result of a list that is killed at one of its steps on disk and network, and run again. */
 export interface Killed {
