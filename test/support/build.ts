@@ -13,7 +13,7 @@ export function setup(): () => void {
   for (const kind of ['CACHE', 'CONFIG', 'STATE']) process.env[`XDG_${kind}_HOME`] = join(home, kind);
   // A build may wait for a file that `npm run schema` writes from the sources.
   if (process.env.UNBUILT === undefined)
-    execFileSync('npm', ['run', '--silent', 'build', '--', '--if-changed'], {stdio: 'inherit'});
+    execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], {stdio: 'inherit'});
   const missing = join(home, 'missing-parts');
   process.env[MISSING_PARTS] = missing;
   return () => {
