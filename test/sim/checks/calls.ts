@@ -103,6 +103,9 @@ const resent: Check = {
   },
 };
 
+/** So many rejections in a row end a run. */
+const STREAK = 10;
+
 /** True if a session since may have stopped since the service refused everything: what it asked is asked again. */
 function wasRefused(first: Call | undefined, run: Ended, sessions: readonly Ended[]): boolean {
   const from = sessions.findIndex(({process}) => process === first?.process);
@@ -111,7 +114,9 @@ function wasRefused(first: Call | undefined, run: Ended, sessions: readonly Ende
     if (!process.killed) return ['refused', 'credentials'].includes(said?.reason ?? '');
     // It may be killed between its stop and its last word.
     const answered = new Set(calls.map(({told, operation}) => told === 'answered' && operation));
-    return calls.length === 0 || calls.some(({operation}) => !answered.has(operation));
+    // Those in flight at its stop may be answered.
+    const isStreak = calls.filter(({told}) => told === 'rejected').length >= STREAK;
+    return calls.length === 0 || isStreak || calls.some(({operation}) => !answered.has(operation));
   });
 }
 

@@ -245,33 +245,35 @@ const fleet = record({
 
 const FLEET_CONCURRENCY = 8;
 
-/** Long lists, of distinct values mostly. */
-const more = mostly<number>(12, 0, 30, 200).map(count =>
-  Array.from({length: count}, (_, index) => ({
-    ip: 15 + (index % 80),
-    last: 15 + (index % 50),
-    email: 9 + index,
-  })),
+/** Long lists, of distinct values mostly. The longest is for so many calls a second that chunks grow. */
+const LONGEST = 400;
+const more = mostly<number>(12, 0, 30, LONGEST).map(count =>
+  Array.from({length: count}, (_, nth) => ({ip: 15 + (nth % 80), last: 15 + (nth % 50), email: 9 + nth})),
 );
+const busy = {concurrency: 64, columns: 'ip email', rate: 'unlimited'} as const;
 
 /** The same with runs whose calls are made by a fleet. */
-export const fleetSequence: fc.Arbitrary<Sequence> = record({sequence, more, fleet}).map(
-  ({
-    sequence: {
-      inputs: [first = [], ...others],
-      commands,
-      accountPerDay,
-    },
-    more: long,
-    fleet: own,
-  }) => ({
-    inputs: [[...first, ...long], ...others],
-    commands: commands.map(one =>
-      one.do === 'run'
-        ? {...one, spec: {...one.spec, fleet: true, concurrency: one.spec.concurrency * FLEET_CONCURRENCY}}
-        : one,
+export const fleetSequence: fc.Arbitrary<Sequence> = record({sequence, more, fleet}).map(one => {
+  const {inputs, commands, accountPerDay} = one.sequence;
+  const isBusy = one.more.length === LONGEST;
+  const widened = (given: RunSpec): RunSpec => {
+    const concurrency = given.concurrency * FLEET_CONCURRENCY;
+    return {...given, fleet: true, concurrency, ...(isBusy && busy)};
+  };
+  return {
+    inputs: [[...(inputs[0] ?? []), ...one.more], ...inputs.slice(1)],
+    commands: commands.map(command =>
+      command.do === 'run'
+        ? {
+            ...command,
+            spec: widened(command.spec),
+            course: {...command.course, ...(isBusy && {latencyMs: 200})},
+          }
+        : command,
     ),
     accountPerDay,
-    fleet: own,
-  }),
-);
+    fleet: isBusy
+      ? {...one.fleet, workers: one.fleet.workers.map(() => ({concurrency: 64, slowness: 1}))}
+      : one.fleet,
+  };
+});
