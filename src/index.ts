@@ -11,7 +11,7 @@ export {AbortError, type RunJobOptions, runJob, startService} from './library/ru
 export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export type {Summary} from './report/summary.ts';
 export type {Counted, RunOutcome, Stop} from './run/exit.ts';
-export type {RiskLevel} from './score/language/rule-vocabulary.ts';
+export type {RiskLevel} from './score/language/rule-variables.ts';
 export type {Risk} from './score/scorer.ts';
 export type {OperationLedger, ServiceLedger} from './service/credits.ts';
 export type {Service, ServiceOptions} from './service/start.ts';

@@ -11,7 +11,7 @@ import {
   riskVocabulary,
   typeAtPath,
   typeOfSchema,
-} from './language/rule-vocabulary.ts';
+} from './language/rule-variables.ts';
 import type {RunFacts} from './run-facts.ts';
 import type {Scorer} from './scorer.ts';
 import {

@@ -6,7 +6,7 @@ import type {InputFormat, Row} from '../input/row.ts';
 import {hashKey, type Lookup} from '../ledger/lookup-outcome.ts';
 import {canonicalMailbox} from '../operations/mail/mail-providers.ts';
 import type {PathReference} from './language/expression.ts';
-import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-vocabulary.ts';
+import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-variables.ts';
 
 /** Characters of a hash that are kept: 66 bits. */
 const HASH = 11;

@@ -4,7 +4,7 @@ import type {InputFormat} from '../input/row.ts';
 import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
-import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-vocabulary.ts';
+import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-variables.ts';
 import {assembleRuleSet, type RuleSet, type RulesFile} from './rules.ts';
 import {makeRunFacts} from './run-facts.ts';
 import {createScorer} from './scorer.ts';

@@ -4,7 +4,7 @@ import {readFileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {SettingLocator} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import type {ExpressionType, RuleVocabulary} from './language/rule-vocabulary.ts';
+import type {ExpressionType, RuleVocabulary} from './language/rule-variables.ts';
 
 /** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface RuleConstants {

@@ -2,7 +2,7 @@ import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
 import {operations} from '../operations/table.ts';
 import type {PathReference} from './language/expression.ts';
-import {type RiskLevel, subjectOfPath} from './language/rule-vocabulary.ts';
+import {type RiskLevel, subjectOfPath} from './language/rule-variables.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import type {RunFacts} from './run-facts.ts';
 import {

@@ -2,8 +2,8 @@ import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
+import type {ValueReader} from './language/cel-engine.ts';
 import {type Condition, compileCondition, type Decision, fieldReader} from './language/condition.ts';
-import type {ValueReader} from './language/engine.ts';
 import {createConditionChecker, type PathReference} from './language/expression.ts';
 import {
   createAnswerVocabulary,
@@ -11,7 +11,7 @@ import {
   type RuleVocabulary,
   type SharedCounts,
   subjectOfPath,
-} from './language/rule-vocabulary.ts';
+} from './language/rule-variables.ts';
 import type {RunFacts} from './run-facts.ts';
 
 /**

@@ -116,3 +116,13 @@ test('no page, example or script names a file of the repository that is missing'
   });
   expect([...new Set(missing)]).toEqual([]);
 });
+
+test('docs/architecture.md names nothing that the code lacks', () => {
+  const source = readdirSync(join(root, 'src'), {recursive: true, encoding: 'utf8'})
+    .filter(name => name.endsWith('.ts'))
+    .map(name => textOf(`src/${name}`))
+    .join('\n');
+  const names = [...textOf('docs/architecture.md').matchAll(/`#?([a-z]+[A-Z]\w+)`/g)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter(name => !new RegExp(`\\b${name}\\b`).test(source))).toEqual([]);
+});

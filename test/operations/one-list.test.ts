@@ -8,7 +8,7 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url));
 /** Settings that may name several operations. Types make the list complete, or it is not a list of operations. */
 const mayName: Readonly<Record<string, string>> = {
   'library/job-input.ts': 'written by npm run schema from the settings, which a test holds it to',
-  'score/language/rule-vocabulary.ts': 'the facts of a list; an operation that is missing is a type error',
+  'score/language/rule-variables.ts': 'the facts of a list; an operation that is missing is a type error',
   'service/start.ts': 'the answers are registered there; one that is missing is a type error',
   'service/verdict/verdicts.ts': "a verdict's parts, some of which have the names of operations",
 };

@@ -5,7 +5,7 @@ import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compileCondition, fieldReader} from '../../src/score/language/condition.ts';
 import {createConditionChecker} from '../../src/score/language/expression.ts';
-import {createAnswerVocabulary} from '../../src/score/language/rule-vocabulary.ts';
+import {createAnswerVocabulary} from '../../src/score/language/rule-variables.ts';
 import {makeRunFacts} from '../../src/score/run-facts.ts';
 import {createScorer, type Risk, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';

@@ -5,7 +5,7 @@ import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
 import {openRecordSource, type RecordSource, type SourceSettings} from '../../input/source.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
-import {riskLevels, statusCodes} from '../../score/language/rule-vocabulary.ts';
+import {riskLevels, statusCodes} from '../../score/language/rule-variables.ts';
 import {getAtPath} from '../columns.ts';
 import {ENRICHMENT} from '../encoder.ts';
 import {findResultColumns, findResultMembers, type ResultColumns} from './result-columns.ts';

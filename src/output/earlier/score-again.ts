@@ -5,7 +5,7 @@ import type {FileRow} from '../../input/row.ts';
 import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {PathReference} from '../../score/language/expression.ts';
-import type {RiskLevel} from '../../score/language/rule-vocabulary.ts';
+import type {RiskLevel} from '../../score/language/rule-variables.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {makeRunFacts, type RunFacts} from '../../score/run-facts.ts';

@@ -1,7 +1,7 @@
 import {exitCodes, isSuccess} from '../../errors.ts';
 import {packageVersion} from '../../operations/package-files.ts';
 import type {Summary} from '../summary.ts';
-import help from './metrics.json' with {type: 'json'};
+import help from './metric-help.json' with {type: 'json'};
 
 /** Values of metrics by their names. */
 type Values = Readonly<Partial<Record<keyof typeof help, Metric[2]>>>;

@@ -4,7 +4,7 @@ import {type CellResult, isUnasked, type UnaskedCode} from '../../ledger/lookup-
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type AnswerField, getAtPath, type TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
-import type {RiskLevel} from '../../score/language/rule-vocabulary.ts';
+import type {RiskLevel} from '../../score/language/rule-variables.ts';
 import type {Risk, RuleOutcomes} from '../../score/scorer.ts';
 import {countTopNames, emptyTopCounts, type TopCountsByKind} from './top-counts.ts';
 

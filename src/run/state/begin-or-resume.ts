@@ -42,9 +42,10 @@ export function readRunIdentity(ledger: Ledger): RunIdentity | undefined {
 }
 
 /**
- * Begins a session of the run in the ledger. Begins a new run, which counts its credits anew, if there is none, if the
- * user demands it (`--restart`), if a job has another list than at its last session (that is another night), or if
- * another output has the same state. `complete` gets the ledger's other runs.
+ * Begins a session of the run in the ledger: at the first row, as always, but what the ledger knows is free. Begins a
+ * new run, which counts its credits anew, if there is none, if the user demands it (`--restart`), if a job has another
+ * list than at its last session (that is another night), or if another output has the same state. `complete` gets the
+ * ledger's other runs.
  */
 export function beginOrResumeRun(
   ledger: Ledger,

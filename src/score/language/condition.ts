@@ -1,5 +1,5 @@
 import {pathOfNode, type ReadPath} from './ast.ts';
-import type {ValueReader} from './engine.ts';
+import type {ValueReader} from './cel-engine.ts';
 import {type Expression, type PathReference, resolveReference} from './expression.ts';
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */

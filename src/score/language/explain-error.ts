@@ -1,4 +1,4 @@
-import {LIST_ALIAS, withoutTexts} from './engine.ts';
+import {LIST_ALIAS, withoutTexts} from './cel-engine.ts';
 
 /** Operators of other languages, with their spelling in CEL. */
 const WORDS: readonly (readonly [other: RegExp, here: string])[] = [

@@ -2,7 +2,7 @@ import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
 import {findPaths, listChildren, literalText, pathOfNode, type ReadPath} from './ast.ts';
-import {type Constants, Engine, LIST_ALIAS} from './engine.ts';
+import {type Constants, Engine, LIST_ALIAS} from './cel-engine.ts';
 import {explainError, truncateText} from './explain-error.ts';
 import {
   type AllowedTexts,
@@ -10,7 +10,7 @@ import {
   type RuleVocabulary,
   typeAtPath,
   UnknownNameError,
-} from './rule-vocabulary.ts';
+} from './rule-variables.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface PathReference {

@@ -1,7 +1,7 @@
 import Bowser from 'bowser';
 import {isbot} from 'isbot';
 import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
-import type {RuleVocabulary} from '../../score/language/rule-vocabulary.ts';
+import type {RuleVocabulary} from '../../score/language/rule-variables.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
