@@ -256,9 +256,11 @@ const busy = {concurrency: 256, columns: 'ip email', rate: 'unlimited'} as const
 export const fleetSequence: fc.Arbitrary<Sequence> = record({sequence, more, fleet}).map(one => {
   const {inputs, commands, accountPerDay} = one.sequence;
   const isBusy = one.more.length === LONGEST;
+  // A killed run's calls are booked by the next one, by its prices of rejections.
+  const [rejectedCharge] = commands.flatMap(each => (each.do === 'run' ? [each.spec.rejectedCharge] : []));
   const widened = (given: RunSpec): RunSpec => {
     const concurrency = given.concurrency * FLEET_CONCURRENCY;
-    return {...given, fleet: true, concurrency, ...(isBusy && busy)};
+    return {...given, fleet: true, concurrency, ...(rejectedCharge && {rejectedCharge}), ...(isBusy && busy)};
   };
   return {
     inputs: [[...(inputs[0] ?? []), ...one.more], ...inputs.slice(1)],
