@@ -379,10 +379,11 @@ test('rejections that are known from before do not show that the service answers
   ledger.close();
 });
 
-test('a session that gives up its ledger gives the unspent rest of its block back to the day', () => {
+test('a session that gives up its ledger has its calls in flight as perhaps spent, and gives the unspent rest of its block back to the day', () => {
   const ledger = open({shared: [dayOf(1_000_000, 'given up')]});
   ledger.reserve([call('a', 300)]);
   ledger.abandon();
+  expect([ledger.spending.ip.maybeSpent, ledger.tally.unconfirmed]).toEqual([300, 1]);
   const next = dayOf(1_000_000, 'next');
   expect(next.used).toBe(300);
   next.close();

@@ -68,3 +68,12 @@ test('a token that a lost call may have redeemed is no replay', async () => {
   expect((await stage.run({...settings, force: true})).code).toBe(5);
   expect([told(stage), stage.api.ledger.calls]).toEqual([[['s-1', 'unknown', true, false]], calls]);
 });
+
+test('an answer without a verdict is one, also after a lost call', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', list('s-1'));
+  const plain = reply.json({success: true, score: 5});
+  stage.api.setScript(({attempt}) => (attempt === 1 ? reply.drop('reset', {charge: true}) : plain));
+  expect((await stage.run(settings)).code).toBe(0);
+  expect(JSON.parse(stage.read('out.ndjson')).enrichment.verify).toMatchObject({status: 'ok', error: null});
+});

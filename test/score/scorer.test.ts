@@ -68,6 +68,8 @@ describe('a missing answer is never a good one', () => {
   test.each<[CellResult | object, CellResult, string]>([
     [clean, failed, ' unknown ?email'],
     [tor, failed, '60 high tor ?email'],
+    [clean, {status: 'unknown', error: 'timeout'}, ' unknown ?email'],
+    [{...tor, is_vpn: true}, {is_valid: false} as never, '100 high tor vpn mail'],
     [clean, {status: 'skipped', error: 'budget'}, ' unknown ?email'],
     [clean, {status: 'skipped', error: 'filter'}, ' unknown ?email'],
     // It was not needed.
