@@ -13,7 +13,7 @@ import {
   type SealedChunk,
   sealPurposes,
 } from './protocol.ts';
-import {awaitWithinClosingTime, type FleetPackages, isRedisRefusal} from './redis.ts';
+import {awaitWithinClosingTime, type FleetPackages, isRedisRefusal, RedisIncarnation} from './redis.ts';
 
 /**
  * A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller.
@@ -49,6 +49,7 @@ const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, c
 export class ChunkQueue {
   readonly #redis: Redis;
   readonly #seal: Seal;
+  readonly #life: RedisIncarnation;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #adds: ChunkAdder;
   readonly #events: QueueEvents;
@@ -74,6 +75,7 @@ export class ChunkQueue {
   ) {
     const {bullmq} = packages;
     this.#redis = redis;
+    this.#life = new RedisIncarnation(redis);
     this.#seal = seal;
     this.#runId = runId;
     this.#now = now;
@@ -197,19 +199,21 @@ export class ChunkQueue {
   }
 
   /**
-   * Takes back a chunk that waits in Redis: unsent, or lost, since BullMQ puts it back there if its worker was. Returns
-   * false if a worker may have it, or if Redis refuses writes.
+   * Takes back a chunk that waits in Redis: unsent; or lost, since BullMQ put it back there as its worker was lost, or a
+   * snapshot did. Returns false if a worker may have it, or if Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
-    const [removed, begun] = await Promise.all([
-      this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
-        if (isRedisRefusal(error)) return 0;
-        throw error;
-      }),
-      this.#redis.hexists(this.#queue.toKey(id), 'processedOn'),
-    ]);
-    if (removed > 0) this.#end(id, begun > 0 ? lost : withdrawn);
-    return removed > 0;
+    const removed = await this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
+      if (isRedisRefusal(error)) return 0;
+      throw error;
+    });
+    if (removed === 0) return false;
+    const [begun, data] = await this.#redis.hmget(this.#queue.toKey(id), 'processedOn', 'data');
+    const {life}: Partial<SealedChunk> = JSON.parse(data ?? '{}');
+    // Asked for after the removal: Redis may have started again just before it.
+    const isUnsent = begun === null && life === (await this.#life.name());
+    this.#end(id, isUnsent ? withdrawn : lost);
+    return true;
   }
 
   async #sweep(): Promise<void> {

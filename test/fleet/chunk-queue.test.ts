@@ -244,6 +244,21 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     expect(await settled(asked)).toMatchObject([lost]);
   });
 
+  test('a chunk that Redis has from a snapshot is in doubt, though it waits there as if no worker had begun it', async () => {
+    void ask(1);
+    await expect.poll(() => server.client.llen(`${KEY_PREFIX}:${QUEUE_NAME}:wait`)).toBe(1);
+    await server.client.save();
+    work();
+    await expect.poll(() => done).toHaveLength(1);
+    await Promise.all([worker?.close(), queue.close()]);
+    await server.stop();
+    await server.start();
+    await expect.poll(() => redis.status, {timeout: 5_000}).toBe('ready');
+    queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
+    await queue.ready();
+    expect(await collect(queue)).toMatchObject([{ask: {dispatch: 1}, attempt: lost}]);
+  });
+
   test('each chunk of the session before is booked as it comes, whatever others take', async () => {
     const {gate, letGo} = held();
     const answer = async (id: string) => {

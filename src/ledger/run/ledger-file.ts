@@ -7,8 +7,8 @@ import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
 
 /**
- * `scope`: the endpoints and accounts, by number, each with its `RunCounts`. `value`: a row for each distinct value at one
- * of them (a `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
+ * `scope`: the endpoints and accounts, by number, each with its `ScopeCounts`. `value`: a row for each distinct value at
+ * one of them (a `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
  */
 const SCHEMA = `
   CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, counts TEXT NOT NULL);

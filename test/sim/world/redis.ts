@@ -81,8 +81,11 @@ export class Server {
     const job = this.#at(key);
     if (job !== undefined) job.expiresMs = this.world.nowMs + ms;
   };
-  /** Of a chunk, src asks if a worker has ever taken it. */
-  hexists = (key: string) => Number(this.#at(key)?.holder !== undefined);
+  /** Of a chunk, src asks when a worker took it, and for its data. */
+  hmget = (key: string) => {
+    const job = this.#at(key);
+    return [job?.holder && job.takenMs, job && JSON.stringify(job.data)].map(field => field ?? null);
+  };
   /** Takes a chunk off the list of waiting ones, and leaves all else of it. */
   lrem = (_: string, __: number, id: string) => {
     const job = this.jobs.get(id);
@@ -245,4 +248,4 @@ export function equip<Home extends object>(
     Object.assign(home.prototype, {[name]: command});
   }
 }
-equip(Redis, own => own, 'info time pttl llen smembers srem mget pexpire hexists lrem eval');
+equip(Redis, own => own, 'info time pttl llen smembers srem mget pexpire hmget lrem eval');
