@@ -49,7 +49,8 @@ export interface Sender {
   /**
    * Makes one call, without retries. A failure of the call is in the result.
    *
-   * @throws {BulkEnrichError} for a value that is not a text: nothing is sent.
+   * @throws {BulkEnrichError} for a value that is not a text, or a verdict's phone number without an E.164 form: nothing
+   * is sent.
    */
   send(operation: Operation, params: Params): Promise<Attempt>;
 }
@@ -60,7 +61,7 @@ export interface Client extends ClientLookups, Sender {
   /**
    * Makes one lookup, or fetches one verdict. Resolves with everything that came with the answer.
    *
-   * @throws {ClientError} if no answer came.
+   * @throws {ClientError} if no answer came; {BulkEnrichError} as `send`.
    */
   answer(operation: Operation, params: Params): Promise<Answered>;
   /** Ends calls in flight, and closes the connections. */

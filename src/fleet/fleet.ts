@@ -70,7 +70,7 @@ export class Fleet implements Dispatcher {
   readonly #lanes = new Map<Operation, FleetLane>();
   #membership: Membership | undefined;
   #events: FleetEvents | undefined;
-  #health: FleetMonitor | undefined;
+  #monitor: FleetMonitor | undefined;
   /** Number of values in a full chunk. */
   #chunkValues = CHUNK_SIZE_RANGE.least;
   /** Attempts that came back since the time `since`, in milliseconds. */
@@ -120,7 +120,7 @@ export class Fleet implements Dispatcher {
     this.#events = events;
     events.slots(FEWEST_SLOTS);
     this.#returned = {count: 0, since: now()};
-    this.#health = new FleetMonitor({
+    this.#monitor = new FleetMonitor({
       redis: this.#redis,
       where: publicUrl(redisUrl),
       refused: () => this.#queue.trouble ?? this.#membership?.trouble,
@@ -153,11 +153,11 @@ export class Fleet implements Dispatcher {
   }
 
   get pause(): Pause | undefined {
-    return this.#health?.pause;
+    return this.#monitor?.pause;
   }
 
   async close(): Promise<void> {
-    this.#health?.stop();
+    this.#monitor?.stop();
     if (this.#membership !== undefined) await awaitWithinClosingTime(this.#membership.leave());
     await this.#queue.close();
     await disconnect(this.#redis);

@@ -116,7 +116,7 @@ export function commandToRun({inputs, flags}: CommandLine): string | undefined {
   return inputs.includes('-') ? undefined : lineOf({command: 'run', inputs, flags});
 }
 
-/** Settings about the first run's own files and its list's format. `runAgain` drops them for its new list. */
+/** Settings about the first run's own files and its list's format. {@link commandForOtherList} drops them. */
 const OWN = ['output', 'summary', 'rejects', 'state', 'report', 'metrics', 'date', 'force', 'restart'].concat(
   ['skipLines', 'limit', 'encoding', 'padShortRows'],
 );
