@@ -82,7 +82,9 @@ it.each(['gbk', 'shift_jis', 'euc-kr', 'macintosh', 'utf-32le'] as const)(
   },
 );
 
-it('UTF-8 with damage in it stays UTF-8', () => {
+it('UTF-8 with damage in it stays UTF-8, and so does a single word that may be damaged', () => {
+  const word = Buffer.from('Müller,jo@example.com\n', 'latin1');
+  expect(detectEncoding(word, 'auto')).toMatchObject({name: 'utf-8', guess: 'unsure'});
   const head = Buffer.concat([Buffer.from('Zoë,Łódź,Ærø\n'), Buffer.from('Jürgen,Größe,Weiß\n', 'latin1')]);
   expect(detectEncoding(head, 'auto')).toMatchObject({name: 'utf-8', guess: 'mixed'});
   expect(detectEncoding(Buffer.from('Zoë').subarray(0, 3), 'auto')).toEqual({name: 'utf-8', bomBytes: 0});

@@ -58,7 +58,7 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     'two days until a window begins anew, and Retry-After': reply.throttle(0, quota(0)),
   },
   '2 ok 2+1 0': {
-    ...Object.fromEntries([408, 500, 503, 599].map(status => [`status ${status}`, bare(status)])),
+    ...Object.fromEntries([408, 425, 500, 503, 599].map(status => [`status ${status}`, bare(status)])),
     'status 500 with Retry-After': bare(500, after(0)),
     'status 408 with Retry-After': bare(408, after(0)),
     'a reset': reply.drop('reset'),
@@ -68,9 +68,10 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     'an answer that is cut off by a reset': reply.cut(20, 'reset'),
     'an answer that is cut off by an end': reply.cut(20, 'close'),
   },
-  '1 failed http_N 1+1 3': Object.fromEntries(
-    [400, 404, 413, 499].map(status => [`status ${status}`, bare(status)]),
-  ),
+  '1 failed http_N 1+1 3': {
+    ...Object.fromEntries([400, 404, 413, 499].map(status => [`status ${status}`, bare(status)])),
+    'status 404 with a page': reply.html(404),
+  },
   // The second value was sent later and answered: so the first is to blame, and its rejection is an answer.
   '1 failed CODE 1+1 0': {
     'status 400 with a code': reply.error(400, 'code'),
