@@ -33,7 +33,12 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
       counted: {},
     };
     let calls: number | undefined;
-    const watch = (session: Session) => startProgress(session, console, calls);
+    let hasHeader = true;
+    const watch = (session: Session) => {
+      const {format} = session.input.source;
+      hasHeader = format.kind === 'ndjson' || format.header !== undefined;
+      return startProgress(session, console, calls);
+    };
     const mayBegin = async (begun: Job) => {
       const warn = (sentence: Said) => {
         told.add(String(sentence));
@@ -53,7 +58,7 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
       run(job, {...io, mayBegin}, stopper, watch),
     );
     const need = await estimateSufficientLimit(job, outcome, console);
-    renderOutcome({job, outcome, line, need}, console);
+    renderOutcome({job, outcome, line, need, hasHeader}, console);
     await annotateOutcome(outcome, console);
     return outcome.exitCode;
   } finally {

@@ -171,6 +171,9 @@ export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] 
   });
 }
 
+const RUN_ITS_LIST =
+  'To renew its answers, run the list that it was made from; answers that are stored cost nothing. To judge its rows by other rules, use bulk-enrich score.';
+
 /**
  * Refuses a column that would be in the output twice. `countries`: the country columns, if all columns were guessed.
  *
@@ -186,6 +189,11 @@ export function refuseClashes(
   const twice = added.filter((one, at) => taken.has(one) || added.indexOf(one) !== at);
   const [name] = twice;
   if (name === undefined) return;
+  if (name === 'enrichment')
+    throw new UsageError(
+      'column_clash',
+      say`The rows have "${name}" already, as the output of a run has. ${RUN_ITS_LIST} To keep both results, add ${set('flatten', true)}.`,
+    );
   const clashing = targets.filter(({prefix}) => twice.some(one => one.startsWith(prefix)));
   const [first] = clashing;
   // Targets that clash must not get one prefix together.
@@ -202,7 +210,7 @@ export function refuseClashes(
   throw new UsageError(
     'column_clash',
     isOutput
-      ? say`The list is the output of a run: it has "${name}" already. To renew its answers, run the list that it was made from; answers that are stored cost nothing. To judge its rows by other rules, use bulk-enrich score. To keep both results, give the new columns another prefix, such as ${choice}.`
+      ? say`The list is the output of a run: it has "${name}" already. ${RUN_ITS_LIST} To keep both results, give the new columns another prefix, such as ${choice}.`
       : say`The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
     countries === undefined ? {} : {flags: [...flags, ...countries.flatMap(column => ['--country', column])]},
   );

@@ -273,9 +273,13 @@ test.skipIf(lacks('strace')).each([
   [
     'fsync of the output before it is published',
     'fsync:error=EIO:when=1+',
-    /can't be (put in place|written) \((EIO, the device failed|SQLITE_IOERR\w*)\)/,
+    /can't be (put in place|written) \((.*: )?(EIO, the device failed|SQLITE_IOERR\w*)\)/,
   ],
-  ['rename', 'rename:error=EIO:when=1+', /can't be put in place \(EIO, the device failed\)/],
+  [
+    'rename',
+    'rename:error=EIO:when=1+',
+    /can't be put in place \(.*out\.summary\.json: EIO, the device failed\)/,
+  ],
 ])('a failing %s is exit 9, never retried and never success', async (_, inject, sentence) => {
   await whileFailing(inject, undefined, ({code, stderr}, {sandbox}) => {
     expect([code, stderr]).toEqual([9, expect.stringMatching(sentence)]);

@@ -129,19 +129,29 @@ export function publish(
       'publish_lost',
       `${lost} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
     );
+  let placed = '';
   try {
-    for (const {name, to} of waiting) prepareReplacement(partialPath(files, name), to);
-    if (obsolete && rejects !== undefined) rmSync(rejects, {force: true});
-    if (place !== undefined) replaceFile(place, summaryJson(summary), {beside: beside(place)});
     for (const {name, to} of waiting) {
+      placed = to;
+      prepareReplacement(partialPath(files, name), to);
+    }
+    if (obsolete && rejects !== undefined) rmSync(rejects, {force: true});
+    if (place !== undefined) {
+      placed = place;
+      replaceFile(place, summaryJson(summary), {beside: beside(place)});
+    }
+    for (const {name, to} of waiting) {
+      placed = to;
       moveFile(partialPath(files, name), to, beside(to));
       // Each must be durable before the next is visible.
       if (!isStreamPath(to)) syncDirectory(dirname(to));
     }
   } catch (error) {
+    const reason = systemReason(error);
+    const where = reason.startsWith(placed) ? reason : `${placed}: ${reason}`;
     throw new OutputError(
       'publish_failed',
-      `The output can't be put in place (${systemReason(error)}). Fix the cause, then run the same command again: it makes no calls.`,
+      `The output can't be put in place (${where}). Fix the cause, then run the same command again: it makes no calls.`,
       {cause: error},
     );
   }
