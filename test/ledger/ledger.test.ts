@@ -151,6 +151,14 @@ test('on a full disk, what was paid for is written in the space of the spare fil
   next.close();
 });
 
+test('the spare file has room for the outcomes of all calls in flight', () => {
+  const ledger = open();
+  for (const group of ['a', 'b'])
+    ledger.reserve(Array.from({length: 30}, (_, nth) => call(`${group}${nth}`)));
+  expect(statSync(within('ledger.db-spare')).size).toBe(2 * 1_048_576);
+  ledger.abandon();
+});
+
 test('a reservation that a full disk refuses is in no books, and what was booked before it is in the file', () => {
   const ledger = open();
   ledger.reserve([call('a')]);

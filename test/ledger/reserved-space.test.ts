@@ -11,11 +11,13 @@ test('space is reserved in full, also where a kill cut the file off, and again a
   writeFileSync(path, 'cut off');
   const spare = new SpareFile(path);
   for (const _ of [1, 2]) {
-    spare.hold();
+    spare.hold(1);
     expect(statSync(path).size).toBe(1_048_576);
+    spare.hold(256);
+    expect(statSync(path).size).toBe(6 * 1_048_576);
     expect([spare.release(), spare.release()]).toEqual([true, false]);
   }
-  spare.hold();
+  spare.hold(1);
   // Some file systems would give equal bytes no space.
   expect(gzipSync(readFileSync(path).subarray(0, 65_536)).length).toBeGreaterThan(65_000);
 });

@@ -181,8 +181,9 @@ function refuseDamage(db: Sqlite): void {
 
 /** Suffix of the {@link SpareFile}'s name. */
 export const SPARE_SUFFIX = '-spare';
-/** Size of the file: the outcomes of about a hundred calls need that much, each in a transaction of its own. */
-const SPARE_BYTES = 1_048_576;
+/** Calls in flight whose outcomes need {@link STEP_BYTES}, each in a transaction of its own of ledger and store. */
+const STEP_CALLS = 50;
+const STEP_BYTES = 1_048_576;
 /** The file repeats a random block of this size, since some file systems would compress equal bytes. */
 const BLOCK_BYTES = 65_536;
 
@@ -192,19 +193,22 @@ const BLOCK_BYTES = 65_536;
  */
 export class SpareFile {
   readonly #path: string;
-  #isHeld = false;
+  #heldBytes = 0;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Creates the file. Throws the system's error if the disk has no room for it. */
-  hold(): void {
-    if (this.#isHeld) return;
+  /** Makes the file as large as `calls` in flight need. Throws the system's error if the disk has no room for it. */
+  hold(calls: number): void {
+    const bytes = Math.ceil(calls / STEP_CALLS) * STEP_BYTES;
+    if (this.#heldBytes >= bytes) return;
     try {
-      if (statSync(this.#path, {throwIfNoEntry: false})?.size !== SPARE_BYTES)
-        writeFileSync(this.#path, Buffer.alloc(SPARE_BYTES, randomBytes(BLOCK_BYTES)), {mode: 0o600});
-      this.#isHeld = true;
+      // A kill may have cut it off.
+      const size = statSync(this.#path, {throwIfNoEntry: false})?.size ?? 0;
+      const missing = Buffer.alloc(Math.max(0, bytes - size), randomBytes(BLOCK_BYTES));
+      writeFileSync(this.#path, missing, {mode: 0o600, flag: 'a'});
+      this.#heldBytes = bytes;
     } catch (error) {
       this.release();
       throw error;
@@ -213,7 +217,7 @@ export class SpareFile {
 
   /** Removes the file. Returns false if there was no file to remove. */
   release(): boolean {
-    this.#isHeld = false;
+    this.#heldBytes = 0;
     try {
       rmSync(this.#path);
       return true;

@@ -95,7 +95,7 @@ export class LedgerWriter {
       this.drain();
       return;
     }
-    if (this.refusal === undefined) this.#demandSpace();
+    if (this.refusal === undefined) this.#demandSpace(this.#books.inFlight + calls.length);
     this.write(() => this.#sql.lease.run(lease, leaseText(calls)), true);
     for (const {key} of calls) this.#bits?.add(bitOfKey(key));
   }
@@ -118,13 +118,13 @@ export class LedgerWriter {
   }
 
   /**
-   * Reserves disk space for the outcomes of the next calls, before other programs fill the disk. Throws if
-   * there is no space.
+   * Reserves disk space for the outcomes of `calls` in flight, before other programs fill the disk. Throws if there is
+   * no space.
    */
-  #demandSpace(): void {
+  #demandSpace(calls: number): void {
     if (this.#full !== undefined) throw this.#full;
     try {
-      this.#spare?.hold();
+      this.#spare?.hold(calls);
     } catch (error) {
       this.#full = ledgerUnwritableError(systemReason(error), error);
       throw this.#full;

@@ -20,9 +20,8 @@ interface Writer {
   refused: 'ENOSPC' | 'EIO' | false;
 }
 
-/** A file whose removal makes room for so many writes. */
-const LARGE_BYTES = 1_000_000;
-const WRITES_IN_ITS_PLACE = 100;
+/** The removal of a file makes room for a write in the place of so many bytes. */
+const WRITE_BYTES = 10_000;
 
 /** A change of directories that is durable once one of them is synced. */
 interface Pending {
@@ -88,7 +87,8 @@ export class Disk {
   }
 
   remove(path: string): void {
-    if ((this.files.get(path)?.data.length ?? 0) >= LARGE_BYTES) this.#room = WRITES_IN_ITS_PLACE;
+    const bytes = this.files.get(path)?.data.length ?? 0;
+    if (bytes >= 100 * WRITE_BYTES) this.#room = Math.floor(bytes / WRITE_BYTES);
     this.files.delete(path);
     this.#change([path], durable => durable.delete(path));
   }
