@@ -7,7 +7,7 @@ import {type Call, findNewlyStoredAnswer, type LookupOptions, type StopReason} f
 import {Lane, sumOfRates} from './lane.ts';
 import {perSecond} from './pace/rate-controller.ts';
 import {ServiceHealth} from './pace/service-health.ts';
-import {type Blame, type CallRefusal, retryMs} from './retry-policy.ts';
+import {type Blame, retryMs, type UnsentStep} from './retry-policy.ts';
 
 /**
  * The one place that answers "may this call leave now?". A call takes a slot of its lane and waits for a permit of the
@@ -32,7 +32,7 @@ export class Gate {
   /** Number of the last reservation. Random at first, so that no two sessions of a run use the same numbers. */
   #dispatched = randomInt(2 ** 47);
   /** Why nothing new is sent; undefined while calls may leave. Only the gate sets it. */
-  refusal: CallRefusal | undefined;
+  refusal: UnsentStep | undefined;
   /** Ends the waits for this turn's transaction; undefined without a due admission. */
   #written: (() => void)[] | undefined;
   /** Milliseconds that the service had the calls that ended, summed over them. */
@@ -78,7 +78,7 @@ export class Gate {
   }
 
   /** Runs `send` in a slot once the call may leave, its credits reserved. Resolves with what it returns, or why not. */
-  pass<Step>(call: Call, send: (perSecond: number) => Promise<Step>): Promise<Step | CallRefusal> {
+  pass<Step>(call: Call, send: (perSecond: number) => Promise<Step>): Promise<Step | UnsentStep> {
     const lane = this.#lane(call.operation);
     this.#open.add(call);
     return lane.slots.add(async () => {
@@ -198,7 +198,7 @@ export class Gate {
     });
   }
 
-  #refuse(refusal: CallRefusal): void {
+  #refuse(refusal: UnsentStep): void {
     this.refusal = refusal;
     this.#health.stop();
     for (const end of this.#waits.keys()) end();
@@ -206,7 +206,7 @@ export class Gate {
   }
 
   /** Why a call need not wait: nothing new is sent, or its credits are lacking. */
-  #refused(call: Call): CallRefusal | undefined {
+  #refused(call: Call): UnsentStep | undefined {
     if (this.refusal !== undefined) return this.refusal;
     const {publishOn, ledger} = this.options;
     if (!publishOn.includes('budget')) return undefined;

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
 import type {Call, LaneSettings} from './call.ts';
 import {areRatesClose, earningTimeMs, leaseSize, perSecond, RateController} from './pace/rate-controller.ts';
-import type {CallRefusal} from './retry-policy.ts';
+import type {UnsentStep} from './retry-policy.ts';
 
 /** Calls per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;
@@ -26,7 +26,7 @@ export class Lane {
   readonly controller: RateController;
   readonly slots: PQueue;
   /** Calls in a slot that wait to leave, in order. Each function ends a wait: the call leaves, or is refused. */
-  readonly waiting = new Map<Call, (refusal?: CallRefusal) => void>();
+  readonly waiting = new Map<Call, (refusal?: UnsentStep) => void>();
   /** Time of the last call, in milliseconds since the epoch; 0 at first. It may be older than the window. */
   lastSent = 0;
   readonly #isPaced: boolean;
@@ -67,14 +67,14 @@ export class Lane {
   }
 
   /** Waits until the call may leave. Resolves with a refusal if it may not. `wake` is called once it waits. */
-  mayLeave(call: Call, wake: () => void): Promise<CallRefusal | undefined> {
+  mayLeave(call: Call, wake: () => void): Promise<UnsentStep | undefined> {
     return new Promise(resolve => {
       this.waiting.set(call, resolve);
       wake();
     });
   }
 
-  end(call: Call, refusal?: CallRefusal): void {
+  end(call: Call, refusal?: UnsentStep): void {
     const leave = this.waiting.get(call);
     this.waiting.delete(call);
     leave?.(refusal);

@@ -77,7 +77,7 @@ export type NextStep =
   | {readonly next: 'skip'; readonly reason: UnaskedCode};
 
 /** The end of a call that may not leave. If another run has bought the answer meanwhile, the value gets that answer. */
-export type CallRefusal = Exclude<NextStep, {readonly next: 'retry' | 'hold'}>;
+export type UnsentStep = Exclude<NextStep, {readonly next: 'retry' | 'hold'}>;
 
 /**
  * Milliseconds before a retry, with full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the
@@ -136,7 +136,7 @@ export function historyAfterAttempt(
   return attempt.kind !== 'answered' && charge !== 'free' ? addDoubt(history, attempt) : history;
 }
 
-/** The step after an attempt. `history` includes this attempt. */
+/** The step after an attempt. `history` includes this attempt. Which status is which kind: `client/classify.ts`. */
 export function nextStep(
   operation: Operation,
   attempt: TimestampedAttempt,

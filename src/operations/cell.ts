@@ -44,7 +44,7 @@ export const repairCodes = {
 export type RepairCode = keyof typeof repairCodes;
 
 /** A cell as read: its text without wrappings such as quotes, or the reason why it has no text. */
-export type Cell =
+export type CellReading =
   | {readonly state: 'text'; readonly text: string; readonly repairs: readonly RepairCode[]}
   | {readonly state: 'empty'}
   | {readonly state: 'unreadable'};
@@ -67,7 +67,7 @@ const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
 
 /** Reads a cell's text. Removes the wrappings that programs put around values, if that is unambiguous. */
-export function readCell(raw: string, {empties}: CellRules = {}): Cell {
+export function readCell(raw: string, {empties}: CellRules = {}): CellReading {
   const trimmed = raw.trim();
   const isEmpty = (text: string) => isPlaceholder(text) || empties?.has(text.toLowerCase()) === true;
   if (isEmpty(trimmed)) return {state: 'empty'};

@@ -13,7 +13,7 @@ import {
 import {type CellRules, normalizeCharacters, type RepairCode, readCell} from './cell.ts';
 import {isInternationalCountry, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
-import {type BareDigitsEvidence, extractBareDigits, judgeBareDigits, readBare} from './phone/bare-digits.ts';
+import {type BareNumberFacts, extractBareDigits, judgeBareDigits, readBare} from './phone/bare-digits.ts';
 import {
   isDate,
   isInNumberingPlan,
@@ -122,7 +122,7 @@ export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
   isInHeader = false,
 ): CellRules {
-  const numbers: BareDigitsEvidence[] = [];
+  const numbers: BareNumberFacts[] = [];
   let zeroLost = false;
   for (const [raw, country] of cells) {
     const cell = readCell(raw);

@@ -38,7 +38,7 @@ const badShare = z.object({
 });
 
 /** The form of `score --json`: the changes; with `--bad` also which rules are likelier to hold for bad rows. */
-export const scoreSchema = changesSchema.extend({
+export const scoreChangesSchema = changesSchema.extend({
   bad_rows: z
     .object({
       rows: z.object({bad: whole, others: whole}),
@@ -49,7 +49,7 @@ export const scoreSchema = changesSchema.extend({
     .describe('With --bad: levels and rules of bad rows and of others.'),
 });
 
-export type ScoreChanges = z.output<typeof scoreSchema>;
+export type ScoreChanges = z.output<typeof scoreChangesSchema>;
 export type BadRowsComparison = NonNullable<ScoreChanges['bad_rows']>;
 export type BadRowFrequency = z.output<typeof badShare>;
 

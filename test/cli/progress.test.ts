@@ -6,13 +6,13 @@ import {
   estimateTimeLeft,
   formatPhase,
   formatStatus,
+  type ProgressFigures,
   Speedometer,
-  type Status,
 } from '../../src/cli/terminal/status-line.ts';
 import {emptyTally, zeroSpending} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 
-const status: Status = {
+const status: ProgressFigures = {
   now: 0,
   rows: 1_234,
   total: 10_000,
@@ -37,7 +37,7 @@ const pause = (reason: 'throttled' | 'outage' | 'quota', detail: string, untilMs
   pause: {reason, detail, untilMs},
 });
 
-test.each<[Partial<Status>, string]>([
+test.each<[Partial<ProgressFigures>, string]>([
   [{}, `██░░░░░░░░░░░░░░░░░░ 12% of rows · ${LEFT}`],
   [{rows: 10_000, leftMs: 0}, '████████████████████ 100% of rows · 10,000 rows · 1,100 credits · 20 calls/s'],
   [{total: 1_300, leftMs: 202}, `██████████████████░░ 94% of rows · ${DONE} · 20 calls/s · about 1 s left`],
@@ -61,7 +61,7 @@ test.each<[Partial<Status>, string]>([
 
 const waiting = {reason: 'throttled', detail: 'http_429', untilMs: 12_000} as const;
 
-test.each<[number, Partial<Status>, string]>([
+test.each<[number, Partial<ProgressFigures>, string]>([
   [87, {}, `░░░░░ 12% of rows · ${LEFT}`],
   [80, {}, `█░░░░░░░░░ 12% · ${LEFT}`],
   [79, {}, `░░░░░ 12% · ${LEFT}`],

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
-import {scoreExplanationSchema, scoreSchema} from '../../src/report/changes.ts';
+import {scoreChangesSchema, scoreExplanationSchema} from '../../src/report/changes.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend-report.ts';
 import {priceSchema, summarySchema} from '../../src/report/summary.ts';
@@ -147,7 +147,7 @@ export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
   explain: ['A line of what bulk-enrich explain --json writes', scoreExplanationSchema],
-  diff: ['What bulk-enrich diff --json and score --json write', scoreSchema],
+  diff: ['What bulk-enrich diff --json and score --json write', scoreChangesSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
   doctor: ['What bulk-enrich doctor --json writes', doctorSchema],

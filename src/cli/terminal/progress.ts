@@ -6,7 +6,13 @@ import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
 import {formatOpening} from './opening.ts';
 import {canRedraw} from './printable.ts';
-import {estimateTimeLeft, formatPhase, formatStatus, Speedometer, type Status} from './status-line.ts';
+import {
+  estimateTimeLeft,
+  formatPhase,
+  formatStatus,
+  type ProgressFigures,
+  Speedometer,
+} from './status-line.ts';
 
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
@@ -68,7 +74,7 @@ function isCatchingUp({asking: {gate, ledger}}: Session): boolean {
   return ledger.isResumed && totalOverOperations(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
 }
 
-function logProgress(status: Status, {log}: Console): void {
+function logProgress(status: ProgressFigures, {log}: Console): void {
   const {rows, total, callsPerSecond, leftMs, credits} = status;
   const fields = {
     rows,
@@ -80,7 +86,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, formatStatus(status));
 }
 
-function statusOf(session: Session, speed: Speedometer, counted: number | undefined): Status {
+function statusOf(session: Session, speed: Speedometer, counted: number | undefined): ProgressFigures {
   const {startedAt, job, input, asking, output} = session;
   const now = session.clock();
   const {tally, budget} = asking.ledger;

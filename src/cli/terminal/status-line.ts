@@ -20,7 +20,7 @@ export class Speedometer {
   }
 }
 
-export interface Status {
+export interface ProgressFigures {
   readonly now: number;
   /** Rows written or rejected in this session, which begins at the first row. */
   readonly rows: number;
@@ -58,7 +58,7 @@ export function estimateTimeLeft(calls: Left, rows: Left): number | undefined {
 }
 
 /** One line: progress, cost, speed and time left, or the reason why no calls are made. */
-export function formatStatus(status: Status, width?: number): string {
+export function formatStatus(status: ProgressFigures, width?: number): string {
   const {calls, rows, total, credits, maxCredits, pause} = status;
   // Below 1 as long as rows are known to remain.
   const most = total === undefined || rows >= total ? 1 : 0.99;
@@ -101,7 +101,7 @@ function barLine(share: number | undefined, parts: string[], width = Number.POSI
   return parts.join(' · ').slice(0, width);
 }
 
-function moving({callsPerSecond, leftMs = 0, slowedTo, idle, windowFull}: Status): string[] {
+function moving({callsPerSecond, leftMs = 0, slowedTo, idle, windowFull}: ProgressFigures): string[] {
   if (idle) return ['waiting to retry values that got no answer'];
   return [
     `${formatCount(Math.round(callsPerSecond))} calls/s`,

@@ -35,7 +35,7 @@ export function readBare(
 }
 
 /** Facts about one phone number of a column, by which {@link judgeBareDigits} judges the column. */
-export interface BareDigitsEvidence {
+export interface BareNumberFacts {
   /** Undefined for numbers that are not bare digits. */
   readonly digits: string | undefined;
   readonly national: PhoneNumber | undefined;
@@ -54,7 +54,7 @@ const SEVERAL_OWN = 5;
  * number is written in national form, and either the column's header means it, or several numbers are valid only
  * with a plus and begin with different calling codes, or several begin with their own country's calling code.
  */
-export function judgeBareDigits(all: readonly BareDigitsEvidence[], isInHeader: boolean): BareDigitsReading {
+export function judgeBareDigits(all: readonly BareNumberFacts[], isInHeader: boolean): BareDigitsReading {
   const bare = all.flatMap(({digits, national}) =>
     digits === undefined ? [] : [{digits, national, whole: parseValidPhone(`+${digits}`)}],
   );
