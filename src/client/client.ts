@@ -99,12 +99,17 @@ export function createClient(options: ClientOptions): Client {
       `apiKey: expected the key as a text, such as process.env.${keyFrom}; it is empty.`,
     );
   const client = openClient(options);
-  return {...client, send: async (name, params) => client.send(name, inCanonicalForm(name, params))};
+  return {
+    ...client,
+    send: async (name, params) => client.send(name, inCanonicalForm(name, params)),
+    answer: async (name, params) => client.answer(name, inCanonicalForm(name, params)),
+  };
 }
 
 /**
- * {@link createClient}, also without a key, for runs that make no call. `send` takes values in canonical form, as runs
- * have them. `open` creates the transport: HTTP, except in tests.
+ * {@link createClient}, also without a key, for runs that make no call. `send` and `answer` take values in canonical
+ * form, as runs and commands have them: reading them again may change them. `open` creates the transport: HTTP, except
+ * in tests.
  */
 export function openClient(
   options: ClientOptions,
@@ -139,13 +144,13 @@ export function openClient(
   }
 
   async function answer(operation: Operation, params: Params): Promise<Answered> {
-    const attempt = await send(operation, inCanonicalForm(operation, params));
+    const attempt = await send(operation, params);
     if (attempt.kind === 'answered') return attempt;
     throw new ClientError(`${operation}: ${explainFailure(attempt, options.keyFrom)}`, attempt);
   }
 
   const ask = async <Name extends Operation>(operation: Name, params: Params) =>
-    (await answer(operation, params)).data as AnswerData<Name>;
+    (await answer(operation, inCanonicalForm(operation, params))).data as AnswerData<Name>;
 
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),

@@ -63,6 +63,8 @@ test.each([
   ['020 7946 0958', 'GB', '+442079460958'],
   ['(202) 555-0100', 'United States', '+12025550100'],
   ['442079460958', '+', '+442079460958'],
+  // Read again, the canonical form of this malformed number would be another one.
+  ['+860118606446864', 'CN', '+86118606446864'],
 ])('phone: with a country, command, run and library send %j (%s) as %s', async (text, country, sent) => {
   await askOfLists('phone', text, country);
   expect(wire).toEqual([{phone: sent}, {phone: sent}, {phone: sent}]);
