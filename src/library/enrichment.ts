@@ -1,12 +1,11 @@
 import {UsageError} from '../errors.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
-import {pickFields, type TargetColumns} from '../output/columns.ts';
+import {ENRICHMENT, pickFields, type TargetColumns} from '../output/columns.ts';
 import type {EnrichedObject} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import type {Risk} from '../score/scorer.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';
 
-const ENRICHMENT = 'enrichment';
 /** Marks results that a run put on a row. A later run may replace them, but not a row's own `enrichment`. */
 const OURS = Symbol('bulk-enrich');
 

@@ -9,6 +9,9 @@ import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/scorer.ts';
 import {say, sayFlags, set} from '../sentence.ts';
 
+/** Name of the member of an NDJSON row, or of a program's row, that holds all results. */
+export const ENRICHMENT = 'enrichment';
+
 /** One column of a lookup's results. The writers of all formats use such columns. */
 export interface LookupResultColumn {
   /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
@@ -189,7 +192,7 @@ export function refuseClashes(
   const twice = added.filter((one, at) => taken.has(one) || added.indexOf(one) !== at);
   const [name] = twice;
   if (name === undefined) return;
-  if (name === 'enrichment')
+  if (name === ENRICHMENT)
     throw new UsageError(
       'column_clash',
       say`The rows have "${name}" already, as the output of a run has. ${RUN_ITS_LIST} To keep both results, add ${set('flatten', true)}.`,
@@ -229,8 +232,8 @@ function choiceOf(
  */
 export function refuseEnrichmentKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
-    risk ? ['enrichment.risk'] : [],
-    columns.map(({key}) => `enrichment.${key}`),
+    risk ? [`${ENRICHMENT}.risk`] : [],
+    columns.map(({key}) => `${ENRICHMENT}.${key}`),
   );
 }
 

@@ -9,6 +9,7 @@ import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/scorer.ts';
 import {
   addedNames,
+  ENRICHMENT,
   listResultColumns,
   pickFields,
   type RiskColumn,
@@ -63,8 +64,6 @@ export interface RowEncoder {
 
 /** CSV column for the fields of NDJSON rows that have no column of their own. Holds them as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
-/** Name of the member in NDJSON rows that holds all results. */
-export const ENRICHMENT = 'enrichment';
 
 export function createRowEncoder(
   input: InputFormat,

@@ -6,8 +6,7 @@ import {openRecordSource, type RecordSource, type SourceSettings} from '../../in
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-variables.ts';
-import {getAtPath} from '../columns.ts';
-import {ENRICHMENT} from '../encoder.ts';
+import {ENRICHMENT, getAtPath} from '../columns.ts';
 import {findResultColumns, findResultMembers, type ResultColumns} from './result-columns.ts';
 
 /** Maximum length in bytes of a row that is read back. It has room for a run's longest row and its answers. */

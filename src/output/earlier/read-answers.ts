@@ -8,9 +8,8 @@ import type {Operation} from '../../operations/table.ts';
 import {createListFacts, type ListFacts} from '../../score/list-facts.ts';
 import type {Scorer} from '../../score/scorer.ts';
 import type {LookupStatus, RowView} from '../../score/subjects.ts';
-import {type AnswerField, getAtPath, setAtPath} from '../columns.ts';
+import {type AnswerField, ENRICHMENT, getAtPath, setAtPath} from '../columns.ts';
 import {formulaSafe} from '../csv-line.ts';
-import {ENRICHMENT} from '../encoder.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 
 /** Reads a row's results and answers as rules see them. */

@@ -13,13 +13,13 @@ import {createScorer, type Risk, type RuleOutcomes, type Scorer} from '../../sco
 import type {RowView} from '../../score/subjects.ts';
 import {
   addedNames,
+  ENRICHMENT,
   getAtPath,
   planRiskColumns,
   REPAIRS_COLUMN,
   type RiskColumn,
   riskCells,
 } from '../columns.ts';
-import {ENRICHMENT} from '../encoder.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from './enriched-file.ts';
 import {createRowViewReader, readListFacts, readTargets} from './read-answers.ts';
