@@ -15,6 +15,7 @@ import {
 import type {SettingLocator} from './parse.ts';
 import {
   createDatedPathMatcher,
+  DATE,
   expandPatterns,
   fillDate,
   listEarlierDays,
@@ -99,7 +100,7 @@ export function resolveJob(
   warn?: (sentence: string) => void,
 ): Job {
   const date = given.settings.date ?? utcDate(Date.now());
-  const source = withPaths(given, date);
+  const source = withPaths(withDatedState(given), date);
   const {inputs, fromFile, jobFile = 'The job file'} = source;
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
@@ -149,6 +150,14 @@ function checkStore({store, requireStore, offline}: Settings): void {
 function unfinishedDays({output, settings}: UnresolvedJob, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
   return listEarlierDays(`${output}.run`, today);
+}
+
+/** Each day of a job has a directory of its own in `state`: a day without credits must not block the next. */
+function withDatedState(source: UnresolvedJob): UnresolvedJob {
+  const {output, settings} = source;
+  const {state} = settings;
+  if (state === undefined || mentionsDate([state]) || !mentionsDate([output])) return source;
+  return {...source, settings: {...settings, state: join(state, DATE)}};
 }
 
 const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;

@@ -9,7 +9,8 @@ const require = createRequire(import.meta.url);
 /** Loaded only for paths that are patterns. */
 const globs = (): typeof import('tinyglobby') => require('tinyglobby');
 
-const DATE = '{date}';
+/** Stands for the day in a path. */
+export const DATE = '{date}';
 
 /** True if one of these paths contains `{date}`. */
 export function mentionsDate(paths: readonly (string | undefined)[]): boolean {

@@ -117,7 +117,7 @@ export interface JobInput extends RunSettings {
   /** Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none. Default: answers. */
   readonly escapeFormulas?: 'answers' | 'all' | 'none' | undefined;
   /** Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on. */ readonly maxRejects?: string | number | undefined;
-  /** Directory for the state of the run. Default: OUT.run. */ readonly state?: string | undefined;
+  /** Directory for the state of the run, with a folder for each {date} of a job. Default: OUT.run. */ readonly state?: string | undefined;
   /** Begin a new count of credits, and look failed values up again. Answers are kept. Default: false. */ readonly restart?: boolean | undefined;
   /** Replace an existing output. Values that failed are looked up again. Default: false. */ readonly force?: boolean | undefined;
   /** File for rows that can't be read. Default: OUT.rejects.ndjson. */ readonly rejects?: string | undefined;

@@ -3,8 +3,9 @@ import {warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openRecordSource, type RecordSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import type {AnswerStore} from '../ledger/answers/store.ts';
+import type {AnswerStore, RunAnswers} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
+import type {Ledger} from '../ledger/run/ledger.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
@@ -25,8 +26,9 @@ import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {readWholeList} from './rows/first-pass.ts';
 import {ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
-import {beginOrResumeRun, type RunIdentity} from './state/begin-or-resume.ts';
+import {beginOrResumeRun} from './state/begin-or-resume.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
+import type {RunIdentity} from './state/run-identity.ts';
 import {describeEndOfCalls, makeDeadlineStop, type RunContext, type Stopper} from './stop.ts';
 
 /** A run's open stages. The caller closes them. */
@@ -87,6 +89,7 @@ async function openStages(
   const source = await openSourceOf(job, io, stopper);
   closes(() => source.close());
   const begunAt = io.now();
+  await keepOthersAnswers(job, ledger, io);
   const identity = beginOrResumeRun(ledger, job, begunAt, io.warn, others => completeKilledRuns(others, io));
   const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());
@@ -95,7 +98,7 @@ async function openStages(
   const running = {job, io, stopper, clock: createSteadyClock(begunAt)};
   const lanes = planLanes(job, operationsOfTargets(input.layout.mapping.targets), account);
   const judge = createValidityJudge(storeTerms(job), begunAt, identity.startedAt);
-  const own = {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
+  const own = ownAnswers(ledger);
   const store = openAnswerStore(job, scopeKeyOfJob(job), judge, io, own);
   closes(() => store.close());
   await readyStore(job, store);
@@ -143,6 +146,18 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Reco
     io.program?.source ??
     (await openRecordSource({...settings, paths, decides: !fromFile, ...pipeSettings(io, stopper)}))
   );
+}
+
+function ownAnswers(ledger: Ledger): RunAnswers {
+  return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
+}
+
+/** Writes answers of a run that is given up to the store, for the endpoint and account that bought them. */
+async function keepOthersAnswers(job: Job, ledger: Ledger, io: RunIo): Promise<void> {
+  if (ledger.owner === scopeKeyOfJob(job)) return;
+  const store = openAnswerStore(job, ledger.owner, () => undefined, io, ownAnswers(ledger));
+  await store.flush(true);
+  store.close();
 }
 
 const COUNTED_NOT =

@@ -22,7 +22,7 @@ import {type Counters, hasAnswers, sumFailedCells} from './counts/counters.ts';
 import type {Counted, Stop} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
-import type {RunIdentity} from './state/begin-or-resume.ts';
+import type {RunIdentity} from './state/run-identity.ts';
 
 /** Stops a run once: the first reason counts, and later ones are ignored. */
 export class Stopper {

@@ -98,6 +98,7 @@ export const endCases: Cases = {
     writeFileSync(path('out.csv.run/ledger.db'), 'no database'.repeat(999)),
   ),
   'state_version 10': again(({path}) => anotherVersion(path('out.csv.run/ledger.db'))),
+  'state_of_other 10': again(() => {}, '--account other'),
   'publish_failed 9': place => blocked(place),
   'publish_lost 10': async place => {
     place.service.setScript(() => {

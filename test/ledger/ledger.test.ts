@@ -12,7 +12,7 @@ import {
   noAttempts,
 } from '../../src/ledger/run/ledger-entry.ts';
 import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
-import {hasOperationAnswer, zeroScopeCounts} from '../../src/ledger/run/tally.ts';
+import {hasOperationAnswer, zeroRunCounts} from '../../src/ledger/run/tally.ts';
 import {historyAfterAttempt} from '../../src/lookup/retry-policy.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
@@ -303,7 +303,7 @@ test('an attempt to renew an answer that comes to nothing leaves the answer, wit
   ledger.close();
   const next = open();
   expect(entryOf(next, 'a')).toMatchObject({outcome: {status: 'ok'}, history: {doubts: 1}});
-  expect([...next.answersAfter(0)]).toMatchObject([{answers: [{key: 'a'}]}]);
+  expect([...next.answersAfter(0)]).toMatchObject([[{key: 'a'}]]);
   next.close();
 });
 
@@ -404,13 +404,13 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   ledger.adopt(newEntry({operation: 'ip', key: 'of the store'}), {status: 'ok', data: '{}', boughtAt: 5});
   expect(ledger.bought).toBe(1_100);
   const groups = [...ledger.answersAfter(100)];
-  expect(groups.map(({answers}) => answers.length)).toEqual([500, 500]);
-  const told = groups.flatMap(({answers}) => answers);
+  expect(groups.map(({length}) => length)).toEqual([500, 500]);
+  const told = groups.flat();
   expect(told.map(({outcome}) => outcome.boughtAt)).toEqual(keys.slice(100).map((_, n) => n + 100));
   ledger.close();
   const next = open();
   send(next, answered('one more'));
-  expect([...next.answersAfter(1_100)]).toMatchObject([{answers: [{key: 'one more'}]}]);
+  expect([...next.answersAfter(1_100)]).toMatchObject([[{key: 'one more'}]]);
   next.close();
 });
 
@@ -479,30 +479,44 @@ test('damage beside all values is found when the ledger is opened', () => {
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
 });
 
-test('each endpoint and account has its own spending, with the calls in flight at a kill; a new count has none', () => {
+test('another endpoint or account has nothing of the ledger; a new count there begins with no value', () => {
   const killed = open();
   killed.reserve([call('a'), call('b')]);
   record(killed, answered('a'));
   killed.abandon();
   const next = open({scope: 'there'});
-  next.reserve([call('c', 5)]);
-  record(next, {...answered('c'), cost: 5});
-  const spent = () => next.spendingByScope.map(([scope, by]) => [scope, by.ip]);
-  expect([next.scope, spent()]).toEqual([
-    1,
-    [
-      [0, {spent: 1, maybeSpent: 1, calls: 1}],
-      [1, {spent: 5, maybeSpent: 0, calls: 1}],
-    ],
-  ]);
+  expect([next.owner, next.spending.ip]).toEqual(['here', {spent: 1, maybeSpent: 1, calls: 1}]);
   next.beginCount({});
-  expect(spent()).toEqual([]);
+  expect([next.spending.ip, next.find(['a', 'b']).size]).toEqual([{spent: 0, maybeSpent: 0, calls: 0}, 0]);
+  next.close();
+  expect(open({scope: 'there'}).owner).toBe('there');
+});
+
+test.each([
+  ['here', 0, {spent: 1, maybeSpent: 1, calls: 1}],
+  ['there', 1, {spent: 5, maybeSpent: 1, calls: 1}],
+])('a ledger of the first programs, with two accounts, goes on for %s', (scope, number, ip) => {
+  const first = open();
+  first.setMeta('run', {runId: 'run'});
+  first.reserve([call('a'), call('b')]);
+  record(first, answered('a'));
+  first.abandon();
+  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  const counts = toChecksummedJson({...zeroRunCounts(), spending: {ip: {spent: 5, maybeSpent: 0, calls: 1}}});
+  db.prepare("INSERT INTO scope VALUES (1, 'there', ?)").run(counts);
+  db.exec(`INSERT INTO value SELECT NULL, key, 1, operation, state, sent + 1048576, interrupted, carried_out, doubts, error,
+    'of there', bought_at, nth FROM value; INSERT INTO lease SELECT id + 1, 1, calls FROM lease`);
+  db.close();
+  const next = open({scope});
+  expect([next.owner, next.getMeta('run')]).toEqual([scope, {runId: ['run', 'run-1'][number]}]);
+  expect(next.spending.ip).toEqual(ip);
+  expect(entryOf(next, 'a')?.outcome).toMatchObject({data: ['{"of":"a"}', 'of there'][number]});
   next.close();
 });
 
 test('counts of a version without an operation count on, and nothing of that operation', () => {
   open().close();
-  const {ip} = zeroScopeCounts().spending;
+  const {ip} = zeroRunCounts().spending;
   const earlier = {spending: {ip: {...ip, spent: 7}}, renewed: 0, refusals: {}};
   const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(earlier));

@@ -253,7 +253,12 @@ describe.each(describeSettings())('$name changed on a half-done run', ({name}) =
     const {calls, ...fromTheStart} = known ?? (await uninterrupted(settings));
     restore(base);
     const before = stage.api.ledger.calls;
-    expect(writtenBy(await stage.run(settings), settings)).toEqual(fromTheStart);
+    const first = await stage.run(settings);
+    // What the half-done run knows is of another place: it takes a word to give that up.
+    const isOther = name === 'account' || to === 'embedded';
+    expect(first.errorCode === 'state_of_other').toBe(isOther);
+    const ended = isOther ? await stage.run({...settings, restart: true}) : first;
+    expect(writtenBy(ended, settings)).toEqual(fromTheStart);
     expect(stage.api.ledger.calls - before).toBeLessThanOrEqual(calls);
   });
 });

@@ -5,7 +5,6 @@ import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
 import {scopeKeyOfJob} from '../../src/run/identity.ts';
 import {dataVersion} from '../../src/service/data/packed-data.ts';
-import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
 
@@ -57,13 +56,43 @@ test('each night of a job has its own count, though the nights before were never
   expect(await stage.run(nightly, {...job, name: 'nightly'})).toMatchObject(spent(PART));
 });
 
-test('two outputs with one state are two runs, each with its own count and its line in the history', async () => {
+test('a state of another output, endpoint or account is refused, with the command that finishes its run', async () => {
+  await using stage = await openStage();
+  await using other = await openStage();
+  const shared = {...limited, state: stage.path('state')};
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, shared);
+  for (const [changed, named] of [
+    [
+      {output: 'other.csv'},
+      /of \S+out\.csv, so nothing was sent\. To finish that run: .* run \S+list\.csv -o \S+out\.csv --state \S+state\./,
+    ],
+    [
+      {account: 'second'},
+      /out\.csv at http:\S+ \(account "default"\).* --endpoint http:\S+ --account default\./,
+    ],
+    [{endpoint: other.api.url}, /--endpoint/],
+  ] as const)
+    for (const way of [{}, {force: true}]) {
+      const refused = await stage.run({...shared, ...way, ...changed});
+      expect([refused.code, refused.errorCode]).toEqual([10, 'state_of_other']);
+      expect(refused.message).toMatch(named);
+      expect(refused.message).toMatch(/add --restart to this command once/);
+    }
+  expect([stage.api.ledger.credits, other.api.ledger.credits]).toEqual([PART, 0]);
+  // The same place in another spelling.
+  const same = `${stage.env.BULK_ENRICH_BASE_URL?.replace('http', 'HTTP')}//`.replace(/\/\/$/, '/');
+  expect(await stage.run({...shared, endpoint: same})).toMatchObject(spent(ROWS));
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
+
+test('--restart gives the run of another output up: each has its own count and its line in the history', async () => {
   await using stage = await openStage();
   const shared = {...limited, state: stage.path('state')};
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage, shared);
   stage.write('list.csv', ips(ROWS, 1_000));
-  const other = await stage.run({...shared, output: 'other.csv'});
+  const other = await stage.run({...shared, output: 'other.csv', restart: true});
   expect(other).toMatchObject(spent(ROWS));
   expect(other.warnings).toContain(
     'The unfinished run had another output, so this run counts its credits anew.',
@@ -100,28 +129,17 @@ test('a list from stdin says nothing of the night: the count goes on', async () 
   expect(stage.api.ledger.credits).toBe(ROWS);
 });
 
-test.each([
-  ['a command', {}],
-  ['a job', job],
-])(
-  '%s at another endpoint takes over no answer and no credit of the first, nor forgets them',
-  async (_, how) => {
-    await using stage = await openStage();
-    await using other = await openStage();
-    const {BULK_ENRICH_BASE_URL = '', BULK_ENRICH_API_KEY = ''} = other.env;
-    const atOther = {...how, env: {BULK_ENRICH_BASE_URL, BULK_ENRICH_API_KEY}};
-    stage.write('list.csv', ips(ROWS));
-    await halfWay(stage, settings, how);
-    other.api.setScript(call => (call.call === PART ? reply.throttle(0) : undefined));
-    expect(await stage.run({...settings, maxCredits: PART}, atOther)).toMatchObject(spent(PART, 7));
-    expect(other.api.ledger.credits).toBe(PART);
-    const back = await stage.run(limited, how);
-    expect(back).toMatchObject({...spent(ROWS), code: 0});
-    expect(back.summary?.lookups.ip).toMatchObject({distinct: ROWS, from_store: 0, calls: ROWS});
-    expect(stage.api.ledger.credits).toBe(ROWS);
-    expect(stage.api.ledger.repeated()).toEqual([]);
-  },
-);
+test('--restart at another endpoint takes over no answer and no credit of the first', async () => {
+  await using stage = await openStage();
+  await using other = await openStage();
+  const {BULK_ENRICH_BASE_URL = '', BULK_ENRICH_API_KEY = ''} = other.env;
+  const atOther = {env: {BULK_ENRICH_BASE_URL, BULK_ENRICH_API_KEY}};
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const limit = {...settings, maxCredits: ROWS};
+  expect(await stage.run({...limit, restart: true}, atOther)).toMatchObject(spent(ROWS));
+  expect([stage.api.ledger.credits, other.api.ledger.credits]).toEqual([PART, ROWS]);
+});
 
 test('answers of the embedded service are those of its data: another version looks values up again', () => {
   const jobAt = (kind: 'embedded' | 'live') =>

@@ -247,8 +247,17 @@ test('a day that was cut off goes first on the next', async () => {
   const today = new Date().toISOString().slice(0, 10);
   stage.write('list.csv', ips(20));
   const daily = {...settings, output: 'out-{date}.csv', store: false};
-  for (const state of [{}, {state: stage.path('st-{date}')}]) {
+  const st = stage.path('st');
+  // The first programs kept the state of all days in one directory.
+  const moveUp = () => renameSync(`${st}/${yesterday}/ledger.db`, `${st}/ledger.db`);
+  for (const [state, meanwhile] of [
+    [{}, () => {}],
+    [{state: stage.path('st-{date}')}, () => {}],
+    [{state: st}, () => {}],
+    [{state: st}, moveUp],
+  ] as const) {
     await cutOff(stage, {...daily, ...state, date: yesterday});
+    meanwhile();
     // The message is about today's run: the earlier one resumes.
     const ended = await stage.run({...daily, ...state, restart: true});
     expect(ended.code).toBe(0);
@@ -258,7 +267,7 @@ test('a day that was cut off goes first on the next', async () => {
       expect.stringContaining(`The run of ${yesterday} was interrupted`),
       expect.stringContaining(`The run of ${yesterday}: 20 rows written`),
     ]);
-    const files = readdirSync(stage.directory).filter(name => !name.startsWith('st-'));
+    const files = readdirSync(stage.directory).filter(name => !name.startsWith('st'));
     expect(files.sort()).toEqual([
       'list.csv',
       ...[yesterday, today].flatMap(day => [`out-${day}.csv`, `out-${day}.summary.json`]),

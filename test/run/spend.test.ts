@@ -82,20 +82,6 @@ test('the spending of a killed run stays with its account, whatever account the 
   expect(stage.api.ledger.credits).toBe(16);
 });
 
-test('without a restart, each account has a run of its own in the same ledger, which goes on where it was', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
-  await stage.killAt(6, one);
-  await stage.killAt(3, {...one, account: 'second'});
-  await stage.killAt(2, one);
-  expect(await stage.run({...one, account: 'second'})).toMatchObject({code: 0});
-  expect(stage.history().map(told)).toEqual([
-    {label: 'default', reason: 'unfinished', calls: 6, spent: 6, maybe: 2},
-    {label: 'second', reason: 'done', calls: 10, spent: 10, maybe: 1},
-  ]);
-  expect(stage.api.ledger.credits).toBe(19);
-});
-
 test("credits that a killed session only reserved of its account's day are free again, whatever account the restart has", async () => {
   await using stage = await openStage();
   stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 10000\n');

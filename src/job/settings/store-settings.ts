@@ -57,7 +57,7 @@ export const storeSettings = {
 
   state: stateSetting(z.string().optional(), {
     value: 'DIR',
-    description: 'Directory for the state of the run.',
+    description: 'Directory for the state of the run, with a folder for each {date} of a job.',
     defaultText: 'OUT.run',
     uses: ['run', 'doctor'],
     changesResult: false,

@@ -133,8 +133,8 @@ export class StoreFile {
     return found;
   }
 
-  /** Writes answers; {@link PUT} decides which stored answers they replace. `owner`: the scope of the answers. */
-  write(answers: readonly KeyedAnswer[], owner = this.#scope): void {
+  /** Writes answers; {@link PUT} decides which stored answers they replace. */
+  write(answers: readonly KeyedAnswer[]): void {
     // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
@@ -142,7 +142,7 @@ export class StoreFile {
     this.#db.transaction(() => {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
-        const scope = outcome.status === 'failed' ? owner + OF_REJECTIONS : owner;
+        const scope = outcome.status === 'failed' ? this.#scope + OF_REJECTIONS : this.#scope;
         this.#put.run(key, scope, operation, boughtAt, textOf(outcome), latest);
       }
     });

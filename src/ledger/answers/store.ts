@@ -215,12 +215,12 @@ export class AnswerStore {
     return true;
   }
 
-  #write(answers: readonly KeyedAnswer[], patiently: boolean, scope?: string): boolean {
+  #write(answers: readonly KeyedAnswer[], patiently: boolean): boolean {
     const filed = answers.flatMap(answer => {
       const key = this.#filedKey(answer);
       return key === undefined ? [] : [{...answer, key}];
     });
-    const write = (file: StoreFile) => file.write(filed, scope) ?? true;
+    const write = (file: StoreFile) => file.write(filed) ?? true;
     const isWritten = this.#attempt(this.#writing, write, patiently) === true;
     // A file that can be written can be read.
     if (isWritten) Object.assign(this.#reading, NO_FAILURE);
@@ -235,8 +235,8 @@ export class AnswerStore {
     if (!this.#write([], patiently)) return false;
     const {ledger} = this.#options?.own ?? {};
     const upTo = ledger?.bought ?? 0;
-    for (const {answers, scope} of ledger?.answersAfter(this.stored ?? 0) ?? []) {
-      if (!this.#write(answers, true, scope)) return false;
+    for (const answers of ledger?.answersAfter(this.stored ?? 0) ?? []) {
+      if (!this.#write(answers, true)) return false;
       await sleep(0);
     }
     this.stored = upTo;

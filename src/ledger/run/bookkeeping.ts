@@ -9,10 +9,10 @@ import {
   type Reservation,
 } from './ledger-entry.ts';
 import {markCallInterrupted} from './ledger-rows.ts';
-import {countBooked, countInterruptedCalls, emptyTally, type ScopeCounts, type Tally} from './tally.ts';
+import {countBooked, countInterruptedCalls, emptyTally, type RunCounts, type Tally} from './tally.ts';
 
 interface BookkeepingStart {
-  readonly counts: ScopeCounts;
+  readonly counts: RunCounts;
   /** Number of calls that were in flight when the last session ended. */
   readonly interrupted: number;
   readonly bought: number;
@@ -22,7 +22,7 @@ interface BookkeepingStart {
 /** The calls in flight, whose credits are reserved, and the counts of those that have ended. */
 export class Bookkeeping {
   readonly tally: Tally;
-  readonly counts: ScopeCounts;
+  readonly counts: RunCounts;
   readonly budget: Budget;
   /** Number of answers that the run has bought. */
   bought: number;

@@ -3,7 +3,7 @@ import type {ChargeKind} from '../../job/settings/cost.ts';
 import type {PeriodBudget} from '../account/period-budget.ts';
 import type {Reservation} from './ledger-entry.ts';
 import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {type ScopeCounts, totalSpending, zeroSpending} from './tally.ts';
+import {type RunCounts, totalSpending} from './tally.ts';
 
 export interface CreditLimits {
   /**
@@ -25,7 +25,7 @@ interface CreditLimit {
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly shared: readonly PeriodBudget[];
-  readonly #counts: ScopeCounts;
+  readonly #counts: RunCounts;
   /** The run's credits plus those left, by a limit's name, when the limit was last read. */
   readonly #shares = new Map<string, number>();
   /** Credits of the calls in flight, and the part of them that renews known answers. */
@@ -35,7 +35,7 @@ export class Budget {
   exhausted: PeriodBudget | undefined;
 
   /** `counts`: what the run has spent, as it is now. */
-  constructor({maxCredits, shared = []}: CreditLimits, counts: ScopeCounts) {
+  constructor({maxCredits, shared = []}: CreditLimits, counts: RunCounts) {
     this.#counts = counts;
     this.shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
@@ -136,8 +136,6 @@ export function collectErrors(all: readonly (() => void)[]): unknown[] {
 /** A session that takes credits of shared budgets, in blocks. */
 interface Holding {
   readonly holder: string;
-  /** Number of its endpoint and account. */
-  readonly scope: number;
   /** The run's credits, spent and maybe spent, when it began. */
   readonly before: number;
 }
@@ -145,15 +143,15 @@ interface Holding {
 /** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
 export type RefundKilledSession = (holder: string, spent: number) => void;
 
-/** Gives back the unspent credits of a killed session. `counts`: the run's, by endpoint and account. */
+/** Gives back the unspent credits of a killed session. */
 export function refundKilledSession(
   db: Sqlite,
-  counts: ReadonlyMap<number, ScopeCounts>,
+  {spending}: RunCounts,
   giveBack: RefundKilledSession | undefined,
 ): void {
   const last = readMeta<Holding>(db, 'holding');
   if (last === undefined) return;
-  const {spent, maybeSpent} = totalSpending(counts.get(last.scope)?.spending ?? zeroSpending());
+  const {spent, maybeSpent} = totalSpending(spending);
   giveBack?.(last.holder, spent + maybeSpent - last.before);
 }
 

@@ -7,8 +7,9 @@ import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
 
 /**
- * `scope`: the endpoints and accounts, by number, each with its `ScopeCounts`. `value`: a row for each distinct value at
- * one of them (a `LedgerEntry`). `lease`: the calls that left together, until all of them are booked.
+ * `scope`: the ledger's endpoint and account, with its `RunCounts`. `value`: a row for each distinct value (a
+ * `LedgerEntry`). `lease`: the calls that left together, until all of them are booked. The columns `scope` are 0: ledgers
+ * that the first programs wrote may have several endpoints and accounts.
  */
 const SCHEMA = `
   CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, counts TEXT NOT NULL);
@@ -44,8 +45,7 @@ export const ROWS_AT_ONCE = 500;
  * needs. Otherwise it survives only the end of the process.
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
-  const synchronous = full ? 'FULL' : 'NORMAL';
-  const db = new Sqlite(path, {format, synchronous, exclusive: true, busyTimeoutMs: 0});
+  const db = openFile(path, full);
   try {
     refuseDamage(db);
     return db;
@@ -53,6 +53,11 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
     db.close();
     throw error;
   }
+}
+
+function openFile(path: string, full: boolean): Sqlite {
+  const synchronous = full ? 'FULL' : 'NORMAL';
+  return new Sqlite(path, {format, synchronous, exclusive: true, busyTimeoutMs: 0});
 }
 
 /**
@@ -133,17 +138,32 @@ export function writeMeta(db: Sqlite, name: string, text: string): void {
   db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, text);
 }
 
+/** State of a ledger that no session has open. */
+export interface LedgerState<Run> {
+  readonly run?: Run | undefined;
+  /** True if the run sent a call. */
+  readonly hasCalls: boolean;
+  /** Its endpoint and account, as a key. The first programs' ledgers may have several. */
+  readonly owners: readonly string[];
+}
+
 /**
- * Reads the run's identity from a ledger that no process has open. `hasCalls`: true if the run sent a call. Throws as
- * {@link openLedgerFile} does.
+ * Reads the state of a ledger that no process has open. Does not look for damage: to open it does.
+ *
+ * @throws an error if it can't be read.
  */
-export function peekLedger<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
-  const db = orThrowLedgerError(() => openLedgerFile(path, false));
+export function peekLedger<Run>(path: string): LedgerState<Run> {
+  const db = openFile(path, false);
   try {
-    return orThrowLedgerError(() => {
-      const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
-      return {run: readMeta<Run>(db, 'run'), hasCalls: has('value WHERE sent > 0') || has('lease')};
-    });
+    const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
+    return {
+      run: readMeta<Run>(db, 'run'),
+      hasCalls: has('value WHERE sent > 0') || has('lease'),
+      owners: db
+        .query(['key'], 'FROM scope')
+        .all()
+        .map(({key}) => String(key)),
+    };
   } finally {
     db.close();
   }
@@ -152,7 +172,7 @@ export function peekLedger<Run>(path: string): {readonly run: Run | undefined; r
 /** SQL condition that is true for every row of `value` that this program wrote. */
 const IS_SOUND = [
   `operation IN (${operationNames.map(name => `'${name}'`).join(', ')})`,
-  ...['scope', 'state', 'sent', 'doubts'].map(column => `typeof(${column}) = 'integer'`),
+  ...['state', 'sent', 'doubts'].map(column => `typeof(${column}) = 'integer'`),
 ].join(' AND ');
 
 /**

@@ -12,8 +12,8 @@ import {
   noAttempts,
   type Reservation,
 } from './ledger-entry.ts';
-import {fromChecksummedJson, ROWS_AT_ONCE, toChecksummedJson} from './ledger-file.ts';
-import {type ScopeCounts, zeroScopeCounts} from './tally.ts';
+import {fromChecksummedJson, ROWS_AT_ONCE, readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
+import {type RunCounts, zeroRunCounts} from './tally.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;
@@ -27,12 +27,6 @@ const FIND_AT_ONCE = 64;
 /** Columns of a value's row that change, in the order of {@link columnsOf}. */
 const WRITTEN = 'state sent interrupted carried_out doubts error data bought_at nth'.split(' ');
 const READ = ['id', 'key', 'operation', ...WRITTEN];
-
-/** Answers of one endpoint and account (`scope`, as a key). */
-export interface ScopedAnswers {
-  readonly scope: string;
-  readonly answers: readonly KeyedAnswer[];
-}
 
 /** The calls of a lease as they are saved: each with its key, operation, cost, dispatch, and if it renews an answer. */
 export function leaseText(calls: readonly Reservation[]): string {
@@ -110,32 +104,25 @@ function put(rows: string): string {
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
-/** Statements for the values of one endpoint and account. `scope`: its number. */
-export function ledgerStatements(db: Sqlite, scope: number) {
+export function ledgerStatements(db: Sqlite) {
   // Binding parameters takes time, so columns that all answers from the store share are part of the statement.
-  const knownAnswer = `(?, ${scope}, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
+  const knownAnswer = `(?, 0, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
   return {
-    find: db.query(READ, `FROM value WHERE key ${IN_LIST_SQL} AND scope = ${scope}`),
-    put: db.prepare(put(`(?, ${scope}, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
+    find: db.query(READ, `FROM value WHERE key ${IN_LIST_SQL}`),
+    put: db.prepare(put(`(?, 0, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
     putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
-    lease: db.prepare(`INSERT INTO lease (id, scope, calls) VALUES (?, ${scope}, ?)`),
+    lease: db.prepare('INSERT INTO lease (id, scope, calls) VALUES (?, 0, ?)'),
     endLeases: db.prepare('DELETE FROM lease WHERE id < ?'),
-    count: db.prepare(`UPDATE scope SET counts = ? WHERE id = ${scope}`),
-    rejectedCalls: db.query(
-      ['id', 'sent'],
-      `FROM value WHERE scope = ${scope} AND ${IS_UNJUDGED} ORDER BY sent`,
-    ),
+    count: db.prepare('UPDATE scope SET counts = ?'),
+    rejectedCalls: db.query(['id', 'sent'], `FROM value WHERE ${IS_UNJUDGED} ORDER BY sent`),
     // An answer with a later attempt without an answer has the place of that attempt.
     answeredCalls: db.query(
       ['max(sent) AS sent'],
-      `FROM value WHERE scope = ${scope} AND ${IS_ANSWERED} AND doubts = 0 GROUP BY sent / ${dispatchNumber(1, 0)} ORDER BY sent`,
+      `FROM value WHERE ${IS_ANSWERED} AND doubts = 0 GROUP BY sent / ${dispatchNumber(1, 0)} ORDER BY sent`,
     ),
-    unjudged: db.query(
-      READ,
-      `FROM value WHERE scope = ${scope} AND ${IS_UNJUDGED} ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
-    ),
+    unjudged: db.query(READ, `FROM value WHERE ${IS_UNJUDGED} ORDER BY id LIMIT ${ROWS_AT_ONCE}`),
     answered: db.query(
-      [...READ, '(SELECT key FROM scope WHERE scope.id = value.scope) AS owner'],
+      READ,
       `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.unknown}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
   };
@@ -147,34 +134,51 @@ export function ledgerStatements(db: Sqlite, scope: number) {
  */
 export function beginLedgerSession(db: Sqlite, key: string) {
   return db.transaction(() => {
-    const interrupted = recoverLeases(db);
-    const number = () => db.query(['id'], 'FROM scope WHERE key = ?').get(key)?.id;
-    if (number() === undefined)
-      db.prepare('INSERT INTO scope SELECT count(*), ?, ? FROM scope').run(
-        key,
-        countsText(zeroScopeCounts()),
-      );
+    const owner = keepOneOwner(db, key);
+    const sql = ledgerStatements(db);
+    const {interrupted, counts} = recoverLeases(db, sql);
     const last =
       db.query(['max(id) AS id', 'max(nth) AS nth', 'max(sent) AS sent'], 'FROM value').get() ?? {};
-    const scope = Number(number());
     return {
-      interrupted,
-      scope,
-      sql: ledgerStatements(db, scope),
+      ...{owner, interrupted, counts, sql},
       lastId: Number(last.id),
       bought: Number(last.nth),
       lastLease: leaseOfDispatchNumber(Number(last.sent)),
-      counts: readScopeCounts(db),
     };
   });
 }
 
+/**
+ * Returns the ledger's endpoint and account; a new ledger becomes that of `key`. The first programs kept several in one
+ * ledger, each with a run of its own: keeps that of `key`, or the last one.
+ */
+function keepOneOwner(db: Sqlite, key: string): string {
+  const owners = db.query(['id', 'key'], 'FROM scope ORDER BY id').all();
+  const kept = owners.find(owner => owner.key === key) ?? owners.at(-1);
+  if (kept === undefined) {
+    db.prepare('INSERT INTO scope VALUES (0, ?, ?)').run(key, countsText(zeroRunCounts()));
+    return key;
+  }
+  const id = Number(kept.id);
+  if (owners.length > 1 || id !== 0) {
+    for (const table of ['value', 'lease'])
+      db.exec(`DELETE FROM ${table} WHERE scope <> ${id}; UPDATE ${table} SET scope = 0`);
+    db.exec(`DELETE FROM scope WHERE id <> ${id}; UPDATE scope SET id = 0`);
+    // Credits that the last session may have left of its account's count as spent.
+    db.exec(`DELETE FROM meta WHERE name = 'holding'`);
+    const run = readMeta<{readonly runId: string}>(db, 'run');
+    const own = run && {...run, runId: id === 0 ? run.runId : `${run.runId}-${id}`};
+    if (own !== undefined) writeMeta(db, 'run', toChecksummedJson(own));
+  }
+  return String(kept.key);
+}
+
 /** Counts as they are saved, which is at each turn: only operations with calls or refusals. */
-export function countsText({spending, renewed, refusals}: ScopeCounts): string {
+export function countsText({spending, renewed, refusals}: RunCounts): string {
   const saved: {
-    spending: Partial<ScopeCounts['spending']>;
+    spending: Partial<RunCounts['spending']>;
     renewed: number;
-    refusals: Partial<ScopeCounts['refusals']>;
+    refusals: Partial<RunCounts['refusals']>;
   } = {spending: {}, renewed, refusals: {}};
   for (const name of operationNames) {
     const {calls, spent, maybeSpent} = spending[name];
@@ -185,32 +189,29 @@ export function countsText({spending, renewed, refusals}: ScopeCounts): string {
   return toChecksummedJson(saved);
 }
 
-/** The counts of each endpoint and account, by its number. */
-export function readScopeCounts(db: Sqlite): Map<number, ScopeCounts> {
-  const all = new Map<number, ScopeCounts>();
-  for (const row of db.query(['id', 'counts'], 'FROM scope ORDER BY id').all()) {
-    const zero = zeroScopeCounts();
-    const {spending, renewed, refusals} = fromChecksummedJson<ScopeCounts>(row.counts);
-    all.set(Number(row.id), {
-      spending: {...zero.spending, ...spending},
-      renewed,
-      refusals: {...zero.refusals, ...refusals},
-    });
-  }
-  return all;
+function readRunCounts(db: Sqlite): RunCounts {
+  const zero = zeroRunCounts();
+  const {counts} = db.query(['counts'], 'FROM scope').get() ?? {};
+  const {spending, renewed, refusals} = fromChecksummedJson<RunCounts>(counts);
+  return {
+    spending: {...zero.spending, ...spending},
+    renewed,
+    refusals: {...zero.refusals, ...refusals},
+  };
 }
 
 /**
  * Books calls as maybe charged that were in flight when a session was killed: the calls of a lease that are not booked
- * under it. Returns their number.
+ * under it. Returns their number, and the run's counts.
  */
-function recoverLeases(db: Sqlite): number {
-  const all = readScopeCounts(db);
-  let count = 0;
-  for (const row of db.query(['id', 'scope', 'calls'], 'FROM lease ORDER BY id').all()) {
-    const [lease, scope] = [Number(row.id), Number(row.scope)];
-    const sql = ledgerStatements(db, scope);
-    const counts = all.get(scope) ?? zeroScopeCounts();
+function recoverLeases(
+  db: Sqlite,
+  sql: LedgerStatements,
+): {readonly interrupted: number; readonly counts: RunCounts} {
+  const counts = readRunCounts(db);
+  let interrupted = 0;
+  for (const row of db.query(['id', 'calls'], 'FROM lease ORDER BY id').all()) {
+    const lease = Number(row.id);
     const calls = leasedCalls(row.calls);
     const keys = calls.map(({key}) => key);
     const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
@@ -224,25 +225,29 @@ function recoverLeases(db: Sqlite): number {
     writeEntries(sql, lost);
     sql.count.run(countsText(counts));
     sql.endLeases.run(lease + 1);
-    count += lost.length;
+    interrupted += lost.length;
   }
-  return count;
+  return {interrupted, counts};
 }
 
 /** Changes the entry of a value whose call's session ended before the outcome was known: it counts as maybe charged. */
 export function markCallInterrupted(
   {entry, operation, cost, dispatch, renews}: Reservation,
-  counts: ScopeCounts,
+  counts: RunCounts,
 ): void {
   counts.spending[operation].maybeSpent += cost;
   if (renews === true) counts.renewed += cost;
   Object.assign(entry, {interrupted: dispatch, history: addDoubt(entry.history, interruptedCall)});
 }
 
-/** Begins a new count: nothing is spent, and a value's doubts count as one. */
-export function resetSpending(db: Sqlite): void {
+/**
+ * Begins a new count at this endpoint and account (`key`): nothing is spent, and a value's doubts count as one. Values of
+ * another endpoint or account are forgotten.
+ */
+export function resetSpending(db: Sqlite, key: string): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
-  db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroScopeCounts()));
+  if (db.prepare('UPDATE scope SET key = ?1 WHERE key <> ?1').run(key) > 0) db.exec('DELETE FROM value');
+  db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroRunCounts()));
 }
 
 /**
@@ -283,15 +288,11 @@ export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntr
   answers.forEach(write);
 }
 
-/** Yields answers that the run bought after the answer with the number `nth`, in groups of one scope. */
-export function* answersAfter(sql: LedgerStatements, nth: number): Generator<ScopedAnswers> {
+/** Yields answers that the run bought after the answer with the number `nth`, in groups. */
+export function* answersAfter(sql: LedgerStatements, nth: number): Generator<KeyedAnswer[]> {
   for (let last = 0; ; ) {
     const rows = sql.answered.all(last, nth);
-    for (const scope of new Set(rows.map(({owner}) => String(owner))))
-      yield {
-        scope,
-        answers: rows.filter(({owner}) => owner === scope).map(row => keyedAnswerOfEntry(readEntry(row))),
-      };
+    if (rows.length > 0) yield rows.map(row => keyedAnswerOfEntry(readEntry(row)));
     if (rows.length < ROWS_AT_ONCE) return;
     last = Number(rows.at(-1)?.id);
   }

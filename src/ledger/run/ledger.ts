@@ -33,22 +33,14 @@ import {
   beginLedgerSession,
   forgetFailures,
   type LedgerStatements,
-  readScopeCounts,
   resetSpending,
-  type ScopedAnswers,
 } from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
 import {settleRejections} from './settle-rejections.ts';
-import {
-  DistinctValueCounter,
-  type SpendingByOperation,
-  type Tally,
-  totalSpending,
-  zeroScopeCounts,
-} from './tally.ts';
+import {DistinctValueCounter, type SpendingByOperation, type Tally, zeroRunCounts} from './tally.ts';
 
 export interface LedgerOptions extends CreditLimits {
-  /** Endpoint and account of this session's values and spending, as a key. */
+  /** Endpoint and account of this session, as a key. A new ledger belongs to them. */
   readonly scope: string;
   /** True if an earlier session of the run left a state that was unreadable: it may have sent any value. */
   readonly lostState?: boolean | undefined;
@@ -58,8 +50,8 @@ export interface LedgerOptions extends CreditLimits {
 }
 
 /**
- * The run's ledger: all that a run remembers. For each distinct value at an endpoint and account, its file has a
- * durable reservation before the call, and the final outcome with its cost after the call. So no value is bought twice,
+ * The run's ledger: all that a run of one output at one endpoint and account remembers. For each distinct value, its
+ * file has a durable reservation before the call, and the final outcome with its cost after the call. So no value is bought twice,
  * and no limit is exceeded, however often the run is killed, and whatever list or settings it has next.
  *
  * On a full disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space.
@@ -77,8 +69,8 @@ export class Ledger {
   readonly interrupted: number;
   /** True if the ledger had values when it was opened. */
   readonly isResumed: boolean;
-  /** The number of this session's endpoint and account. */
-  readonly scope: number;
+  /** Endpoint and account of the ledger's values, as a key. If they are not this session's, it must call {@link beginCount}. */
+  readonly owner: string;
   readonly #options: LedgerOptions;
   readonly #db: Sqlite;
   readonly #books: Bookkeeping;
@@ -100,12 +92,12 @@ export class Ledger {
     this.#spare = temporary ? undefined : new SpareFile(path + SPARE_SUFFIX);
     try {
       const found = orThrowLedgerError(() => beginLedgerSession(db, key));
-      const {scope, lastId, interrupted, bought, counts, sql} = found;
-      const books = new Bookkeeping(options, {...found, counts: counts.get(scope) ?? zeroScopeCounts()});
+      const {owner, lastId, interrupted, bought, counts, sql} = found;
+      const books = new Bookkeeping(options, found);
       this.tally = books.tally;
       this.spending = books.counts.spending;
       this.budget = books.budget;
-      this.scope = scope;
+      this.owner = owner;
       this.interrupted = interrupted;
       this.isResumed = lastId > 0;
       this.#books = books;
@@ -126,13 +118,6 @@ export class Ledger {
   /** True while entries can be read, also after {@link end}. False once the ledger is closed or a write failed. */
   get isReadable(): boolean {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
-  }
-
-  /** Spending since the count began, of each endpoint and account by its number, as the file has it. */
-  get spendingByScope(): readonly (readonly [scope: number, SpendingByOperation])[] {
-    return [...orThrowLedgerError(() => readScopeCounts(this.#db))]
-      .map(([scope, {spending}]) => [scope, spending] as const)
-      .filter(([, spending]) => Object.values(totalSpending(spending)).some(count => count > 0));
   }
 
   /** Calls in flight: those that were reserved and are not booked yet. */
@@ -227,25 +212,25 @@ export class Ledger {
     return orThrowLedgerError(() => settleRejections(this.#sql, this.#writer, streak, number, isUsed, keep));
   }
 
-  /** Yields, in groups, the answers with a higher number than `nth`, also those of other endpoints and accounts. */
-  *answersAfter(nth: number): Generator<ScopedAnswers> {
+  /** Yields, in groups, the answers with a higher number than `nth`. */
+  *answersAfter(nth: number): Generator<KeyedAnswer[]> {
     if (this.#state === 'open') this.#writer.drain();
     yield* answersAfter(this.#sql, nth);
   }
 
   /**
    * Begins a new count for the run `run`: earlier spending counts against no limit, failed values are looked up again,
-   * and all doubts of a value count as one. Answers stay.
+   * and all doubts of a value count as one. Answers stay, unless they are of another endpoint or account.
    */
   beginCount(run: unknown): void {
     const {counts} = this.#books;
-    const {spending, refusals} = zeroScopeCounts();
+    const {spending, refusals} = zeroRunCounts();
     Object.assign(counts.spending, spending);
     Object.assign(counts.refusals, refusals);
     counts.renewed = 0;
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);
-      resetSpending(this.#db);
+      resetSpending(this.#db, this.#options.scope);
       writeMeta(this.#db, 'run', toChecksummedJson(run));
       this.#saveHolding();
     });
@@ -253,7 +238,7 @@ export class Ledger {
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
-    Object.assign(this.tally.refusals, zeroScopeCounts().refusals);
+    Object.assign(this.tally.refusals, zeroRunCounts().refusals);
     this.#writer.write(() => forgetFailures(this.#db, 0));
   }
 
@@ -293,7 +278,7 @@ export class Ledger {
 
   #saveHolding(): void {
     const {holder, committed: before} = this.budget;
-    if (holder !== undefined) saveBudgetHolder(this.#db, {holder, scope: this.scope, before});
+    if (holder !== undefined) saveBudgetHolder(this.#db, {holder, before});
   }
 
   /** Books this session's calls in flight as maybe charged. */

@@ -236,14 +236,14 @@ export function totalSpending(by: SpendingByOperation): Spending {
   return total;
 }
 
-/** The counts of one endpoint and account, over all sessions since the count began. */
-export interface ScopeCounts {
+/** The counts of a run, over all its sessions. */
+export interface RunCounts {
   readonly spending: Record<Operation, Spending>;
   /** The part of the credits, spent or maybe spent, that renewed known answers. */
   renewed: number;
   readonly refusals: Record<Operation, StreakTally>;
 }
 
-export function zeroScopeCounts(): ScopeCounts {
+export function zeroRunCounts(): RunCounts {
   return {spending: zeroSpending(), renewed: 0, refusals: zeroStreakTallies()};
 }

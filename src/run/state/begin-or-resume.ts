@@ -1,51 +1,31 @@
 import {randomUUID} from 'node:crypto';
+import {identifyFile} from '../../disk/path.ts';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {SpendingByOperation} from '../../ledger/run/tally.ts';
+import {answerScope, scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
-
-/** A run: all sessions whose spending counts together against `max_credits`. */
-export interface RunIdentity {
-  readonly runId: string;
-  /** Under this name a fleet keeps the calls of all runs of this ledger. */
-  readonly fleetId: string;
-  /** The run's first start, in milliseconds since the epoch. */
-  readonly startedAt: number;
-  /** The inputs at the last session's start; undefined if one can be read only once. */
-  readonly list: readonly FileState[] | undefined;
-  /** Path of the output; undefined if there is no file. */
-  readonly output: string | undefined;
-  readonly sessions: number;
-}
+import {isOfOutput, isOtherData, type RunIdentity} from './run-identity.ts';
 
 export type RunSpending = readonly [runId: string, spending: SpendingByOperation];
 
-/** Each endpoint and account has a count of its own, and so a run of its own: named by its number in the ledger. */
-function runIdAt({runId}: RunIdentity, scope: number): string {
-  return scope === 0 ? runId : `${runId}-${scope}`;
-}
-
-/** The ledger's runs, at all endpoints and accounts, with their spending; without the run `own`. */
+/** The ledger's run with its spending; empty without one, or if it is the run `own`. */
 export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
-  const run = ledger.getMeta<RunIdentity>('run');
-  if (run === undefined) return [];
-  return ledger.spendingByScope
-    .map(([scope, spending]) => [runIdAt(run, scope), spending] as const)
-    .filter(([id]) => id !== own);
+  const runId = readRunIdentity(ledger)?.runId;
+  return runId === undefined || runId === own ? [] : [[runId, ledger.spending]];
 }
 
-/** The ledger's run, at the endpoint and account of this session; undefined if none has begun. */
+/** The ledger's run; undefined if none has begun. */
 export function readRunIdentity(ledger: Ledger): RunIdentity | undefined {
-  const run = ledger.getMeta<RunIdentity>('run');
-  return run && {...run, runId: runIdAt(run, ledger.scope)};
+  return ledger.getMeta<RunIdentity>('run');
 }
 
 /**
  * Begins a session of the run in the ledger: at the first row, as always, but what the ledger knows is free. Begins a
  * new run, which counts its credits anew, if there is none, if the user demands it (`--restart`), if a job has another
- * list than at its last session (that is another night), or if another output has the same state. `complete` gets the
- * ledger's other runs.
+ * list than at its last session (that is another night), or if the state is that of another output, endpoint or account,
+ * which is refused before unless that run may be given up. `complete` gets the ledger's earlier run.
  */
 export function beginOrResumeRun(
   ledger: Ledger,
@@ -54,24 +34,43 @@ export function beginOrResumeRun(
   warn: World['warn'],
   complete: (others: readonly RunSpending[]) => void,
 ): RunIdentity {
-  const last = ledger.getMeta<RunIdentity>('run');
+  const last = readRunIdentity(ledger);
   const list = listOf(job.inputs);
-  const output = job.output.lasts ? job.output.name : undefined;
-  const isOtherList =
-    job.fromFile && last?.list !== undefined && list !== undefined && !isSame(last.list, list);
-  const other = isOtherList ? 'list' : last !== undefined && last.output !== output ? 'output' : undefined;
-  const goesOn = last !== undefined && other === undefined && !job.settings.restart;
+  const other = last && differenceFrom(last, list, job, ledger);
+  const continues = last !== undefined && other === undefined && !job.settings.restart;
   // Before a new count begins: afterwards no file has the spending of a killed session.
-  complete(listLedgerRuns(ledger, goesOn ? readRunIdentity(ledger)?.runId : undefined));
+  if (!continues) complete(listLedgerRuns(ledger));
   if (other !== undefined && ledger.isResumed)
     warn(`The unfinished run had another ${other}, so this run counts its credits anew.`);
-  const fleetId = last?.fleetId ?? randomUUID();
-  const run = goesOn
-    ? {...last, list, sessions: last.sessions + 1}
-    : {runId: randomUUID(), fleetId, startedAt: now, list, output, sessions: 1};
-  if (goesOn) ledger.setMeta('run', run);
+  const {jobFile, date, output, endpoint, settings} = job;
+  const about = {
+    ...{jobFile, date, list, at: answerScope(endpoint, settings)},
+    output: output.lasts ? identifyFile(output.name).path : undefined,
+  };
+  const isOwn = ledger.owner === scopeKeyOfJob(job);
+  const run = continues
+    ? {...last, ...about, sessions: last.sessions + 1}
+    : {
+        ...{runId: randomUUID(), fleetId: (isOwn && last?.fleetId) || randomUUID(), startedAt: now},
+        ...{...about, sessions: 1},
+      };
+  if (continues) ledger.setMeta('run', run);
   else ledger.beginCount(run);
-  return {...run, runId: runIdAt(run, ledger.scope)};
+  return run;
+}
+
+/** Reason why this is another run than the ledger's; undefined if it continues that one. */
+function differenceFrom(
+  last: RunIdentity,
+  list: RunIdentity['list'],
+  job: Job,
+  {owner}: Ledger,
+): string | undefined {
+  if (owner !== scopeKeyOfJob(job))
+    return isOtherData(last, job) ? 'version of the embedded data' : 'endpoint or account';
+  if (job.settings.state !== undefined && !isOfOutput(last, job)) return 'output';
+  const isOther = job.fromFile && last.list !== undefined && list !== undefined && !isSame(last.list, list);
+  return isOther ? 'list' : undefined;
 }
 
 /** State of each input as a job compares it; undefined if one can be read only once. */

@@ -1,5 +1,5 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
-import {dirname, join, resolve} from 'node:path';
+import {basename, dirname, join, resolve} from 'node:path';
 import {removeFile} from '../../disk/directory.ts';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
@@ -10,14 +10,15 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {toThousandths} from '../../job/settings/cost.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
-import {peekLedger} from '../../ledger/run/ledger-file.ts';
+import {type LedgerState, peekLedger} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
 import {partialFiles, type RunPaths} from '../destination/publish.ts';
 import {scopeKeyOfJob} from '../identity.ts';
-import type {RunIdentity} from './begin-or-resume.ts';
 import {DAMAGED_SUFFIX, LEDGER_FILE, ledgerFiles, resolveRealPaths, stateFiles} from './job-files.ts';
+import type {RunIdentity} from './run-identity.ts';
+import {isOfOutput, refuseOthersRun} from './run-identity.ts';
 
 /** A directory whose lock a run holds. */
 interface LockedDirectory {
@@ -42,7 +43,7 @@ export interface RunDirectory extends RunPaths {
 /**
  * Takes the locks of the output and of the state, in this order.
  *
- * @throws {UsageError} if two of the job's files are the same; {@link LockedError} if another run has a
+ * @throws {UsageError} if two of the job's files are the same; {@link StateError} if the state is another run's; {@link LockedError} if another run has a
  * lock; {@link OutputError} if a directory can't be created, written or trusted; {@link InputError} for a
  * missing input directory.
  */
@@ -64,6 +65,8 @@ export function openRunDirectory(job: Job, env: Env): RunDirectory {
     // Another run of this output may have its state beside it, from which it can resume.
     if (isApart) locked.push(hold(own, true, [...partialFiles, ...lockFiles]));
     locked.push(hold(directory, job.settings.state === undefined, stateFiles));
+    takeOverDay(job, directory);
+    refuseOthersRun(job, directory, peekState({directory}));
     return {destination, written, directory, partials: own, locked, temporary: undefined};
   } catch (error) {
     letGo(locked, ({lock}) => lock.made !== undefined);
@@ -74,6 +77,19 @@ export function openRunDirectory(job: Job, env: Env): RunDirectory {
       {cause: error},
     );
   }
+}
+
+/**
+ * Takes over the state of this day's run from the directory above: the first programs kept all days of a job in the
+ * directory that `state` names.
+ */
+function takeOverDay(job: Job, directory: string): void {
+  const above = dirname(directory);
+  if (basename(directory) !== job.date || existsSync(ledgerPath(directory))) return;
+  const {run} = peekState({directory: above});
+  if (run === undefined || !isOfOutput(run, job)) return;
+  for (const name of ledgerFiles.filter(file => existsSync(join(above, file))))
+    renameSync(join(above, name), join(directory, name));
 }
 
 function hold(path: string, ours: boolean, files: readonly string[]): LockedDirectory {
@@ -128,7 +144,8 @@ export function openLedger(
 }
 
 /**
- * Returns the result of `work` with the ledger as the last session left it; undefined if there is no ledger.
+ * Returns the result of `work` with the ledger as the last session left it; undefined if there is none of the job's
+ * endpoint and account.
  *
  * @throws an error if the ledger can't be read.
  */
@@ -138,8 +155,9 @@ export async function withLedger<T>(
   work: (ledger: Ledger) => T | Promise<T>,
 ): Promise<T | undefined> {
   const path = ledgerPath(directory);
-  if (!existsSync(path)) return undefined;
-  const ledger = new Ledger(path, {scope: scopeKeyOfJob(job), lostState: hasLostState(directory)});
+  const scope = scopeKeyOfJob(job);
+  if (!existsSync(path) || !peekLedger(path).owners.includes(scope)) return undefined;
+  const ledger = new Ledger(path, {scope, lostState: hasLostState(directory)});
   try {
     return await work(ledger);
   } finally {
@@ -153,15 +171,12 @@ function hasLostState(directory: string): boolean {
 }
 
 /** The ledger's run, and if it has calls. One that can't be read may have some. */
-export function peekState({directory}: RunPaths): {
-  readonly run?: RunIdentity | undefined;
-  readonly hasCalls: boolean;
-} {
+export function peekState({directory}: Pick<RunPaths, 'directory'>): LedgerState<RunIdentity> {
   const path = ledgerPath(directory);
   try {
-    return existsSync(path) ? peekLedger<RunIdentity>(path) : {hasCalls: false};
+    return existsSync(path) ? peekLedger<RunIdentity>(path) : {hasCalls: false, owners: []};
   } catch {
-    return {hasCalls: true};
+    return {hasCalls: true, owners: []};
   }
 }
 

@@ -113,6 +113,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.until !== undefined && {until: spec.until}),
     publishOn: spec.publishesAtLimit ? ['budget', 'deadline', 'outage'] : [],
     resends: spec.resends,
+    ...(spec.restart && {restart: true}),
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,
     rate: spec.rate,

@@ -112,7 +112,7 @@ const tornCourse: fc.Arbitrary<Course> = record({
 });
 
 /** A run with its settings. */
-export type RunSpec = Of<typeof spec> & {readonly fleet?: true};
+export type RunSpec = Of<typeof spec> & {readonly fleet?: true; readonly restart?: true};
 
 const settings = {
   input: mostly<number>(0, 1),
