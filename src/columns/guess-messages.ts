@@ -200,12 +200,14 @@ function nationalForm(
   others: readonly ColumnGuess[],
   doubt: string | undefined,
 ): UsageError {
-  const {column, national} = guess;
+  const {column, national, otherCountries} = guess;
   const flags = countryFlags([guess, ...others.filter(lacksCountry)]);
   const add =
     flags[0] === '--country'
-      ? say`Column "${flags[1]}" has their country: add ${set('country', flags[1])}.`
-      : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
+      ? say`Column "${flags[1]}" seems to have their country: add ${set('country', flags[1])}.`
+      : (otherCountries?.named.length ?? 0) > 0
+        ? say`${describeOtherCountries(guess) ?? ''} Otherwise, if all are of one country, add ${set('defaultCountry')} with that country, such as DE.`
+        : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
   const without = columnFlags(others.filter(other => !lacksCountry(other)));
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${sayFlags(without)}.`;
@@ -214,6 +216,15 @@ function nationalForm(
     // If the named country column has no countries, no further flag helps.
     doubt === undefined ? flags : undefined,
   );
+}
+
+/** A sentence on the columns whose countries may be those of a column's numbers; undefined without such a column. */
+export function describeOtherCountries({column, otherCountries}: ColumnGuess): Said | undefined {
+  const {named} = otherCountries ?? {named: []};
+  const [first] = named;
+  if (first === undefined) return undefined;
+  const names = named.map(name => `"${name}"`).join(' and ');
+  return say`By its name, ${names} may have other countries than those of the numbers in "${column}". If they are theirs, add ${set('country', first)}.`;
 }
 
 /** Faults of phone numbers that are often those of another country than the one they are read with. */

@@ -143,6 +143,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
  * settings are in use, the first counts.
  */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  calling_code_unclear: {defaultCountry: 'write the plus, or the zero before the area code'},
   country_unknown: {
     defaultCountry: 'fix the country column: it has no known country in this row',
     country: 'fix the country column; where it is empty, add --default-country COUNTRY',

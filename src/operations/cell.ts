@@ -5,9 +5,9 @@ import words from './words.json' with {type: 'json'};
  * Undefined: as a national number if they are written as their country writes national numbers, else in doubt.
  *
  * `international`: with a plus. `header`: with a plus, but in doubt if written as national numbers. `doubt`:
- * in doubt however they are written.
+ * in doubt however they are written. `foreign`: with a plus, but in doubt if the row's own country makes them valid.
  */
-export type BareDigitsReading = 'international' | 'header' | 'doubt' | undefined;
+export type BareDigitsReading = 'international' | 'header' | 'foreign' | 'doubt' | undefined;
 
 /** How to read a cell: settings for the whole list, and how its column usually writes values (habits). */
 export interface CellRules {
@@ -17,6 +17,8 @@ export interface CellRules {
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** How the column's phone numbers without plus or zero in front are read. */
   readonly bare?: BareDigitsReading;
+  /** True if the default country is `+`: bare digits are read with a plus, unless the row's own country says otherwise. */
+  readonly isPlusDefault?: boolean | undefined;
   /** True if some of the column's phone numbers have lost their leading zero. */
   readonly zeroLost?: boolean;
 }

@@ -32,25 +32,80 @@ export function parsePhoneCountry(text: string | undefined): PhoneCountry | unde
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
   if (given === '') return undefined;
-  const code = given.toUpperCase();
-  if (phoneLibrary().isSupportedCountry(code)) return {defaultCountry: code};
-  const dialled = /^\(?(?:\+|00)\s*(\d[\d\s-]*)\)?$/.exec(given)?.[1]?.replace(/\D/g, '');
-  if (dialled !== undefined) return callingCodes().has(dialled) ? {defaultCallingCode: dialled} : undefined;
-  const named = countryNames().get(keyOf(given)) ?? namedTwice(given);
-  return named !== undefined && phoneLibrary().isSupportedCountry(named)
-    ? {defaultCountry: named}
-    : undefined;
+  const dialled = CALLING_CODE.exec(given)?.[1]?.replace(/\D/g, '');
+  if (dialled !== undefined) return byCallingCode(dialled);
+  const code = codeOf(given) ?? codeInParts(given);
+  return code === undefined ? undefined : {defaultCountry: code};
 }
 
-/** The country of `DE - Germany` or `Deutschland (DE)`; undefined if the parts name different countries. */
-function namedTwice(given: string): string | undefined {
-  const parts = given.split(/\s[-–—:|]\s|[(),/|]/).filter(part => part.trim() !== '');
-  const [first, ...others] = parts.map(
-    part =>
-      countryNames().get(keyOf(part)) ??
-      (phoneLibrary().isSupportedCountry(part.trim()) ? part.trim() : undefined),
-  );
-  return others.length > 0 && others.every(code => code === first) ? first : undefined;
+/** A calling code with its plus, in brackets or not: `+49`, `(0049)`. */
+const CALLING_CODE = /^\(?(?:\+|00)\s*(\d[\d\s-]*)\)?$/;
+
+/** A calling code, perhaps with an area code of North America behind it: `1`, `1684`. */
+function byCallingCode(digits: string): PhoneCountry | undefined {
+  const code = /^1\d{3}$/.test(digits) ? '1' : digits;
+  return callingCodes().has(code) ? {defaultCallingCode: code} : undefined;
+}
+
+/** A language and a country, as programs write it: `en-GB`, `de_DE.UTF-8`, `zh-Hant-TW`. */
+const LOCALE = /^[a-z]{2,3}[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2})(?:\.[\w-]+)?$/;
+
+/** The country of one name or code. */
+function codeOf(given: string): CountryCode | undefined {
+  const whole = given
+    .replace(/\s*\(the\)$/i, '')
+    .replace(/\brep\./gi, 'Republic of')
+    .replace(/\bdem\./gi, 'Democratic');
+  const names = [whole, ...turnedRound(whole)];
+  const found = names.map(name => countryNames().get(keyOf(name))).find(code => code !== undefined);
+  const code = LOCALE.exec(given)?.[1] ?? given.trim().toUpperCase();
+  const known = phoneLibrary().isSupportedCountry(code) ? code : (found ?? countryNames().get(coreOf(names)));
+  return known !== undefined && phoneLibrary().isSupportedCountry(known) ? known : undefined;
+}
+
+/** The forms of `Korea (the Republic of)` and `Korea, South` as they are spoken: `Republic of Korea`, `South Korea`. */
+function turnedRound(given: string): string[] {
+  const [, name, form] = /^([^(,]+?)\s*(?:,\s*|\(\s*)(?:the\s+)?([^(),]+?)\s*\)?$/i.exec(given) ?? [];
+  return name === undefined || form === undefined ? [] : [`${form} ${name}`];
+}
+
+/** Words for the form of a state, in front of its name: `Federal Republic of`, `Bundesrepublik`, `République du`. */
+const FORM = new RegExp(`^(?:(?:${words.stateForms.join('|')})\\b[\\s'’]+(?=\\p{L}))+`, 'iu');
+/** Names that two states have, so that only their form tells them apart: each in full is an alias. */
+const SHARED = new Set(['china', 'korea', 'congo', 'coree', 'corea', 'kongo']);
+
+/** The key of a name without the words for its state's form; empty if two states have such a name. */
+function coreOf(names: readonly string[]): string {
+  const cores = names.map(name => keyOf(name.normalize('NFC').trim().replace(FORM, '')));
+  return cores.find(core => !SHARED.has(core) && countryNames().has(core)) ?? '';
+}
+
+/**
+ * The country of `DE - Germany`, `Germany (+49)` or `USA - California`: the parts that name one name the same. Behind
+ * a dash a part may also be a region, and before a comma a city.
+ */
+function codeInParts(given: string): CountryCode | undefined {
+  const withCode = given.replace(/\(?(?:\+|\b00)\d{1,4}\)?/g, found => ` | ${found} | `);
+  const parts = withCode.split(/\s[-–—:|]\s|[()[\],/|]/).map(part => part.trim());
+  const told = parts
+    .filter(part => part !== '' && !/^the$/i.test(part))
+    .map(part => {
+      const dialled = CALLING_CODE.exec(part)?.[1];
+      return {text: part, dialled, code: dialled === undefined ? codeOf(part) : undefined};
+    });
+  const codes = told.flatMap(part => part.code ?? []);
+  // Georgia is a state of the US, too.
+  const code = codes.includes('US') ? 'US' : codes[0];
+  const isOther = (part: (typeof told)[number]) =>
+    part.code !== undefined && part.code !== code && !(code === 'US' && STATES.has(keyOf(part.text)));
+  if (code === undefined || told.length < 2 || told.some(isOther)) return undefined;
+  const named = /^(.+?)\s[-–—]\s/.exec(given)?.[1] ?? /,\s*([^,()]+)$/.exec(given)?.[1];
+  const own = phoneLibrary().getCountryCallingCode(code);
+  const unknown = told.filter(part => part.dialled === undefined && part.code === undefined);
+  const areOwn = told.every(part => part.dialled === undefined || part.dialled.startsWith(own));
+  return areOwn && (unknown.length === 0 || (named !== undefined && codeOf(named) === code))
+    ? code
+    : undefined;
 }
 
 /**
@@ -140,7 +195,6 @@ const countryNames = memoize((): ReadonlyMap<string, string> => {
   // Codes take precedence over names in any language.
   const codes = require('i18n-iso-countries/codes.json') as readonly [string, string][];
   for (const [code, alpha3] of codes) names.set(keyOf(alpha3), code);
-  names.set('uk', 'GB');
   return new Map([...names].flatMap(([name, code]) => (code === undefined ? [] : [[name, code] as const])));
 });
 
@@ -153,9 +207,13 @@ export function listCountryNames(): string[] {
 }
 
 /**
- * A name's letters and digits, without `The`: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` → `netherlands`.
+ * A name's letters and digits, without `the`, `of` and `and`: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` →
+ * `netherlands`, `St. Kitts & Nevis` → `saintkittsnevis`.
  */
 function keyOf(name: string): string {
-  const plain = name.normalize('NFKD').toLowerCase();
-  return plain.replace(/^the\s+/, '').replace(/[^\p{L}\p{N}]/gu, '');
+  const plain = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\bst\b\.?\s/g, 'saint ');
+  return plain.replace(/(?:^the|\s(?:the|of|and))(?=\s)/g, '').replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -99,7 +99,9 @@ export const phone = defineIntelligence('phone', {
  * if the number is assigned.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): CanonicalCell<PhoneCode> {
-  const all = isInternationalCountry(country) ? {...rules, bare: 'international' as const} : rules;
+  const isOpen = rules?.isPlusDefault === true && rules.bare !== 'international';
+  const bare = isInternationalCountry(country) ? 'international' : isOpen ? 'foreign' : rules?.bare;
+  const all = {...rules, bare};
   return judgeNormalizedCell(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
@@ -169,7 +171,13 @@ function judgePhone(
     (number.number === text || phoneLibrary().validatePhoneNumberLength(number.number) === undefined);
   if (whole && number.number === text) return validCell(text, repairs);
   const digits = extractBareDigits(text);
-  const isRead = country !== undefined || habits?.bare === 'international' || habits?.bare === 'header';
+  const beside = country !== undefined && 'defaultCallingCode' in country && whole ? number : undefined;
+  const own = beside && besideItsCode(beside, digits);
+  if (own !== undefined)
+    return own === beside
+      ? (planFault(text, own, habits) ?? validCell(own.number, repairs))
+      : validCell(own.number, [...repairs, 'plus_added']);
+  const isRead = country !== undefined || (habits?.bare !== undefined && habits.bare !== 'doubt');
   const read = isRead && digits ? readBare(digits, whole ? number : undefined, habits?.bare) : undefined;
   if (read === 'unclear') return makeInvalidCell('calling_code_unclear');
   if (read) return validCell(read.number, [...repairs, 'plus_added']);
@@ -180,6 +188,17 @@ function judgePhone(
     planFault(text, number, habits) ??
     validCell(number.number, hasExtension ? [...repairs, 'extension'] : repairs)
   );
+}
+
+/**
+ * The number that belongs to the calling code beside it, whatever its digits would be with a plus. If they begin with
+ * that code: the mobile number that they are with it; undefined if both readings are possible.
+ */
+function besideItsCode(number: PhoneNumber, digits: string | undefined): PhoneNumber | undefined {
+  const isCoded = digits?.startsWith(number.countryCallingCode) === true;
+  const coded = isCoded ? parseValidPhone(`+${digits}`) : undefined;
+  if (coded === undefined || coded.number === number.number) return number;
+  return coded.getType() === 'MOBILE' && number.getType() !== 'MOBILE' ? coded : undefined;
 }
 
 /** A number and the end of its range or its extension: `030 23125011-15`. It is valid without that end, too. */

@@ -54,7 +54,9 @@ it.each([
 });
 
 it('the name of a column can not add a line to the job file', async () => {
-  const rows = [1, 2, 3, 4, 5, 6].map(n => `jo${n}@example.com,030 23125 001,DE\n`).join('');
+  const rows = [1, 2, 3, 4, 5, 6]
+    .map(n => `jo${n}@example.com,030 23125 001,${n > 1 ? 'DE' : 'Deutschland'}\n`)
+    .join('');
   sandbox.write('list.csv', `email,"tel\nfail_if: a","land\nmax_rejects: 100%"\n${rows}`);
   expect((await runHere(sandbox, ['init', 'list.csv'])).code).toBe(0);
   const job = sandbox.read('list.yaml');

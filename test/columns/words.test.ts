@@ -6,8 +6,8 @@ import others from '../../src/operations/words.json' with {type: 'json'};
 
 const groups = new Set(
   (
-    'ip phone email country behind behindCountry persons neutral visits whole another otherDigits cards versions ' +
-    'masked totals notes elsewhere fax particles areaCodes'
+    'ip phone email country behind behindCountry persons visitors homes dialling neutral visits whole another otherDigits cards versions ' +
+    'masked totals notes fax particles areaCodes'
   ).split(' '),
 );
 const lists = Object.entries(headers).flatMap(([language, words]) =>

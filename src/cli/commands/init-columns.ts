@@ -1,4 +1,5 @@
 import type {HeaderStructure} from '../../columns/recognize/column.ts';
+import type {CountryColumns} from '../../columns/recognize/country-column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
 import {type ColumnGuess, lacksCountry, lacksIpChoice} from '../../columns/recognize/guess.ts';
 import {createCellReader} from '../../columns/targets.ts';
@@ -41,7 +42,7 @@ const BETWEEN =
  * @throws {UsageError} if there is none.
  */
 export function chooseInitColumns(seen: InspectedList): ProposedColumns {
-  const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
+  const {guesses, choices} = detectColumns(seen.columns, seen.rows, seen.headers);
   const chosen: ProposedColumn[] = [];
   const leftOut: ProposedColumn[] = [];
   const countries = guesses.filter(({operation}) => operation === 'country');
@@ -60,7 +61,7 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
       chosen,
       leftOut,
       hasSeveralIps: guesses.some(lacksIpChoice),
-      lacksCountries: hasNationalNumbers(chosen, seen),
+      lacksCountries: hasNationalNumbers(chosen, choices, seen),
     };
   const unsure = leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ');
   const kinds = joinWithOr(intelligenceNames.map(name => operations[name].plural));
@@ -96,21 +97,23 @@ function percent(share: number): string {
 }
 
 /** Advice on the lines to add to a job file for a column of national phone numbers. */
-function nameIt({country}: ColumnGuess): string {
+function nameIt({otherCountries: {fitting: country} = {named: []}}: ColumnGuess): string {
   return `: add it as phone, with ${country === undefined ? 'a default_country' : `country: ${country}`}`;
 }
 
 /** True if some rows have a phone number in national form, and no country for that number. */
-function hasNationalNumbers(chosen: readonly ProposedColumn[], {columns, rows}: InspectedList): boolean {
-  const cellsOf = (wanted: ProposedColumn['operation']) =>
-    chosen.filter(({operation}) => operation === wanted).map(({column}) => createCellReader(column, columns));
-  const countries = cellsOf('country');
-  const readers = countries.length === 0 ? [() => undefined] : countries;
-  const lacksIts = (number: string, country: string | undefined) => {
-    const read = canonicalPhone(number, country);
-    return read.state === 'invalid' && read.code === 'country_unknown';
-  };
-  return cellsOf('phone').some(cell =>
-    rows.some(row => readers.every(country => lacksIts(cell(row) ?? '', country(row)))),
-  );
+function hasNationalNumbers(
+  chosen: readonly ProposedColumn[],
+  choices: CountryColumns,
+  {columns, rows}: InspectedList,
+): boolean {
+  return chosen.some(({operation, column}) => {
+    const cell = createCellReader(column, columns);
+    const country = choices.of(column)?.found?.cell;
+    const lacksIts = (row: Row) => {
+      const read = canonicalPhone(cell(row) ?? '', country?.(row));
+      return read.state === 'invalid' && read.code === 'country_unknown';
+    };
+    return operation === 'phone' && rows.some(lacksIts);
+  });
 }

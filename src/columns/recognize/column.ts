@@ -6,6 +6,8 @@ import type {ColumnKind} from './vocabulary.ts';
 /** A column of the input, and what its header says about its values. */
 export interface Column {
   readonly name: string;
+  /** Index among all columns. */
+  readonly place: number;
   /** The header, with the name of its group before it. Empty without a header. */
   readonly heading: string;
   readonly cell: CellReader;
@@ -40,6 +42,7 @@ export function listColumns(
     const heading = headless ? '' : `${group} ${name}`.trim();
     return {
       name,
+      place: index,
       heading,
       cell: createCellReader(name, names, index),
       says: readHeaderKinds(heading),

@@ -2,9 +2,9 @@ import type {Row} from '../../input/row.ts';
 import {areMostlyUsStates, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
-import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
+import {CONFIRMING_SHARE, type ColumnGuess, type OtherCountries} from './guess.ts';
 import {hasHeaderWord as namesWord} from './header.ts';
-import {createHeaderVocabulary, listPhrases, tokenize} from './vocabulary.ts';
+import {createHeaderVocabulary} from './vocabulary.ts';
 
 export interface CountryColumn {
   readonly column: Column;
@@ -23,17 +23,23 @@ export interface CountryColumnChoice {
 }
 
 /**
- * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins as its phone
- * column does (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another
- * address of the person (`billing_country`). `elsewhere`: the country of something else, such as a birth, an IP
- * address or a card, which is never chosen.
+ * Kinds of country columns by their headers, best first; any other column is only named, with the flag that takes it.
+ *
+ * | header | evidence needed | |
+ * |---|---|---|
+ * | `phone`: `phone_country`, or a calling code beside the number (`dial_code`) | half of the cells are countries | taken |
+ * | `own`: it begins as its phone column does (`shipping_country`, `shipping_phone`) | the same | taken |
+ * | `exact`: `country` | the same; beside others, half of the numbers are valid with it | taken, else asked |
+ * | `address`: a person, an address or a container is named (`billing_country`) | both | taken, else asked |
+ * | `Country Code` with digits | each is a calling code, and nine of ten numbers are valid with it | taken, else named |
+ * | anything else (`login_country`) | half of the cells are countries | named |
  */
-const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
+const ranks = ['phone', 'own', 'exact', 'address'] as const;
 type Rank = (typeof ranks)[number];
 
 /** The evidence for a column of countries. */
 interface CountryCandidate extends CountryColumn {
-  readonly rank: Rank;
+  readonly rank: Rank | undefined;
   /** The sample's national phone numbers in E.164 form, by this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
   readonly valid: number;
@@ -49,6 +55,8 @@ export interface CountryColumns {
   readonly of: (phone: string) => CountryColumnChoice | undefined;
   /** The columns with countries: sure, or only possible. */
   readonly guesses: readonly ColumnGuess[];
+  /** The country columns that settings name. */
+  readonly named: readonly Column[];
 }
 
 /**
@@ -64,17 +72,27 @@ export function chooseCountries(
   named: readonly string[] = [],
 ): CountryColumns {
   const meant = columns.filter(({name}) => named.includes(name));
-  const [only] = meant;
+  // Calling codes are to the right of their numbers, or to the left: as with the first of both.
+  const first = columns.find(column => isDialling(column) || phones.includes(column));
+  const step = first !== undefined && phones.includes(first) ? 1 : -1;
+  const asked =
+    meant.length > 0 ? meant : columns.filter(column => column.says.has('country') || isDialling(column));
+  const all = nationalCells(phones, sample, MOST_TRIED);
+  const read = asked.map(column => readCodes(column, sample, all));
+  const [only] = read;
   if (only !== undefined && meant.length === 1)
-    return choicesOf([], {found: only, columns: [{column: only, share: 1}]});
-  const asked = meant.length > 0 ? meant : columns.filter(({says}) => says.has('country'));
-  const some = asked.flatMap(column => countriesIn(column, sample) ?? []);
+    return choicesOf([], {found: only, columns: [{column: only, share: 1}]}, read);
+  const some = read.flatMap(column => countriesIn(column, sample) ?? []);
   const choose = (phone: Column | undefined, national: readonly NationalCell[]) => {
-    const candidates = some.map(one => candidateOf(one, phone, national));
-    const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
-    return {isNamed, choice: chosen(candidates, national)};
+    const rank = (column: Column) =>
+      rankOf(column, phone, phones, step) ?? (meant.length > 0 ? 'exact' : undefined);
+    const candidates = some.map(one => candidateOf(one, rank(one.column), national));
+    return {
+      isNamed: candidates.some(({rank}) => rank !== undefined && rank !== 'address'),
+      choice: chosen(candidates, national),
+    };
   };
-  const others = choose(undefined, nationalCells(phones, sample, MOST_TRIED)).choice;
+  const others = choose(undefined, all).choice;
   const each = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
@@ -87,14 +105,20 @@ export function chooseCountries(
   return choicesOf(
     phones.map(phone => [phone.name, choiceOf(phone)]),
     others,
+    meant.length > 0 ? read : [],
   );
 }
 
 type Chosen = readonly [phone: string | undefined, choice: CountryColumnChoice | undefined];
 
-function choicesOf(known: readonly Chosen[], others: CountryColumnChoice | undefined): CountryColumns {
+function choicesOf(
+  known: readonly Chosen[],
+  others: CountryColumnChoice | undefined,
+  named: readonly Column[],
+): CountryColumns {
   const choices = new Map(known);
   return {
+    named,
     of: phone => (choices.has(phone) ? choices.get(phone) : others),
     guesses: guessesOf(known.length > 0 ? known : [[undefined, others]]),
   };
@@ -104,9 +128,10 @@ function chosen(
   candidates: readonly CountryCandidate[],
   national: readonly NationalCell[],
 ): CountryColumnChoice | undefined {
+  const placeOf = ({rank}: CountryCandidate) => ranks.indexOf(rank as Rank);
   const inOrder = candidates
-    .filter(({rank}) => rank !== 'elsewhere')
-    .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || b.valid - a.valid);
+    .filter(({rank}) => rank !== undefined)
+    .sort((a, b) => placeOf(a) - placeOf(b) || b.valid - a.valid);
   const [first, ...others] = inOrder;
   if (first === undefined) return undefined;
   // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
@@ -117,7 +142,16 @@ function chosen(
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
     if (at >= 0) return {columns: [first, rival], row: national[at]?.row.record};
   }
-  return {found: first.column, columns: [first]};
+  return {found: first.rank === 'phone' ? withOthers(first, others) : first.column, columns: [first]};
+}
+
+/** The column of calling codes; a row without a code has the country that the other columns say. */
+function withOthers({column}: CountryCandidate, others: readonly CountryCandidate[]): Column {
+  const cells = [column, ...others.map(other => other.column)].map(({cell}) => cell);
+  return {
+    ...column,
+    cell: row => cells.map(cell => cell(row)).find(text => readCountryCell(text) !== 'none'),
+  };
 }
 
 /** The fields of a guess that a country column does not need. */
@@ -138,35 +172,34 @@ function guessesOf(choices: readonly Chosen[]): ColumnGuess[] {
   return [...guesses.values()];
 }
 
-/** Share of phone numbers that must be valid with a column's countries to suggest the column despite its name. */
+/** Share of phone numbers that must be valid with a column's countries or calling codes, if its name is no proof. */
 const SPEAKS = 0.9;
 
-/**
- * Finds a column to suggest as country column: it makes the national numbers valid, though its header does not
- * name countries. Undefined if no column does. Columns whose header names countries, such as `IP Country`, were
- * judged before, so this function skips them.
- */
-export function suggestCountryColumn(
+/** Finds the columns with countries for the numbers of a column that has no country column. */
+export function findOtherCountries(
   phone: Column,
   columns: readonly Column[],
+  phones: readonly Column[],
   sample: readonly Row[],
-): string | undefined {
+): OtherCountries {
   const national = nationalCells([phone], sample, MOST_TRIED);
-  const [best] = columns
-    .filter(({name, says}) => name !== phone.name && !says.has('country') && !isElsewhere(tokenize(name)))
-    .map(column => {
+  const found = columns
+    .filter(column => column.name !== phone.name && rankOf(column, phone, phones) === undefined)
+    .flatMap(column => {
       // Two letters may also be a language, a state or a canton. So they count only under a header with a
       // word for country.
-      const mayBeCode = namesWord(column.heading, 'country');
-      const says = ({row}: NationalCell) => {
+      const mayBeCode = column.says.has('country') || namesWord(column.heading, 'country');
+      const cell: Column['cell'] = row => {
         const text = column.cell(row) ?? '';
-        return (mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim())) && isCountry(text);
+        return mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim()) ? text : '-?';
       };
-      return candidateOf({column, share: 0}, undefined, national.filter(says));
-    })
-    .filter(({valid}) => valid > 0 && valid >= SPEAKS * national.length)
-    .sort((a, b) => b.valid - a.valid);
-  return best?.column.name;
+      const one = countriesIn({...column, cell}, sample);
+      return one === undefined ? [] : [candidateOf(one, undefined, national)];
+    });
+  const [best] = found.toSorted((a, b) => b.valid - a.valid);
+  const said = new Set(best === undefined ? [] : national.map(({row}) => best.column.cell(row)?.trim()));
+  const isShown = best !== undefined && best.valid >= SPEAKS * national.length && said.size > 1;
+  return {named: found.map(({column}) => column.name), fitting: isShown ? best.column.name : undefined};
 }
 
 const isCountry = (text: string) => typeof readCountryCell(text) === 'object';
@@ -203,26 +236,65 @@ function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | un
 
 function candidateOf(
   {column, share}: CountryColumn,
-  phone: Column | undefined,
+  rank: Rank | undefined,
   national: readonly NationalCell[],
 ): CountryCandidate {
   const countries = national.map(({row}) => column.cell(row) ?? '');
   const readings = national.map(({text}, n) => validPhone(text, countries[n]));
   const tried = countries.filter(isCountry).length;
   const valid = readings.filter(reading => reading !== undefined).length;
-  return {column, share, rank: rankOf(column, phone), readings, valid, fit: tried === 0 ? 1 : valid / tried};
+  return {column, share, rank, readings, valid, fit: tried === 0 ? 1 : valid / tried};
 }
 
-const ELSEWHERE = new RegExp(`^(?:${listPhrases('elsewhere').join('|')})`);
-const isElsewhere = (words: readonly string[]) => words.some(word => ELSEWHERE.test(word));
-const isPhone = (word: string) => createHeaderVocabulary('phone').matches([word], 0).length > 0;
+const isDialling = ({heading}: Column) => namesWord(heading, 'dialling');
+/** Event trackers write what they know of the visit, not of the person: `$country_code`, `mp_country_code`, `ga:country`. */
+const OF_EVENT = /(?:^|[.\s])(?:\$|mp_|ga:)[^.]*$/;
 
-function rankOf({says, isAnothers}: Column, phone: Column | undefined): Rank {
-  const ahead = says.get('country')?.ahead ?? [];
-  const whose = phone?.says.get('phone')?.ahead ?? [];
-  const isOwn = ahead.length > 0 && ahead.join(' ') === whose.filter(word => !isPhone(word)).join(' ');
-  if (isOwn) return 'own';
-  if (isAnothers || isElsewhere(ahead)) return 'elsewhere';
+/** What a header says of its countries, or calling codes; undefined if they may be of something else than the number. */
+function rankOf(
+  column: Column,
+  phone: Column | undefined,
+  phones: readonly Column[],
+  step = -1,
+): Rank | undefined {
+  if (isDialling(column)) {
+    const isBeside = phones.length === 1 || column.place - (phone?.place ?? 0) === step;
+    return phone !== undefined && isBeside ? 'phone' : 'address';
+  }
+  const says = column.says.get('country');
+  if (says === undefined || OF_EVENT.test(column.name)) return undefined;
+  const {ahead, isPlain} = says;
+  const isWith = (other: Column) => {
+    const whose = other.says.get('phone')?.ahead.filter(word => !isPhone(word)) ?? [];
+    return ahead.length > 0 && ahead.join(' ') === whose.join(' ') && (isPlain || !ahead.some(isOfVisit));
+  };
+  if (phone !== undefined && isWith(phone)) return 'own';
+  if (!isPlain) return phones.some(isWith) ? 'address' : undefined;
   if (ahead.length === 0) return 'exact';
   return ahead.every(isPhone) ? 'phone' : 'address';
+}
+
+/** True for words of a visit, whose country is that of an IP address: `login_country`. */
+const isOfVisit = (word: string) =>
+  createHeaderVocabulary('visits', 'visitors', 'neutral').matches([word], 0).length > 0;
+const isPhone = (word: string) => createHeaderVocabulary('phone').matches([word], 0).length > 0;
+
+/** A calling code without its plus, as databases hold it and a spreadsheet makes of it: `49`, `49.0`, `1684`. */
+const BARE_CODE = /^(\d{1,4})(?:\.0)?$/;
+
+/**
+ * The column, whose digits are read as calling codes if they are: a header of dialling says so. Under any other, such
+ * as `Country Code` or `Vorwahl`, each text is a calling code, and nine of ten numbers are valid with theirs.
+ */
+function readCodes(column: Column, sample: readonly Row[], national: readonly NationalCell[]): Column {
+  const withPlus = (text = '') => {
+    const code = text.trim().replace(BARE_CODE, '+$1');
+    return isCountry(code) ? code : text;
+  };
+  const read: Column = {...column, cell: row => withPlus(column.cell(row))};
+  if (isDialling(column) && !namesWord(column.heading, 'areaCodes')) return read;
+  const said = sample.map(row => read.cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
+  const areCodes = said.every(text => /^\W*\+/.test(text) && isCountry(text));
+  const {fit, valid} = candidateOf({column: read, share: 1}, undefined, national);
+  return areCodes && valid > 0 && fit >= SPEAKS ? read : column;
 }

@@ -3,9 +3,9 @@ import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
 import {type Intelligence, intelligenceNames, operations} from '../../operations/table.ts';
 import {type Column, fieldPaths, type HeaderStructure, listColumns} from './column.ts';
-import {type CountryColumns, chooseCountries, suggestCountryColumn} from './country-column.ts';
+import {type CountryColumns, chooseCountries, findOtherCountries} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
-import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry} from './guess.ts';
+import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
 import {namesSomeoneElse, hasHeaderWord as namesWord} from './header.ts';
 import {setAsideColumns} from './set-aside-columns.ts';
 
@@ -35,7 +35,8 @@ export function detectColumns(
   const columns = listColumns(names, given, known).map((column, at, all) =>
     isLabelledAnothers(column, all[at - 1], sample) ? {...column, isAnothers: true} : column,
   );
-  const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);
+  const phones = phonesOf(columns, numbers);
+  const choices = chooseCountries(columns, phones, sample, known.countries);
   const countries = known.countries === undefined ? choices.guesses : [];
   const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
@@ -47,11 +48,10 @@ export function detectColumns(
     }));
     const surest = surestOf(column, detected, name => guessColumn(name, column, cells, known.rules));
     if (surest === undefined) return [];
-    const guess = withoutArea(surest, column, columns, sample);
-    return {
-      ...guess,
-      country: lacksCountry(guess) ? suggestCountryColumn(column, columns, sample) : undefined,
-    };
+    const chosen = choices.of(column.name)?.found?.name;
+    const guess = withoutArea(surest, column, columns, chosen, sample);
+    const isOpen = guess.national > 0 && chosen === undefined;
+    return isOpen ? {...guess, otherCountries: findOtherCountries(column, columns, phones, sample)} : guess;
   });
   const others = setAsideColumns(guesses, known.headless === true);
   const isPhone = others.some(({operation}) => operation === 'phone');
@@ -77,6 +77,7 @@ function withoutArea(
   guess: ColumnGuess,
   {cell}: Column,
   columns: readonly Column[],
+  codes: string | undefined,
   sample: readonly Row[],
 ): ColumnGuess {
   const digitsOf = (text = '') => text.replace(/\D/g, '').replace(/^0+/, '');
@@ -94,7 +95,7 @@ function withoutArea(
     return lacking.length > 0 && lacking.length >= CONFIRMING_SHARE * pairs.length;
   };
   if (guess.operation !== 'phone' || guess.aside !== undefined) return guess;
-  const areas = columns.filter(({heading}) => namesWord(heading, 'areaCodes'));
+  const areas = columns.filter(({name, heading}) => name !== codes && namesWord(heading, 'areaCodes'));
   return areas.some(isParted) ? {...guess, confidence: 'unsure', aside: 'parted'} : guess;
 }
 

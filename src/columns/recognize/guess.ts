@@ -1,5 +1,12 @@
 import {type Intelligence, operations} from '../../operations/table.ts';
 
+/** The columns with countries that are not taken: their header may mean another country than that of the numbers. */
+export interface OtherCountries {
+  readonly named: readonly string[];
+  /** Of these, the one that shows to be that of the numbers: different countries in it make nearly all of them valid. */
+  readonly fitting?: string | undefined;
+}
+
 /** The probable content of a column, and the evidence. */
 export interface ColumnGuess {
   readonly operation: Intelligence | 'country';
@@ -31,8 +38,8 @@ export interface ColumnGuess {
   readonly fault?: CellFault | undefined;
   /** For a country column: the phone columns whose numbers are, or may be, of its countries. */
   readonly numbers?: readonly string[] | undefined;
-  /** For phone numbers in national form: the column that seems to have their countries. */
-  readonly country?: string | undefined;
+  /** For phone numbers in national form without a country column: the columns that have countries. */
+  readonly otherCountries?: OtherCountries | undefined;
   /** The first row that shows why a country column is unsure. */
   readonly row?: number | undefined;
 }
@@ -127,7 +134,7 @@ export function columnFlags(guesses: readonly ColumnGuess[]): string[] {
  * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
  */
 export function countryFlags(phones: readonly ColumnGuess[]): [string, string] {
-  const [column, ...others] = new Set(phones.map(({country}) => country));
+  const [column, ...others] = new Set(phones.map(({otherCountries}) => otherCountries?.fitting));
   return column === undefined || others.length > 0 ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 

@@ -44,11 +44,17 @@ export function readHeaderKinds(header: string): ReadonlyMap<ColumnKind, HeaderM
 
 /**
  * True if all words of a header are known as harmless. An unknown word counts as harmful, since a list of
- * harmful words could never be complete.
+ * harmful words could never be complete. Beside a word for country only the words of a person, an address, a number
+ * and containers of fields are harmless: a login has a country, too.
  */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
-  const known = createHeaderVocabulary(kind, 'behind', 'persons', 'neutral', 'whole', ...visits);
+  const known =
+    kind === 'country'
+      ? createHeaderVocabulary('country', 'behindCountry', 'persons', 'homes', 'phone')
+      : createHeaderVocabulary(kind, 'behind', 'persons', 'visitors', 'neutral', 'whole', ...visits);
+  // Beside other words, CC is a card.
+  if (kind === 'country' && tokens.length > 1 && tokens.includes('cc')) return false;
   const isHarmless = (token: string) => isNumber(token) || PARTICLES.has(token) || known.makesUp(token);
   return firstUnknown(tokens, known, isHarmless) === tokens.length;
 }
@@ -102,12 +108,12 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
   const isCompound = named.length === 0;
   return some.flatMap(({length, isHint}: PhraseMatch) => {
     const tail = tailOf(kind, tokens.slice(at + length));
-    if (tail !== 'plain' && kind === 'country') return [];
     // A kind's name at the end of a compound, as in `kundentelefon`, is only a hint. In scripts without
     // spaces, such a name counts as a word of its own.
     const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspacedScript(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
-    return [{strength: tail === 'other' ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];
+    const isMentioned = tail === 'other' || (tail === 'someone' && kind === 'country');
+    return [{strength: isMentioned ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];
   });
 }
 
@@ -120,16 +126,9 @@ const LONGEST_OWNER = 3;
  * values. `other`: they may change the meaning, as in `phone_type`.
  */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
-  const known = createHeaderVocabulary(
-    'behind',
-    'persons',
-    'whole',
-    ...(kind === 'country'
-      ? (['behindCountry', 'neutral'] as const)
-      : kind === 'ip'
-        ? (['visits'] as const)
-        : []),
-  );
+  const visits = kind === 'ip' ? (['visits'] as const) : [];
+  const own = kind === 'country' ? (['behindCountry', 'homes'] as const) : visits;
+  const known = createHeaderVocabulary('behind', 'persons', 'visitors', 'whole', ...own);
   const at = firstUnknown(tail, known, isNumber);
   if (at === tail.length) return 'plain';
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';

@@ -10,19 +10,20 @@ export type ColumnKind = Intelligence | 'country';
  *
  * A kind: words that mean the kind and nothing else. `behind`, `behindCountry`: words that may follow a kind's word
  * without changing its meaning (`Phone 1 - Value`, `country_code`). `persons`: the persons of a list. `neutral`: a
- * value's purpose or time, and words of web forms. `visits`: for IP addresses only (`last_login_ip`). `whole`: the
+ * value's purpose or time, and words of web forms. `visits`: for IP addresses only (`last_login_ip`). `visitors`: persons,
+ * too, whose country is that of a visit. `homes`: a person's address, and containers of fields (`billing_country`).
+ * `dialling`: calling codes of countries (`dial_code`). `whole`: the
  * numbers have their calling code. `another`: someone other than the row's person, anywhere in the header.
  * `otherDigits`: digits that are no phone numbers (`order_no`). `cards`: no phone numbers either, even in groups.
  * `versions`: they can look like IP addresses. `masked`: values were made unrecognizable. `totals`, `notes`: labels of
- * rows below a list. `elsewhere`: beginnings of words for something with a country of its own, such as a birth or a
- * card. `fax`: parts of words for a fax or a pager. `areaCodes`: the part of a number that its area has. `particles`:
+ * rows below a list. `fax`: parts of words for a fax or a pager. `areaCodes`: the part of a number that its area has. `particles`:
  * words before the owner of values (`Teléfono del cliente`).
  */
 export type WordGroup =
   | ColumnKind
-  | ('behind' | 'behindCountry' | 'persons' | 'neutral' | 'visits' | 'whole')
+  | ('behind' | 'behindCountry' | 'persons' | 'neutral' | 'visits' | 'visitors' | 'whole')
   | ('another' | 'otherDigits' | 'cards' | 'versions' | 'masked' | 'totals' | 'notes')
-  | ('elsewhere' | 'fax' | 'particles' | 'areaCodes');
+  | ('homes' | 'dialling' | 'fax' | 'particles' | 'areaCodes');
 
 const languages: readonly Partial<Record<WordGroup, string>>[] = Object.values(words);
 /** Vocabularies by their groups of words, built on first use: some have a thousand phrases. */
@@ -54,9 +55,9 @@ export interface PhraseMatch {
  */
 const SHORTEST_END = 4;
 /**
- * The same minimum in scripts other than Latin: Chinese and Japanese write "telephone" with two characters.
+ * The same minimum in scripts other than Latin: Chinese and Japanese write "country" with one character.
  */
-const SHORTEST_OTHER_END = 2;
+const SHORTEST_OTHER_END = 1;
 /** Minimum length of a phrase that is recognized as a part of a word. */
 const SHORTEST_PART = 3;
 

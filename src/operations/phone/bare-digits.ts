@@ -30,7 +30,9 @@ export function readBare(
   // Beside numbers with their calling codes, digits without one are national only as their country writes them.
   if (whole === undefined)
     return isUsual || reading === undefined || reading === 'doubt' ? undefined : 'unclear';
-  const isMeant = reading === 'international' || (reading === 'header' && !isUsual);
+  const isOwn = national !== undefined && isInNumberingPlan(national);
+  const isMeant =
+    reading === 'international' || (reading === 'header' && !isUsual) || (reading === 'foreign' && !isOwn);
   return isMeant ? whole : 'unclear';
 }
 

@@ -7,6 +7,7 @@ import {
   refuseValuesAsHeader,
 } from '../../columns/first-row-checks.ts';
 import {
+  describeOtherCountries,
   describePassedOver,
   describeRepeatedNames,
   isLookupGuess,
@@ -15,7 +16,7 @@ import {
   summarizeLeftOutColumn,
 } from '../../columns/guess-messages.ts';
 import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/plan-row.ts';
-import {listColumns, readHeaderStructure} from '../../columns/recognize/column.ts';
+import {type Column, listColumns, readHeaderStructure} from '../../columns/recognize/column.ts';
 import {type CountryColumns, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
 import {type ColumnGuess, columnFlags} from '../../columns/recognize/guess.ts';
@@ -85,16 +86,15 @@ export function resolveColumnMapping(
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
-  const doubtOf = (country: string) =>
-    describeUnknownCountry(country, createCellReader(country, format.columns), rows);
-  const doubt = settings.country?.map(doubtOf).find(said => said !== undefined);
+  const doubtOf = ({name, cell}: Column) => describeUnknownCountry(name, cell, rows);
   const detect = !job.fromFile && named.choices.size === 0;
   const rules = {
     empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
     ipFromList: settings.ipFromList,
-    ...(isInternationalCountry(settings.defaultCountry) && {bare: 'international' as const}),
+    isPlusDefault: isInternationalCountry(settings.defaultCountry),
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
+  const doubt = choices.named.map(doubtOf).find(said => said !== undefined);
   const lookups = all.filter(isLookupGuess);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0)
@@ -103,10 +103,14 @@ export function resolveColumnMapping(
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
-  const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
-  const cells = {...planCells(job, format, countries), rules};
+  const own =
+    from.length === 0 ? new Map<string, Column>() : countriesOf(phoneColumns(targets, settings), choices);
+  const countries = new Map([...own].map(([phone, {name}]) => [phone, name]));
+  const cells = {...planCells(job, format, own), rules};
   const planOf = (some: readonly Target[]) => createRowPlanner(some, cells, rows);
   const planAll = planOf(targets);
+  const isLooked = ({operation, column}: ColumnGuess) =>
+    targets.some(target => target.operation === operation && target.column === column);
   const isMentioned = ({column}: ColumnGuess) => named.mentioned.some(([, name]) => name === column);
   const isReported = !job.fromFile && !named.choices.has('verify');
   const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
@@ -120,7 +124,8 @@ export function resolveColumnMapping(
     ...named.mentioned.map(([setting, column]) =>
       missingColumnWarning(column, format.columns, rows, setting),
     ),
-    ...[...new Set(countries.values())].map(doubtOf),
+    ...[...new Set(own.values())].map(doubtOf),
+    ...(settings.defaultCountry === undefined ? lookups.filter(isLooked) : []).map(describeOtherCountries),
   ].filter(doubt => doubt !== undefined);
   return {
     targets,
@@ -230,8 +235,8 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
  *
  * @throws {UsageError} if it is not certain which country column a phone column has.
  */
-function countriesOf(phones: readonly string[], choices: CountryColumns): Map<string, string> {
-  const found = new Map<string, string>();
+function countriesOf(phones: readonly string[], choices: CountryColumns): Map<string, Column> {
+  const found = new Map<string, Column>();
   for (const phone of phones) {
     const choice = choices.of(phone);
     if (choice === undefined) continue;
@@ -242,7 +247,7 @@ function countriesOf(phones: readonly string[], choices: CountryColumns): Map<st
         say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${set('country', 'COLUMN')}.`,
       );
     }
-    found.set(phone, choice.found.name);
+    found.set(phone, choice.found);
   }
   return found;
 }
@@ -250,16 +255,16 @@ function countriesOf(phones: readonly string[], choices: CountryColumns): Map<st
 function planCells(
   {settings, endpoint}: Job,
   format: InputFormat,
-  countries: ReadonlyMap<string, string>,
+  countries: ReadonlyMap<string, Column>,
 ): PlanInputs {
   const cell = (name: string | undefined) =>
     name === undefined ? undefined : createCellReader(name, format.columns);
   return {
-    countryOf: column => cell(countries.get(column)),
+    countryOf: column => countries.get(column)?.cell,
     defaultCountry: settings.defaultCountry,
     verdict: settings.verdict && {
       actionId: endpoint.actionId ?? '',
-      country: cell(countries.get(settings.verdict?.phone ?? '')),
+      country: countries.get(settings.verdict?.phone ?? '')?.cell,
       ...perVerifyInput(({name}) => cell(settings.verdict?.[name])),
     },
   };

@@ -55,5 +55,5 @@ a word of their own for no value, in most cells ▸ Name,Phone ⏎ 95× P{n},ohn
 the same in a column that is named ▸ [--phone Phone] Name,Phone ⏎ 95× P{n},ohne Telefon ⏎ 5× Q{n},+49 30 2312510{n} ▸ column_invalid --empty ohne Telefon ▸ 95 of the first 100 values
 with that word ▸ [--empty ohne_Telefon] Name,Phone ⏎ 95× P{n},ohne_Telefon ⏎ 5× Q{n},+49 30 2312510{n} ▸ phone=Phone → +493023125100 +493023125101 +493023125102 … 5
 a number that has its area code, which another column repeats ▸ [--default-country US] Area Code,Phone ⏎ 6× 202,(202) 555-010{n} ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 6
-a named country column with bare calling codes is told as that ▸ [--country Country Code] Country Code,Phone,Mail ⏎ 6× 44,20 7946 010{n},p{n}@example.com ▸ column_unsure ▸ "Country Code" holds "44" (row 1 and 5 more); expected a name, a code such as DE, or a calling code with its plus, such as +49.
+a named country column with ISO's numbers is told as that ▸ [--country Country Code] Country Code,Phone,Mail ⏎ 6× 40,0664 123 45{n},p{n}@example.com ▸ column_unsure ▸ "Country Code" holds "40" (row 1 and 5 more); expected a name, a code such as DE, or a calling code with its plus, such as +49.
 `;
