@@ -35,7 +35,7 @@ export function addSettings(command: Command, use: SettingUse, showsAll: boolean
   }
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;
-    const isShown = showsAll || use !== 'run' || common.has(setting.name);
+    const isShown = setting.isUnlisted !== true && (showsAll || use !== 'run' || common.has(setting.name));
     command.addOption(optionOf(setting).hideHelp(!isShown));
     // Commander gives a `--no-…` flag the value true by default, which would override a job file's false.
     if (setting.negated === true) command.setOptionValue(setting.name, undefined);

@@ -9,10 +9,9 @@ import {
   columnFlags,
   countryFlags,
   formatColumnChoice,
-  holdsSeveral,
   isWorthSuggesting,
   lacksCountry,
-  lacksIpChoice,
+  lacksListChoice,
   type SetAsideReason,
 } from './recognize/guess.ts';
 import {refuseTransposedList} from './transposed-lists.ts';
@@ -55,7 +54,7 @@ export function refuseUnsureColumns(
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
-    if (lacksIpChoice(unsure)) throw listedForm(unsure);
+    if (lacksListChoice(unsure)) throw listedForm(unsure);
     const own = countries.find(guess => isOf(guess, unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
       throw ofOtherCountry(unsure, own, columnFlags(others));
@@ -109,6 +108,7 @@ function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
     masked: 'masked or anonymized',
     parted: 'its area code is in another column: write the whole number in one',
     shared: `only ${few} in ${values} rows, where other columns differ: they may be another party's`,
+    twin: 'another column has the same value in each row',
     alike: `they may be ${operations[operation].others ?? ''}`,
   };
   const reason = reasons[aside ?? 'values'];
@@ -118,7 +118,7 @@ function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
 /** True if a flag makes the run look this column up, with answers for some values. */
 function isAddable(guess: LookupGuess): boolean {
   const {aside} = guess;
-  return aside !== 'parted' && aside !== 'nothing' && aside !== 'unknowable' && !holdsSeveral(guess);
+  return aside !== 'parted' && aside !== 'nothing' && aside !== 'unknowable';
 }
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
@@ -127,8 +127,6 @@ export function describePassedOver(guess: LookupGuess): Said {
   const {plural} = operations[operation];
   if (aside === 'parted') return `Not looked up: "${column}"${reasonOf(guess)}.`;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
-  if (holdsSeveral(guess))
-    return `Not looked up, though ${percent(ofKind)} of its cells have ${plural}: "${column}" (several in a cell: write one in each).`;
   const flags = columnFlags([guess]);
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = sayFlags(isOpen ? flags.slice(0, -2) : flags);
@@ -241,10 +239,14 @@ function ofOtherCountry(
   );
 }
 
-function listedForm({column, listed}: ColumnGuess): UsageError {
+function listedForm({operation, column, listed}: LookupGuess): UsageError {
+  const which =
+    operation === 'ip'
+      ? ' (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only'
+      : ', last, or only';
   return unsureColumn(
-    say`Column "${column}" holds several IP addresses in a cell (${percent(listed)} of its values). Choose one: ${set('ipFromList', 'first')} (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
-    ['--ip-from-list', 'first'],
+    say`Column "${column}" holds several ${operations[operation].plural} in a cell (${percent(listed)} of its values). Choose one: ${set('fromList', 'first')}${which} (if all are the same).`,
+    ['--from-list', 'first'],
   );
 }
 

@@ -62,6 +62,10 @@ export function findCsvTop({text: sample, name}: FileBeginning, settings: TopSet
     );
   const header = settings.header && first < 0;
   const below = header ? recordsBelow(records) : 0;
+  if (below > 0)
+    notes.push(
+      `${name}: the ${below === 1 ? 'line' : `${below} lines`} below the header describe${below === 1 ? 's' : ''} its columns. ${below === 1 ? 'It is no row, and is' : 'They are no rows, and are'} left out of the output.`,
+    );
   const groupLines = header ? groupsIn(above, Math.max(1, groups), dialect.delimiter) : [];
   if (below > 1) groupLines.push([...(records[1] ?? [])]);
   return {...top, lines, dialect, header, records, width: countColumns(records), groupLines, below, notes};

@@ -23,6 +23,7 @@ export interface RunSettings {
   readonly country?: string | readonly string[] | undefined;
   /** Country of national phone numbers without one, as code or name; + if numbers only lack their plus. */ readonly defaultCountry?: string | undefined;
   /** Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same). Default: such cells are invalid. */
+  readonly fromList?: 'first' | 'last' | 'only' | undefined;
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** Treat cells with just this text as empty, as n/a and unknown are anyway. */ readonly empty?: string | readonly string[] | undefined;
   /** Write only these answer fields, such as ip.country,email.trust_score. */ readonly fields?: string | readonly string[] | undefined;

@@ -124,6 +124,10 @@ const statusCodes = {
 } as const satisfies Readonly<Record<string, CodeText>>;
 const STATUS = /^http_(?<failed>408|425|429|5\d\d)?\d*$/;
 
+/** Codes of cells with several values. */
+const LISTS = ['ip_list', 'phone_list', 'email_list'] as const;
+const CHOSEN = 'fix the cell: the entry that you chose is missing or not valid, or not the only one';
+
 /** Advice by code, for values that can't be looked up; without codes whose meaning includes the advice. */
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear:
@@ -134,7 +138,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   ip_private: "use the column with the client's own address",
   scientific_notation: 'set the column to text in the spreadsheet, then export it again',
   decimal_number: 'set the column to text in the program that wrote it, then export it again',
-  ip_list: 'add --ip-from-list first, last or only',
+  ...Object.fromEntries(LISTS.map(code => [code, 'add --from-list first, last or only'])),
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
@@ -148,7 +152,9 @@ const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> 
     defaultCountry: 'fix the country column: it has no known country in this row',
     country: 'fix the country column; where it is empty, add --default-country COUNTRY',
   },
-  ip_list: {ipFromList: 'fix the cell: the entry that you chose is missing, or not the only one'},
+  ...Object.fromEntries(
+    LISTS.map(code => [code, {fromList: CHOSEN, ...(code === 'ip_list' && {ipFromList: CHOSEN})}]),
+  ),
   column_count: {padShortRows: 'fix the row: it has more fields than the header'},
   invalid_encoding: {encoding: 'its encoding is not the one of --encoding: export it again as UTF-8'},
   unreadable_characters: {encoding: 'export the list again as UTF-8'},

@@ -71,3 +71,24 @@ export function judgeNormalizedCell<Code extends string>(
     return rest?.state === 'value' ? rest : judged;
   });
 }
+
+/** Separators of several values in one cell, as programs and people write them: `a@x.com ::: b@x.com`. */
+export const LIST_SEPARATOR = /\s*(?::::|[,;|\r\n]|\s\/\s)\s*/;
+
+/** The entry of a list that a setting chooses. `only`: the entries must all be the same. */
+export type ListChoice = 'first' | 'last' | 'only';
+
+/**
+ * The chosen entry of a cell with several values; undefined if there is no choice. If the chosen entry is empty, no other
+ * is taken: it would be another person's, or another machine's.
+ */
+export function chooseEntry<Code extends string>(
+  entries: readonly CanonicalCell<Code>[],
+  which: ListChoice | undefined,
+): CanonicalCell<Code> | undefined {
+  const distinct = new Set(entries.map(entry => (entry.state === 'value' ? entry.value : '')));
+  const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
+  const meant = which === 'last' ? entries.at(-1) : entries[0];
+  if (!isChosen || meant === undefined || meant.state === 'empty') return undefined;
+  return meant.state === 'value' ? validCell(meant.value, ['list_entry', ...(meant.repairs ?? [])]) : meant;
+}

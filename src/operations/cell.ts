@@ -13,8 +13,12 @@ export type BareDigitsReading = 'international' | 'header' | 'foreign' | 'doubt'
 export interface CellRules {
   /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
-  /** The IP address to use if a cell has several. `only`: the cell is invalid unless all of them are the same. */
+  /** The value to use if a cell has several. `only`: the cell is invalid unless all of them are the same. */
+  readonly fromList?: 'first' | 'last' | 'only' | undefined;
+  /** The same for IP addresses alone; goes before `fromList`. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
+  /** True if the numbers of the column end in extensions (`669697-40`), so that `23125011-15` is no range. */
+  readonly areExtensions?: boolean | undefined;
   /** How the column's phone numbers without plus or zero in front are read. */
   readonly bare?: BareDigitsReading;
   /** True if the default country is `+`: bare digits are read with a plus, unless the row's own country says otherwise. */
@@ -40,7 +44,7 @@ export const repairCodes = {
   port: 'The port behind the address was removed.',
   host_mask: 'The /32 behind the address, which databases add, was removed.',
   trailing_punctuation: 'The punctuation at its end was removed.',
-  list_entry: 'Of several addresses in the cell, the one that --ip-from-list names was taken.',
+  list_entry: 'Of several values in the cell, the one that --from-list names was taken.',
 } as const;
 
 export type RepairCode = keyof typeof repairCodes;
@@ -137,4 +141,7 @@ export function trimPunctuation(given: string, before: readonly RepairCode[]) {
 const PLACEHOLDERS = new Set(words.placeholders.join('|').split('|'));
 
 export const isPlaceholder = (text: string): boolean =>
-  text.length < 20 && PLACEHOLDERS.has(text.toLowerCase());
+  text.length < 20 && (PLACEHOLDERS.has(text.toLowerCase()) || FAULTY.test(text));
+
+/** What spreadsheets show in place of a value: an error (`#ERROR!`, `Err:502`), or a column that is too narrow. */
+const FAULTY = /^(?:#{3,}|#[\p{L}\d/_]+[!?]|err:\d{3})$/iu;

@@ -3,11 +3,15 @@ import {z} from 'zod';
 import {
   anyCellCodes,
   type CanonicalCell,
+  chooseEntry,
+  emptyCell,
   judgeNormalizedCell,
+  LIST_SEPARATOR,
+  type ListChoice,
   makeInvalidCell,
   validCell,
 } from './canonical.ts';
-import type {CellRules, RepairCode} from './cell.ts';
+import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
 const codes = {
@@ -16,6 +20,8 @@ const codes = {
   email_list: 'Several addresses in one cell.',
   email_display_name: 'Two addresses, one as the name of the other: jo@example.com <al@example.com>.',
   email_masked: 'The address is masked or erased, as in j***@example.com or user7@anonymized.invalid.',
+  email_encoded:
+    'The address is encoded, as in jo%40example.com or jo(at)example.com, or is a name of Exchange.',
   email_in_text: 'An address with words or odd punctuation, such as a curly quote, beside it.',
 } as const;
 
@@ -69,9 +75,9 @@ const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
 const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation outside ASCII, except IDNA's dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
-const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
+const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"/?]|${ODD.source}`, 'u');
 /** Asterisks are valid in addresses (RFC 5322), but people use them to hide a part of an address. */
-const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
+const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]|^\[email.protected\]$/u;
 /**
  * Characters that hide a part, as in `jxxxxx@example.com`. Three count only in `xxx` or `axxxb`, not in `maxxx`.
  */
@@ -89,11 +95,20 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
   return judgeNormalizedCell(raw, rules, (given, before) => {
     const text = given.replace(/^([^@]*\S)\s*@\s*([^@]*)$/, '$1@$2');
     const repairs = text === given ? before : [...before, 'folded' as const];
-    const judged = judgeAddress(text, repairs);
-    const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
-    const isMalformed = found.state === 'invalid' && found.code === 'email_malformed';
-    return isMalformed && (ODD.test(text) || holdsAddress(text)) ? makeInvalidCell('email_in_text') : found;
+    return judgeAddresses(text, repairs, rules?.fromList) ?? judgeOne(text, repairs);
   });
+}
+
+/** Addresses as programs encode them, or as people hide them from programs: `jo%40example.com`, `jo(at)example.com`, `/O=ORG/CN=JO`. */
+const ENCODED =
+  /%40|&#(?:64|x40);|\\u0040|[([{]\s*at\s*[)\]}]|^=\?[\w-]+\?[bq]\?|^(?:EX:|X500:)?\/o=.+\/cn=/i;
+
+function judgeOne(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> {
+  const judged = judgeAddress(text, repairs);
+  const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
+  if (found.state !== 'invalid' || found.code !== 'email_malformed') return found;
+  if (ENCODED.test(text)) return makeInvalidCell('email_encoded');
+  return ODD.test(text) || holdsAddress(text) ? makeInvalidCell('email_in_text') : found;
 }
 
 function holdsAddress(text: string): boolean {
@@ -119,7 +134,7 @@ function judgeWrapped(text: string, repairs: readonly RepairCode[]): CanonicalCe
 function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
-  if (at > 0 && (MASKED.test(text) || isFilled(local, text.slice(at + 1))))
+  if ((at > 0 || text.startsWith('[')) && (MASKED.test(text) || isFilled(local, text.slice(at + 1))))
     return makeInvalidCell('email_masked');
   if (at === -1 || !LOCAL_PART.test(local))
     return makeInvalidCell(listsAddresses(text) ? 'email_list' : 'email_malformed');
@@ -159,6 +174,23 @@ function areHandles(texts: readonly string[]): boolean {
   const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));
   const isFew = distinct.length > 2 && locals.size * 2 <= distinct.length;
   return isFew || distinct.filter(text => MADE.test(text)).length > distinct.length / 2;
+}
+
+/** Judges a cell with several addresses; undefined for any other text. A fault of the chosen one is the list's. */
+function judgeAddresses(
+  text: string,
+  repairs: readonly RepairCode[],
+  which: ListChoice | undefined,
+): CanonicalCell<EmailCode> | undefined {
+  const isAddress = (part: string) => /^[^@]+@[^@]+$/.test(part);
+  const parts = text.split(LIST_SEPARATOR).filter(part => part.includes('@') || isPlaceholder(part));
+  const words = text.split(/\s+/);
+  const entries = parts.length === 1 && words.every(word => /^[^@<>]+@[^@<>]+$/.test(word)) ? words : parts;
+  if (entries.filter(isAddress).length < 2) return undefined;
+  const judged = entries.map(part => (isPlaceholder(part) ? emptyCell : judgeOne(part, [])));
+  const chosen = chooseEntry(judged, which);
+  if (chosen?.state !== 'value') return makeInvalidCell('email_list');
+  return validCell(chosen.value, [...repairs, ...(chosen.repairs ?? [])]);
 }
 
 function listsAddresses(text: string): boolean {

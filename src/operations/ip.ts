@@ -3,10 +3,12 @@ import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
 import {
   type CanonicalCell,
+  chooseEntry,
   digitCodes,
   emptyCell,
   isScientific,
   judgeNormalizedCell,
+  type ListChoice,
   makeInvalidCell,
   validCell,
 } from './canonical.ts';
@@ -74,14 +76,12 @@ export const ip = defineIntelligence('ip', {
 
 /** An IPv4 address in dotted-quad form. IPv4-mapped IPv6 counts as its IPv4 address. Other IPv6 is invalid. */
 export function canonicalIp(raw: string, _country?: string, rules?: CellRules): CanonicalCell<IpCode> {
-  return judgeNormalizedCell(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
+  return judgeNormalizedCell(raw, rules, (text, repairs) =>
+    judgeIp(text, repairs, rules?.ipFromList ?? rules?.fromList),
+  );
 }
 
-function judgeIp(
-  text: string,
-  repairs: readonly RepairCode[],
-  which?: CellRules['ipFromList'],
-): CanonicalCell<IpCode> {
+function judgeIp(text: string, repairs: readonly RepairCode[], which?: ListChoice): CanonicalCell<IpCode> {
   if (isIPv4(text)) return PRIVATE.test(text) ? makeInvalidCell('ip_private') : validCell(text, repairs);
   if (isScientific(text)) return makeInvalidCell('scientific_notation');
   if (isIPv6(text)) {
@@ -156,19 +156,13 @@ const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', '
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],
-  which: CellRules['ipFromList'],
+  which: ListChoice | undefined,
 ): CanonicalCell<IpCode> | undefined {
-  const parts = text.split(/[\s,;|]/).filter(part => part !== '');
+  const parts = text.split(/:::|[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
   const judged = parts.map(part => (isPlaceholder(part) ? emptyCell : judgeIp(part, [])));
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
-  const distinct = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
-  // If the chosen entry is empty, no other entry is taken: it would be the address of another machine.
-  const meant = which === 'last' ? judged.at(-1) : judged[0];
-  if (!isChosen || meant === undefined || meant.state === 'empty') return makeInvalidCell('ip_list');
-  return meant.state === 'value'
-    ? validCell(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])])
-    : meant;
+  const chosen = chooseEntry(judged, which) ?? makeInvalidCell('ip_list');
+  return chosen.state === 'value' ? validCell(chosen.value, [...repairs, ...(chosen.repairs ?? [])]) : chosen;
 }

@@ -1,8 +1,8 @@
-import {isIPv4} from 'node:net';
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import {z} from 'zod';
 import {
   type CanonicalCell,
+  chooseEntry,
   digitCodes,
   emptyCell,
   isScientific,
@@ -10,14 +10,18 @@ import {
   makeInvalidCell,
   validCell,
 } from './canonical.ts';
-import {type CellRules, normalizeCharacters, type RepairCode, readCell} from './cell.ts';
+import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
 import {isInternationalCountry, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
-import {type BareNumberFacts, extractBareDigits, judgeBareDigits, readBare} from './phone/bare-digits.ts';
+import {besideItsCode, extractBareDigits, readBare} from './phone/bare-digits.ts';
+import {phoneHabits, WHOLE} from './phone/phone-habits.ts';
+import {endingOf, endsOfRange, partsOf, SHORTEST_LISTED, withoutExtension} from './phone/phone-parts.ts';
 import {
   isDate,
   isInNumberingPlan,
   isLikelyPhone,
+  lacksZero,
+  mayBeNumber,
   parsePhoneNumber,
   parseValidPhone,
   restorePlus,
@@ -106,9 +110,42 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const region = parsePhoneCountry(country);
-    const written = restorePlus(text.slice(uri.length).trim());
-    return written === undefined ? makeInvalidCell('phone_in_text') : judgePhone(written, found, region, all);
+    const whole = text.slice(uri.length).trim();
+    const parts = partsOf(whole);
+    const judge = (part: string, before: readonly RepairCode[] = []) =>
+      judgeWritten(part, before, region, all);
+    if (parts.length === 1) return judge(whole, found);
+    const chosen = chooseEntry(
+      parts.map(part => (isPlaceholder(part) ? emptyCell : judge(part))),
+      rules?.fromList,
+    );
+    if (chosen?.state === 'value') return validCell(chosen.value, [...found, ...(chosen.repairs ?? [])]);
+    const isUnclear = chosen?.state === 'invalid' && UNCLEAR.has(chosen.code);
+    return isUnclear ? chosen : makeInvalidCell('phone_list');
   });
+}
+
+/** Judges one number with its plus restored. An extension is left out if the rest is a whole number. */
+function judgeWritten(
+  text: string,
+  repairs: readonly RepairCode[],
+  country: PhoneCountry | undefined,
+  habits: CellRules | undefined,
+): CanonicalCell<PhoneCode> {
+  const front = withoutExtension(text);
+  const written = restorePlus(front ?? text);
+  if (written === undefined) return makeInvalidCell('phone_in_text');
+  const judged = judgePhone(
+    written,
+    front === undefined ? repairs : [...repairs, 'extension'],
+    country,
+    habits,
+  );
+  const isShort = (front ?? '').replace(/\D/g, '').length < SHORTEST_LISTED;
+  if (isShort || judged.state === 'empty') return judged;
+  const isWhole = judged.state === 'value';
+  const isUnclear = judged.state === 'invalid' && UNCLEAR.has(judged.code);
+  return isWhole || isUnclear ? judged : makeInvalidCell('phone_in_text');
 }
 
 /** A text's number in E.164 form. If the text may have lost a plus, adds it. Undefined for an invalid number. */
@@ -117,32 +154,6 @@ export function validPhone(text: string, country: string | undefined): string | 
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
   const judged = isUnclear ? canonicalPhone(text, country, {bare: 'international'}) : plain;
   return judged.state === 'value' && parseValidPhone(judged.value) ? judged.value : undefined;
-}
-
-/** Finds out how a column writes its numbers, which a single cell does not show. */
-export function phoneHabits(
-  cells: readonly (readonly [text: string, country: string | undefined])[],
-  isInHeader = false,
-): CellRules {
-  const numbers: BareNumberFacts[] = [];
-  let zeroLost = false;
-  for (const [raw, country] of cells) {
-    const cell = readCell(raw);
-    if (cell.state !== 'text') continue;
-    const plain = normalizeCharacters(cell.text);
-    const text = WHOLE.exec(plain)?.[1] ?? plain;
-    const digits = extractBareDigits(text);
-    if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
-    const region = parsePhoneCountry(country);
-    const number = region && parsePhoneNumber(text, region);
-    const national = number?.isPossible() === true ? number : undefined;
-    if (!text.startsWith('+')) numbers.push({digits, national});
-    if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
-  }
-  const bare = numbers.some(({digits}) => digits !== undefined)
-    ? judgeBareDigits(numbers, isInHeader)
-    : undefined;
-  return {...(bare && {bare}), ...(zeroLost && {zeroLost})};
 }
 
 /** Zeros only, which people type into a form instead of a number. */
@@ -157,7 +168,6 @@ function judgePhone(
   if (ZEROS.test(text)) return emptyCell;
   if (isScientific(text)) return makeInvalidCell('scientific_notation');
   if (isDate(text)) return makeInvalidCell('phone_date');
-  if (listsPhones(text)) return makeInvalidCell('phone_list');
   const [, glue] = GLUED.exec(text) ?? [];
   if (glue !== undefined) return makeInvalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
@@ -182,7 +192,9 @@ function judgePhone(
   if (read === 'unclear') return makeInvalidCell('calling_code_unclear');
   if (read) return validCell(read.number, [...repairs, 'plus_added']);
   if (!whole) return makeInvalidCell(phoneFault(text, country));
-  if (isRange(text, number, country)) return makeInvalidCell('phone_list');
+  const mayBeRange = habits?.areExtensions !== true && text.includes('-', 5);
+  if (mayBeRange && endingOf(text, number.formatNational(), country) === 'range')
+    return fromRange(text, repairs, country, habits?.fromList);
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return (
     planFault(text, number, habits) ??
@@ -190,33 +202,17 @@ function judgePhone(
   );
 }
 
-/**
- * The number that belongs to the calling code beside it, whatever its digits would be with a plus. If they begin with
- * that code: the mobile number that they are with it; undefined if both readings are possible.
- */
-function besideItsCode(number: PhoneNumber, digits: string | undefined): PhoneNumber | undefined {
-  const isCoded = digits?.startsWith(number.countryCallingCode) === true;
-  const coded = isCoded ? parseValidPhone(`+${digits}`) : undefined;
-  if (coded === undefined || coded.number === number.number) return number;
-  return coded.getType() === 'MOBILE' && number.getType() !== 'MOBILE' ? coded : undefined;
-}
-
-/** A number and the end of its range or its extension: `030 23125011-15`. It is valid without that end, too. */
-const RANGE = /^(.*\d)\s*[-–]\s*\d{1,3}$/;
-
-function isRange(text: string, number: PhoneNumber, country: PhoneCountry | undefined): boolean {
-  const start = RANGE.exec(text)?.[1];
-  const groupsOf = (some: string) => some.match(/\d+/g)?.join(' ');
-  if (start === undefined || groupsOf(text) === groupsOf(number.formatNational())) return false;
-  return parsePhoneNumber(start, country)?.isValid() === true;
-}
-
-/**
- * False for texts in which libphonenumber can't find a number, so that it need not try: texts without digits, and
- * texts in national form without a country.
- */
-function mayBeNumber(text: string, country: PhoneCountry | undefined): boolean {
-  return /\d/.test(text) && (country !== undefined || text.includes('+'));
+/** The number of a range that the setting chooses. */
+function fromRange(
+  text: string,
+  repairs: readonly RepairCode[],
+  country: PhoneCountry | undefined,
+  which: CellRules['fromList'],
+): CanonicalCell<PhoneCode> {
+  const number = which === 'first' || which === 'last' ? endsOfRange(text)[which] : undefined;
+  return number === undefined
+    ? makeInvalidCell('phone_list')
+    : judgePhone(number, [...repairs, 'list_entry'], country, undefined);
 }
 
 /** A subaddress (RFC 3966), which counts as an extension. libphonenumber drops it, without setting `ext`. */
@@ -238,21 +234,11 @@ function planFault(
   return isValid ? undefined : makeInvalidCell('phone_out_of_plan');
 }
 
-/** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
-function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
-  if (nationalNumber.startsWith('0')) return false;
-  const longer = parsePhoneNumber(`+${countryCallingCode}0${nationalNumber}`);
-  return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
-}
-
 /** Faults of digits that may be right: only their country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
 /** A decimal number such as 30901820.5: five digits or more before the point or comma, or only zeros behind it. */
 const DECIMAL = /^\+?\d+[.,]0+$|\d{5,}[.,](?:\d{1,2}|0+)$/;
-/** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
-const WHOLE = /^(\+?\d{1,15})[.,]0+$/;
-
 /**
  * Judges a number that a program took for a quantity, such as 30901820.0. That program would also have
  * dropped a leading zero. So only digits that form a valid number without one are accepted.
@@ -278,7 +264,7 @@ const ODD = /["']|[^\P{P}\p{ASCII}]/u;
 
 function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode {
   const holdsNumber = text.replace(/\D/g, '').length >= SHORTEST_LISTED;
-  if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
+  if (!/\d/.test(text) || /[a-z@]{3,}|(?![a-z])\p{L}/iu.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';
   if (country === undefined && !text.startsWith('+')) return 'country_unknown';
   switch (phoneLibrary().validatePhoneNumberLength(text, country)) {
@@ -294,14 +280,3 @@ function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode 
 
 /** A number with a few more digits (`/12`, `(12)`): they are an extension, or the end of a second phone number. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
-
-/**
- * Minimum digits of a part of a cell that counts as a phone number. Area codes and extensions are shorter.
- */
-const SHORTEST_LISTED = 7;
-
-function listsPhones(text: string): boolean {
-  const parts = text.split(/[,;/|\r\n]/);
-  if (parts.length === 1) return false;
-  return parts.filter(part => part.replace(/\D/g, '').length >= SHORTEST_LISTED).length > 1;
-}

@@ -18,7 +18,8 @@ import {
   type OperationSpec,
   text,
 } from './operation.ts';
-import {canonicalPhone, phoneHabits} from './phone.ts';
+import {phoneHabits} from './phone/phone-habits.ts';
+import {canonicalPhone} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
 

@@ -171,7 +171,7 @@ it('init writes as comments what may be a column to look up, takes the first of 
   sandbox.write('last.csv', `id,ip=last\n${'1,192.0.2.1\n'.repeat(6)}`);
   expect((await runHere(sandbox, 'init list.csv')).code).toBe(0);
   const job = sandbox.read('list.yaml');
-  expect(parse(job)).toMatchObject({ip: 'x_forwarded_for', ip_from_list: 'first'});
+  expect(parse(job)).toMatchObject({ip: 'x_forwarded_for', from_list: 'first'});
   expect(job).toMatch(
     /^# phone: tel +# left out: phone numbers in national form \(100% of its values\): add it as phone, with a default_country$/m,
   );

@@ -46,7 +46,8 @@ test('rarer codes are counted, where that is shorter than telling the last of th
 });
 
 test.each<[string, Partial<Settings>, RegExp]>([
-  ['ip.ip_list', {ipFromList: 'first'}, /--ip-from-list/],
+  ['ip.ip_list', {ipFromList: 'first'}, /--from-list/],
+  ['email.email_list', {fromList: 'last'}, /--from-list/],
   ['phone.country_unknown', {country: ['land']}, /--country /],
   ['phone.country_unknown', {defaultCountry: 'US'}, /--default-country/],
   ['rejected.column_count', {padShortRows: true}, /--pad-short-rows/],

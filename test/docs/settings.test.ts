@@ -14,6 +14,7 @@ function settingsList(): string {
   const rows: string[] = [];
   let group = '';
   for (const setting of describeSettings()) {
+    if (setting.isUnlisted === true) continue;
     if (setting.group !== group) {
       group = setting.group;
       rows.push('', `**${group}**`, '');

@@ -6,7 +6,8 @@ import {readCell} from '../../src/operations/cell.ts';
 import {parsePhoneCountry} from '../../src/operations/country.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
-import {canonicalPhone, phoneHabits} from '../../src/operations/phone.ts';
+import {phoneHabits} from '../../src/operations/phone/phone-habits.ts';
+import {canonicalPhone} from '../../src/operations/phone.ts';
 import {operations} from '../../src/operations/table.ts';
 import {
   ALWAYS_PASS_ACTION_ID,

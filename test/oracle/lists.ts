@@ -151,7 +151,9 @@ function phoneList(index: number): KnownList | undefined {
     const text = number && spellings[name]?.(number, from);
     if (random() < share || number === undefined || text === undefined)
       return {cells: [pick(random, nothings), from ?? ''], meant: undefined, undecidable: undefined};
-    const meant = name === 'range' ? undefined : number.number;
+    // An ending behind a hyphen is a part of the number, where the plan of the country has such a number.
+    const joined = name === 'range' ? parsed(text, own) : number;
+    const meant = joined?.isValid() === true ? joined.number : undefined;
     return {cells: [text, from ?? ''], meant, undecidable: undecidableAs(name, text, number, from)};
   });
   const isNamed = hint === 'country column' || hint === 'wrong country';

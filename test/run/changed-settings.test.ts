@@ -33,7 +33,7 @@ const bases = {
   ip: {ip: 'ip'},
   phone: {phone: 'tel', country: 'land'},
   national: {phone: 'tel', defaultCountry: 'US'},
-  listed: {ip: 'both', ipFromList: 'first'},
+  listed: {ip: 'both', fromList: 'first'},
   token: {verdict: {token: 'token', action: 'action', id: 'note'}},
   guessed: {input: 'narrow.csv'},
   ndjson: {input: 'list.ndjson', output: 'out.ndjson', ip: 'ip'},
@@ -79,6 +79,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', 'ip.country'],
     ['ndjson', fieldsOfOperation('ip').map(({name}) => name)],
   ],
+  fromList: [['listed', 'only']],
   ipFromList: [['listed', 'only']],
   empty: [['ip', '203.0.113.7']],
   header: [

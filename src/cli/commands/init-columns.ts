@@ -1,12 +1,12 @@
 import type {HeaderStructure} from '../../columns/recognize/column.ts';
 import type {CountryColumns} from '../../columns/recognize/country-column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
-import {type ColumnGuess, lacksCountry, lacksIpChoice} from '../../columns/recognize/guess.ts';
+import {type ColumnGuess, lacksCountry, lacksListChoice} from '../../columns/recognize/guess.ts';
 import {createCellReader} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
-import {intelligenceNames, joinWithOr, operations} from '../../operations/table.ts';
+import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../../operations/table.ts';
 
 /** A column of the list that may be looked up, or that has the countries of phone numbers. */
 export interface ProposedColumn {
@@ -20,8 +20,8 @@ export interface ProposedColumn {
 export interface ProposedColumns {
   readonly chosen: readonly ProposedColumn[];
   readonly leftOut: readonly ProposedColumn[];
-  /** True if a cell of a chosen column has several IP addresses: the first is looked up. */
-  readonly hasSeveralIps: boolean;
+  /** True if cells of a chosen column have several values: the first is looked up. */
+  readonly hasSeveral: boolean;
   /** True if some phone numbers are in national form, and no column has their country. */
   readonly lacksCountries: boolean;
 }
@@ -52,7 +52,7 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
     const {operation, column, confidence} = guess;
     const why = describe(guess);
     if (between.has(column)) leftOut.push({operation, column, why: BETWEEN});
-    else if (confidence === 'sure' || lacksIpChoice(guess)) chosen.push({operation, column, why});
+    else if (confidence === 'sure' || lacksListChoice(guess)) chosen.push({operation, column, why});
     else if (operation !== 'country' || !sureCountries.includes(column))
       leftOut.push({operation, column, why: lacksCountry(guess) ? `${why}${nameIt(guess)}` : why});
   }
@@ -60,7 +60,7 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
     return {
       chosen,
       leftOut,
-      hasSeveralIps: guesses.some(lacksIpChoice),
+      hasSeveral: guesses.some(lacksListChoice),
       lacksCountries: hasNationalNumbers(chosen, choices, seen),
     };
   const unsure = leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ');
@@ -87,7 +87,7 @@ function betweenCountries(countries: readonly ColumnGuess[], sure: readonly stri
 function describe(guess: ColumnGuess): string {
   const {operation, share, national} = guess;
   if (operation === 'country') return 'countries of the phone numbers';
-  if (lacksIpChoice(guess)) return 'IP addresses, several in a cell';
+  if (lacksListChoice(guess)) return `${operations[operation as Intelligence].plural}, several in a cell`;
   if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
   return `${guess.confidence === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
 }

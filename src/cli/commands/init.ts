@@ -128,12 +128,12 @@ const EXAMPLE = {
  */
 async function costOfList(input: string, reading: RawSettings, choices: ProposedColumns): Promise<number> {
   const env = envWithoutApiKey(process.env);
-  const {chosen, hasSeveralIps} = choices;
+  const {chosen, hasSeveral} = choices;
   const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
   // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
   // Counting makes no calls.
   const flags = {...reading, ...Object.fromEntries(columns), endpoint: 'embedded', store: false};
-  const {job} = makeJobFromFlags([input], hasSeveralIps ? {...flags, ipFromList: 'first'} : flags, '-', env);
+  const {job} = makeJobFromFlags([input], hasSeveral ? {...flags, fromList: 'first'} : flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: tell});
   return credits.at_least;
 }
@@ -191,17 +191,17 @@ function headOf(file: string): string {
 `;
 }
 
-function columnLines({chosen, leftOut, hasSeveralIps, lacksCountries}: ProposedColumns): string[] {
+function columnLines({chosen, leftOut, hasSeveral, lacksCountries}: ProposedColumns): string[] {
   const named = ([...intelligenceNames, 'country'] as const).flatMap(name => {
     const own = chosen.filter(({operation}) => operation === name);
     const why = own.map(one => one.why).join('; ');
     return own.length === 0 ? [] : [line(name, settingOf(name, own), why)];
   });
-  const several = 'of several addresses in a cell: first (the client), last or only';
+  const several = 'of several values in a cell: first (in X-Forwarded-For the client), last or only';
   const national = 'the country of phone numbers in national form';
   return [
     ...named,
-    ...(hasSeveralIps ? [line('ipFromList', 'first', several)] : []),
+    ...(hasSeveral ? [line('fromList', 'first', several)] : []),
     ...(lacksCountries ? [perhaps('defaultCountry', 'US', national)] : []),
     ...leftOut.map(one => perhaps(one.operation, settingOf(one.operation, [one]), `left out: ${one.why}`)),
   ];

@@ -53,9 +53,32 @@ export function detectColumns(
     const isOpen = guess.national > 0 && chosen === undefined;
     return isOpen ? {...guess, otherCountries: findOtherCountries(column, columns, phones, sample)} : guess;
   });
-  const others = setAsideColumns(guesses, known.headless === true);
+  const others = setAsideColumns(withoutTwins(guesses, columns, sample), known.headless === true);
   const isPhone = others.some(({operation}) => operation === 'phone');
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
+}
+
+/** Leaves out each column that has, in each row, the value of one with a shorter name, and no plain header. */
+function withoutTwins(
+  guesses: readonly ColumnGuess[],
+  columns: readonly Column[],
+  sample: readonly Row[],
+): ColumnGuess[] {
+  const cellOf = (name: string) => columns.find(column => column.name === name)?.cell;
+  const isTwin = (guess: ColumnGuess, other: ColumnGuess) => {
+    const [cell, otherCell] = [cellOf(guess.column), cellOf(other.column)];
+    const isAlike =
+      other.operation === guess.operation &&
+      other.values === guess.values &&
+      other.distinct === guess.distinct;
+    const isShorter = other.column.length < guess.column.length || other.header === 'plain';
+    return other !== guess && isAlike && isShorter && sample.every(row => cell?.(row) === otherCell?.(row));
+  };
+  return guesses.map((guess): ColumnGuess => {
+    const isOpen = guess.aside === undefined && guess.values > 0 && guess.header !== 'plain';
+    if (!isOpen || !guesses.some(other => other.aside === undefined && isTwin(guess, other))) return guess;
+    return {...guess, confidence: 'unsure', aside: 'twin'};
+  });
 }
 
 /**

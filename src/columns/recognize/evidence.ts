@@ -41,6 +41,8 @@ interface KindEvidence {
   readonly areOtherDigits: boolean;
   /** True if the values may be something that looks the same, such as versions. */
   readonly mayBeOthers: boolean;
+  /** True if the header has a word for the kind, and none for other digits: values with a fault are named. */
+  readonly hasWord: boolean;
 }
 
 /**
@@ -48,15 +50,16 @@ interface KindEvidence {
  * among words that may change its meaning; `harmless`: those words are all known not to. `silent`: no such word.
  */
 type Header = 'named' | 'harmless' | 'mentioned' | 'silent';
-type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'no';
+type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'faulty' | 'no';
 
 /**
  * From a column's evidence to a verdict, for a list of one row as for one of a million; docs/formats.md has the table.
  * `sure`: looked up. `unsure`: the run stops and asks. `likely`, `alike`: named with the flag that looks them up.
+ * `faulty`: named with the most frequent fault.
  */
 function judge(evidence: KindEvidence): Verdict {
   const {header, values, fit, telling, likely, several, shaped} = evidence;
-  const {areOtherDigits, mayBeOthers} = evidence;
+  const {areOtherDigits, mayBeOthers, ofKind, hasWord} = evidence;
   const isHalf = (count: number) => values > 0 && count >= CONFIRMING_SHARE * values;
   const isNearlyAll = (count: number) => values > 0 && count >= NEARLY_ALL * values;
   if (header === 'named') return values === 0 || isHalf(fit) ? 'sure' : 'unsure';
@@ -65,8 +68,14 @@ function judge(evidence: KindEvidence): Verdict {
   if (isNearlyAll(telling)) return mayBeOthers ? 'alike' : 'sure';
   const isMentioned = header === 'mentioned';
   if (isMentioned && !areOtherDigits && isNearlyAll(likely) && isHalf(fit)) return 'sure';
-  return isHalf((isMentioned ? mayBe : likely) + several) ? 'likely' : 'no';
+  if (isHalf((isMentioned ? mayBe : likely) + several)) return 'likely';
+  if (!hasWord) return 'no';
+  if (isHalf(ofKind)) return 'likely';
+  return isHalf(shaped) || (values > 0 && ofKind >= FEW * values) ? 'faulty' : 'no';
 }
+
+/** Share of values of a kind from which a column whose header has a word for it is named. */
+const FEW = 0.1;
 
 /** The guess that a column has values of this operation; undefined if nothing speaks for it. */
 export function guessColumn(
@@ -80,7 +89,7 @@ export function guessColumn(
   const count = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length;
   const of = (some: number) => (values === 0 ? 0 : some / values);
   const valid = count(({value}) => value !== undefined);
-  const [national, listed] = [count(isOf('country_unknown')), count(isOf('ip_list'))];
+  const [national, listed] = [count(isOf('country_unknown')), count(({code = ''}) => LIST_CODES.has(code))];
   const [unclear, beyond] = [count(isOf('calling_code_unclear')), count(isOf(...BEYOND))];
   const {isTelling, isLikely, mayBeOthers} = operations[operation];
   const several = count(({code = '', text, country}) => {
@@ -109,13 +118,15 @@ export function guessColumn(
     fit: valid + unclear + beyond,
     areOtherDigits: count(isBare) >= CONFIRMING_SHARE * values || isOther || isCard,
     mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
+    hasWord: says !== undefined && !isOther && !isCard,
   });
   if (verdict === 'no') return undefined;
   const distinct = new Set(judged.map(({value, text}) => value ?? text.trim()));
   const aside = asideOf(operation, column, judged, distinct) ?? asides[verdict];
   // A column with a reason to leave it out is reported only if its values mostly fit the kind.
   if (aside !== undefined && asides[verdict] === undefined && of(ofKind) < CONFIRMING_SHARE) return undefined;
-  const isSilent = says === undefined || !(header === 'named' || verdict === 'sure' || verdict === 'unsure');
+  const isNamed = header === 'named' || verdict === 'sure' || verdict === 'unsure' || verdict === 'faulty';
+  const isSilent = says === undefined || !isNamed;
   return {
     operation,
     column: column.name,
@@ -123,7 +134,7 @@ export function guessColumn(
     national: of(national),
     listed: of(listed),
     values,
-    ofKind: of(verdict === 'likely' ? single + several : ofKind),
+    ofKind: of(Math.max(ofKind, verdict === 'likely' ? single + several : 0)),
     distinct: distinct.size,
     header: isSilent ? 'silent' : says.isPlain ? 'plain' : 'strange',
     confidence: verdict === 'sure' && aside === undefined ? 'sure' : 'unsure',
@@ -132,7 +143,11 @@ export function guessColumn(
   };
 }
 
-const asides: Readonly<Partial<Record<Verdict, SetAsideReason>>> = {likely: 'values', alike: 'alike'};
+const asides: Readonly<Partial<Record<Verdict, SetAsideReason>>> = {
+  likely: 'values',
+  alike: 'alike',
+  faulty: 'nothing',
+};
 
 /** Almost any digits may be a phone number, so a hint at them needs values that are at least likely ones. */
 function headerOf(
@@ -174,10 +189,10 @@ function asideOf(
 const BEYOND = ['ipv6_unsupported', 'ip_private'];
 
 /** Characters between several values in a cell. */
-const PARTING = /[,;|\r\n]|\s\/\s/;
+const PARTING = /:::|[,;|\r\n]|\s\/\s/;
 
 /** Codes of cells that can be judged only with their column's habits: how it writes its values. */
-const BY_HABIT = ['calling_code_unclear', 'leading_zero_lost', 'country_unknown'];
+const BY_HABIT = ['calling_code_unclear', 'leading_zero_lost', 'country_unknown', 'phone_list'];
 
 /** A filled cell: its canonical value, or the code of its fault. */
 interface JudgedCell extends ColumnCell {

@@ -19,7 +19,7 @@ export interface ColumnGuess {
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
   readonly national: number;
-  /** Share of the filled cells with several IP addresses. */
+  /** Share of the filled cells with several values. */
   readonly listed: number;
   /**
    * Share of the filled cells that are of this kind. Includes cells that lack something for a lookup (a
@@ -52,26 +52,20 @@ export interface ColumnGuess {
  * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same,
  * such as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another
  * column's do. `shared`: its values are few and repeat, while another column's differ. `parted`: the area codes of its
- * numbers are in another column.
+ * numbers are in another column. `twin`: another column has the same value in each row.
  */
 export type SetAsideReason =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
-  | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared' | 'parted');
+  | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared' | 'parted' | 'twin');
 
 /** True if the user may want this column anyway, so that a suggested command includes it. */
 export function isWorthSuggesting(guess: ColumnGuess): boolean {
   const {aside} = guess;
-  const mayBeOwn = aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
-  return mayBeOwn && !holdsSeveral(guess);
+  return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
 }
 
 /** Codes of cells with several values. */
 export const LIST_CODES: ReadonlySet<string> = new Set(['email_list', 'phone_list', 'ip_list']);
-
-/** True for a column whose cells have several values, none of which can be chosen by a flag. */
-export function holdsSeveral({aside, operation, fault}: ColumnGuess): boolean {
-  return aside !== undefined && operation !== 'ip' && fault !== undefined && LIST_CODES.has(fault.code);
-}
 
 export interface CellFault {
   readonly code: string;
@@ -107,8 +101,8 @@ export function lacksCountry({confidence, share = 0, national}: ColumnGuess): bo
   return national > 0 && confidence === 'unsure' && share + national >= CONFIRMING_SHARE;
 }
 
-/** True if a column is unsure only because cells of it have several IP addresses. */
-export function lacksIpChoice({confidence, share = 0, listed}: ColumnGuess): boolean {
+/** True if a column is unsure only because cells of it have several values. */
+export function lacksListChoice({confidence, share = 0, listed}: ColumnGuess): boolean {
   return listed > 0 && confidence === 'unsure' && share + listed >= CONFIRMING_SHARE;
 }
 
@@ -122,6 +116,7 @@ export function columnFlags(guesses: readonly ColumnGuess[]): string[] {
     `--${operation}`,
     formatColumnChoice(operation, column, named.filter(one => one.operation === operation).length > 1),
   ]);
+  if (named.some(lacksListChoice)) flags.push('--from-list', 'first');
   const national = named.filter(lacksCountry);
   const isKnown = named.some(({operation}) => operation === 'country');
   // A country alone is nothing to look up.

@@ -1,10 +1,4 @@
-import {
-  CONFIRMING_SHARE,
-  type ColumnGuess,
-  holdsSeveral,
-  lacksCountry,
-  type SetAsideReason,
-} from './guess.ts';
+import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry, type SetAsideReason} from './guess.ts';
 
 /** Why a column is left out among all others; undefined if it is not. */
 type ReasonOf = (
@@ -32,7 +26,9 @@ export function setAsideColumns(all: readonly ColumnGuess[], headless: boolean):
 
 const besideHeaders: ReasonOf = (guess, all, headless) => {
   if (guess.aside !== undefined) return undefined;
-  const found = all.filter(other => mayHold(other) || other.ofKind > 0);
+  // An empty column, such as one that a survey tool always writes, is no reason to leave a full one out.
+  const isWorthLess = (other: ColumnGuess) => other.values === 0 && guess.values > 0;
+  const found = all.filter(other => (mayHold(other) || other.ofKind > 0) && !isWorthLess(other));
   const isPlainOne = ({operation, header, aside}: ColumnGuess) =>
     operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
   if (guess.header === 'strange' && found.some(isPlainOne)) return 'strange';
@@ -54,10 +50,6 @@ const amongEquals: ReasonOf = (guess, all) => {
   if (!all.some(isEqual)) return undefined;
   return guess.header === 'strange' ? 'strange' : 'values';
 };
-
-/** A `strange` column whose cells have several values can't be looked up. */
-const holdsLists: ReasonOf = guess =>
-  guess.aside === 'strange' && guess.ofKind < CONFIRMING_SHARE && holdsSeveral(guess) ? 'nothing' : undefined;
 
 /** The run does not stop for an unsure column without any value of its kind if another of that kind is sure. */
 const withoutValues: ReasonOf = ({operation, confidence, aside, ofKind}, all) => {
@@ -117,4 +109,4 @@ function isCandidate(guess: ColumnGuess): boolean {
 const isBare = ({aside}: ColumnGuess) => aside === 'values';
 
 /** In this order: each looks at what those before it left. */
-const REASONS: readonly ReasonOf[] = [besideHeaders, repeats, amongEquals, holdsLists, withoutValues];
+const REASONS: readonly ReasonOf[] = [besideHeaders, repeats, amongEquals, withoutValues];

@@ -34,6 +34,8 @@ export interface SettingMeta {
   readonly repeatable?: boolean;
   /** The flag is written `--no-…` and turns the setting off. */
   readonly negated?: boolean;
+  /** Another name for a part of a setting, which help and docs leave out. */
+  readonly isUnlisted?: true;
   /** The default in words, if it is not a plain value. */
   readonly defaultText?: string;
 }

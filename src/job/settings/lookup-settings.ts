@@ -26,6 +26,8 @@ const verdict = withConversion(z.union([z.string(), named], {error: VERDICT}), V
   typeof given === 'object' ? given : named.safeParse(Object.fromEntries(parsePairs(given, 'token'))).data,
 );
 
+const entryChoice = z.enum(['first', 'last', 'only']).optional();
+
 /** The columns and operations to look up, and the service. */
 export const lookupSettings = {
   endpoint: serviceSetting(
@@ -70,11 +72,15 @@ export const lookupSettings = {
       uses: ['run', 'library', 'lookup', 'verify'],
     },
   ),
-  ipFromList: columnsSetting(z.enum(['first', 'last', 'only']).optional(), {
+  fromList: columnsSetting(entryChoice, {
     value: 'WHICH',
-    description:
-      'Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same).',
+    description: 'Which value of a cell with several to use: first, last, or only (if all are the same).',
     defaultText: 'such cells are invalid',
+  }),
+  ipFromList: columnsSetting(entryChoice, {
+    value: 'WHICH',
+    description: 'The same as from_list, for IP addresses alone.',
+    isUnlisted: true,
   }),
   empty: columnsSetting(textList().optional(), {
     value: 'TEXT',

@@ -79,3 +79,14 @@ export function judgeBareDigits(all: readonly BareNumberFacts[], isInHeader: boo
   if (isInHeader) return whole.length > 0 && whole.length >= MOSTLY * bare.length ? 'header' : 'doubt';
   return foreign.length > 0 ? 'doubt' : undefined;
 }
+
+/**
+ * The number that belongs to the calling code beside it, whatever its digits would be with a plus. If they begin with
+ * that code: the mobile number that they are with it; undefined if both readings are possible.
+ */
+export function besideItsCode(number: PhoneNumber, digits: string | undefined): PhoneNumber | undefined {
+  const isCoded = digits?.startsWith(number.countryCallingCode) === true;
+  const coded = isCoded ? parseValidPhone(`+${digits}`) : undefined;
+  if (coded === undefined || coded.number === number.number) return number;
+  return coded.getType() === 'MOBILE' && number.getType() !== 'MOBILE' ? coded : undefined;
+}

@@ -122,3 +122,18 @@ export function restorePlus(text: string): string | undefined {
   const isWhole = digits !== undefined && withoutZero(whole).replace(/\D/g, '').startsWith(digits);
   return isWhole ? whole : plus;
 }
+
+/**
+ * False for texts in which libphonenumber can't find a number, so that it need not try: texts without digits, and
+ * texts in national form without a country.
+ */
+export function mayBeNumber(text: string, country: PhoneCountry | undefined): boolean {
+  return /\d/.test(text) && (country !== undefined || text.includes('+'));
+}
+
+/** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
+export function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
+  if (nationalNumber.startsWith('0')) return false;
+  const longer = parsePhoneNumber(`+${countryCallingCode}0${nationalNumber}`);
+  return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
+}

@@ -90,6 +90,7 @@ export function resolveColumnMapping(
   const detect = !job.fromFile && named.choices.size === 0;
   const rules = {
     empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
+    fromList: settings.fromList,
     ipFromList: settings.ipFromList,
     isPlusDefault: isInternationalCountry(settings.defaultCountry),
   };

@@ -9,6 +9,7 @@ import {known} from './known.ts';
 import {newUsers} from './new-users.ts';
 import {numbers} from './numbers.ts';
 import {parties} from './parties.ts';
+import {several} from './several.ts';
 import {situations} from './situation.ts';
 import {strangers} from './strangers.ts';
 import {usual} from './usual.ts';
@@ -28,4 +29,5 @@ export const lists = [
   strangers,
   newUsers,
   usual,
+  several,
 ].flatMap(situations);
