@@ -70,9 +70,11 @@ export async function openFile(
   const name = path === '-' ? 'stdin' : path;
   const {chunks, state, close} = await openRaw(path, settings, watch);
   try {
-    const bytes = await peek(decompress(chunks, name, settings.chunkSize), SAMPLE_BYTES);
+    const padding = {before: 0, after: 0};
+    const plain = decompress(chunks, name, settings.chunkSize);
+    const bytes = await peek(withoutPadding(plain, padding), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);
-    const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding)), SAMPLE_BYTES);
+    const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding), padding), SAMPLE_BYTES);
     if (text.head.length === 0)
       throw new InputError('input_empty', `${name} is empty, without a header. Check the export.`);
     refuseBinary(text.head, name);
@@ -81,7 +83,7 @@ export async function openFile(
     const {groupsOf, format, notes} = createReader(beginning, encoding, settings, tally);
     return {
       name,
-      notes: () => [...describeEncoding(name, encoding), ...notes()],
+      notes: () => [...describeEncoding(name, encoding), ...notes(), ...describePadding(name, padding)],
       groups: groupsOf(text.chunks),
       format,
       state,
@@ -120,21 +122,35 @@ function createReader(
   const all: ReaderSettings = {file, maxRecordSize, tally, badBytes};
   const read = {bom: encoding.bomBytes > 0, encoding: encoding.name, perhaps: badBytes.perhaps};
   if (kind === 'csv') return createCsvReader(beginning, named, settings, all, read);
+  const guard = GUARD.exec(text)?.[0].length ?? 0;
   const eol = /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n';
   return {
-    groupsOf: chunks => (kind === 'json' ? readJson(chunks, all) : readNdjson(chunks, all)),
+    groupsOf: chunks => (kind === 'json' ? readJson : readNdjson)(withoutStart(chunks, guard), all),
     format: () => ({kind: 'ndjson', eol, ...read, columns: []}),
     notes: () => [],
   };
 }
 
+/** The text that a server puts above JSON, so that no page can run it as a script. */
+const GUARD = /^\)\]\}',?/;
+
 /** `json`: an array, or objects over several lines. */
 function detectKind(sample: string, format: NamedFormat | undefined): 'csv' | 'ndjson' | 'json' {
   if (format === 'csv' || format === 'tsv') return 'csv';
-  const text = sample.trimStart();
-  if (/^\[\s*(?:[[{\]]|$)/.test(text) || /^\{[ \t]*\r?\n/.test(text)) return 'json';
+  // Without what programs put before JSON: record separators (RFC 7464), and a guard against scripts.
+  const text = sample.replace(GUARD, '').replace(/^[\s\p{Cc}]+/u, '');
+  if (/^\[\s*(?:[[{\]]|$)/.test(text) || /^\{[ \t]*\r?\n/.test(text) || isOneLine(text)) return 'json';
   return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
 }
+
+/** True if objects follow one another without a line end, as Firehose and Kinesis write them. */
+function isOneLine(text: string): boolean {
+  const line = text.split('\n', 1)[0] ?? '';
+  return /^\{\s*"/.test(line) && /\}\s*\{\s*"/.test(line) && line.length > LONG_LINE;
+}
+
+/** Length of a line from which it is read as a sequence of objects, and not as a line: it may be all of the file. */
+const LONG_LINE = 60_000;
 
 function createCsvReader(
   beginning: FileBeginning,
@@ -174,15 +190,50 @@ function createCsvReader(
   };
 }
 
-/** Ctrl-Z: DOS programs write this byte at the end of a text. */
-const END = 0x1a;
+/** Numbers of NUL bytes that were left out in front of a text, and behind it so far. */
+interface Padding {
+  before: number;
+  after: number;
+}
 
-/** Removes Ctrl-Z bytes at the end of the text, since they are not a row. Ctrl-Z bytes within the text stay. */
-export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Fewer NULs in front of a text may be a part of a character, in UTF-16 or UTF-32. */
+const FEWEST_NULS = 8;
+
+/** Removes NULs in front of the text: a log that was cut while a program kept it open begins with them. */
+async function* withoutPadding(chunks: AsyncIterable<Buffer>, padding: Padding): AsyncGenerator<Buffer> {
+  let isBegun = false;
+  for await (const chunk of chunks) {
+    const start = isBegun ? 0 : chunk.findIndex(byte => byte !== 0);
+    if (start === -1) padding.before += chunk.length;
+    else {
+      const isPadding = padding.before + start >= FEWEST_NULS;
+      if (!isBegun) padding.before = isPadding ? padding.before + start : 0;
+      yield isPadding && !isBegun ? chunk.subarray(start) : chunk;
+      isBegun = true;
+    }
+  }
+}
+
+/** A sentence on the NULs that were left out; none without such bytes. */
+function describePadding(name: string, {before, after}: Padding): string[] {
+  const places = [before > 0 ? `${before} in front` : '', after > 0 ? `${after} at the end` : ''];
+  const said = places.filter(place => place !== '').join(' and ');
+  if (said === '') return [];
+  return [`${name} is padded with NUL bytes, as after a power cut: ${said} are left out.`];
+}
+
+/** Ctrl-Z: DOS programs write this byte at the end of a text. A file system pads a text with NULs after a power cut. */
+const END_MARKS: ReadonlySet<number | undefined> = new Set([0x1a, 0]);
+
+/** Removes Ctrl-Z and NUL bytes at the end of the text, since they are not a row. Those within the text stay. */
+export async function* withoutEndMark(
+  chunks: AsyncIterable<Buffer>,
+  padding: Padding = {before: 0, after: 0},
+): AsyncGenerator<Buffer> {
   let marks: Buffer[] = [];
   for await (const chunk of chunks) {
     let end = chunk.length;
-    while (end > 0 && chunk[end - 1] === END) end -= 1;
+    while (end > 0 && END_MARKS.has(chunk[end - 1])) end -= 1;
     if (end > 0) {
       yield* marks;
       marks = [];
@@ -190,4 +241,5 @@ export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGener
     }
     if (end < chunk.length) marks.push(chunk.subarray(end));
   }
+  padding.after = marks.reduce((sum, mark) => sum + mark.filter(byte => byte === 0).length, 0);
 }

@@ -22,9 +22,9 @@ export interface RunSettings {
   /** Column with the country of national phone numbers. Of several, each phone column uses its own: shipping_phone uses shipping_country. */
   readonly country?: string | readonly string[] | undefined;
   /** Country of national phone numbers without one, as code or name; + if numbers only lack their plus. */ readonly defaultCountry?: string | undefined;
-  /** Which IP address of a cell with several (X-Forwarded-For) to use: first, last, or only (if all are the same). Default: such cells are invalid. */
+  /** Which value of a cell with several to use: first, last, or only (if all are the same). Default: such cells are invalid. */
   readonly fromList?: 'first' | 'last' | 'only' | undefined;
-  readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
+  /** The same as from_list, for IP addresses alone. */ readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** Treat cells with just this text as empty, as n/a and unknown are anyway. */ readonly empty?: string | readonly string[] | undefined;
   /** Write only these answer fields, such as ip.country,email.trust_score. */ readonly fields?: string | readonly string[] | undefined;
   /** Look up only rows where this is true, such as row.country == "US". */ readonly where?: string | undefined;

@@ -143,5 +143,5 @@ const PLACEHOLDERS = new Set(words.placeholders.join('|').split('|'));
 export const isPlaceholder = (text: string): boolean =>
   text.length < 20 && (PLACEHOLDERS.has(text.toLowerCase()) || FAULTY.test(text));
 
-/** What spreadsheets show in place of a value: an error (`#ERROR!`, `Err:502`), or a column that is too narrow. */
+/** Texts that spreadsheets show in place of a value: an error (`#ERROR!`, `Err:502`), or a column that is too narrow. */
 const FAULTY = /^(?:#{3,}|#[\p{L}\d/_]+[!?]|err:\d{3})$/iu;

@@ -40,9 +40,9 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     says: /up ip, Telefon \(phone, country DE\), at most.*9 rows written/s,
   },
   'national, with countries beside them': {
-    text: `E-mail,Business Phone,Mobile Phone,Business Office\n${'jo@example.com,030 23125 001,,Germany\n'.repeat(9)}`,
+    text: `E-mail,Business Phone,Mobile Phone,Business Office\n${'jo@example.com,030 23125 001,,Germany\njo@example.com,01 5340100,,Austria\n'.repeat(5)}`,
     where: /^Try: (.* --country 'Business Office')$/m,
-    says: /"Business Phone" and "Mobile Phone" \(phone, country from "Business Office"\).*9 rows written/s,
+    says: /"Business Phone" and "Mobile Phone" \(phone, country from "Business Office"\).*10 rows written/s,
   },
   'national, of another country': {
     text: `ip,Telefon,country\n${'192.0.2.1,030 23125 001,US\n'.repeat(9)}`,

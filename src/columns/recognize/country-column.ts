@@ -250,7 +250,7 @@ const isDialling = ({heading}: Column) => namesWord(heading, 'dialling');
 /** Event trackers write what they know of the visit, not of the person: `$country_code`, `mp_country_code`, `ga:country`. */
 const OF_EVENT = /(?:^|[.\s])(?:\$|mp_|ga:)[^.]*$/;
 
-/** What a header says of its countries, or calling codes; undefined if they may be of something else than the number. */
+/** The rank of a column by its header; undefined if its countries may be of something else than the number. */
 function rankOf(
   column: Column,
   phone: Column | undefined,

@@ -1,11 +1,9 @@
 import type {InputRecord} from '../row.ts';
+import {JsonPlace} from './json-place.ts';
 import {makeJsonRecord} from './ndjson-reader.ts';
 import {type ReaderSettings, rejectRecord, TruncatedBytes} from './reader.ts';
 
-const byte = (character: string) => character.charCodeAt(0);
-const [LF, QUOTE, BACKSLASH] = ['\n', '"', '\\'].map(byte);
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'[]{}'].map(byte);
-const GAPS: ReadonlySet<number | undefined> = new Set([...' \t\r\n,'].map(byte));
+const LF = '\n'.charCodeAt(0);
 
 /**
  * Reads a JSON array of objects, or a sequence of objects over several lines. Keeps each object's text: parsers
@@ -55,50 +53,6 @@ export async function* readJson(
   else {
     if (place.isOpen) yield close(Buffer.alloc(0));
     if (place.isInList) yield [rejectCut(line, 'the list is not closed: the file is cut off')];
-  }
-}
-
-/** A place in a text of JSON values: between them, or in one. */
-class JsonPlace {
-  isOpen = false;
-  isInList = false;
-  depth = 0;
-  #isInText = false;
-  #isEscaped = false;
-
-  /** True if this character follows a number or a word, which ends before it. */
-  endsBefore(character: number | undefined): boolean {
-    const ends = this.isOpen && this.depth === 0 && !this.#isInText;
-    if (!ends || !(GAPS.has(character) || character === CLOSE_LIST)) return false;
-    this.isOpen = false;
-    return true;
-  }
-
-  /** True if a value begins with this character. */
-  beginsAt(character: number | undefined): boolean {
-    if (this.isOpen || GAPS.has(character)) return false;
-    if (character === (this.isInList ? CLOSE_LIST : OPEN_LIST)) {
-      this.isInList = !this.isInList;
-      return false;
-    }
-    this.isOpen = true;
-    return true;
-  }
-
-  /** True if this character ends an object or a list. */
-  endsAfter(character: number | undefined): boolean {
-    if (!this.isOpen) return false;
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (this.#isInText && character === BACKSLASH) this.#isEscaped = true;
-    else if (character === QUOTE) this.#isInText = !this.#isInText;
-    else if (this.#isInText) return false;
-    else if (character === OPEN_OBJECT || character === OPEN_LIST) this.depth++;
-    else if (character === CLOSE_OBJECT || character === CLOSE_LIST) {
-      this.depth = Math.max(0, this.depth - 1);
-      this.isOpen = this.depth > 0;
-      return !this.isOpen;
-    }
-    return false;
   }
 }
 

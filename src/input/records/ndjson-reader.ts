@@ -1,5 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
+import {JsonPlace} from './json-place.ts';
 import {CR, cutLines, LF, type ReaderSettings, rejectRecord} from './reader.ts';
 
 /** Reads one JSON object a line, and keeps each line's text. */
@@ -20,15 +21,53 @@ export async function* readNdjson(
       const found = bytes.indexOf(LF, start);
       const end = found === -1 ? bytes.length : found;
       const textEnd = end > start && bytes[end - 1] === CR ? end - 1 : end;
-      const record = makeJsonRecord(bytes.subarray(start, textEnd), line, settings, sound);
-      if (record === undefined) tally.blankLines++;
-      // Only the last line of a file may lack its end.
-      else if (found === -1 && record.type === 'reject' && record.reason === 'invalid_json')
-        records.push({...record, reason: 'cut_off'});
-      else records.push(record);
+      const parts = objectsIn(bytes.subarray(start, textEnd));
+      if (parts.length === 0) tally.blankLines++;
+      for (const part of parts) {
+        const record = makeJsonRecord(part, line, settings, sound);
+        if (record === undefined) tally.blankLines++;
+        // Only the last line of a file may lack its end.
+        else if (found === -1 && record.type === 'reject' && record.reason === 'invalid_json')
+          records.push({...record, reason: 'cut_off'});
+        else records.push(record);
+      }
       start = end + 1;
     }
     yield records;
+  }
+}
+
+/**
+ * The texts of a line's objects: one, or several that a program wrote without a line end between them (`}{`). Without
+ * what programs put around an object: a record separator (RFC 7464), a comma at the end.
+ */
+function objectsIn(line: Buffer): Buffer[] {
+  const last = line.at(-1);
+  const isPlain = line[0] === OPEN && last === CLOSE && !TOUCHING.some(pair => line.includes(pair));
+  if (isPlain) return [line];
+  const text = line.toString('latin1').replace(/^\p{Cc}+|[\s,]+$/gu, '');
+  const whole = Buffer.from(text, 'latin1');
+  if (!text.startsWith('{') || isJson(whole)) return [whole];
+  const place = new JsonPlace();
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const [at, character] of whole.entries()) {
+    if (place.beginsAt(character)) from = at;
+    if (place.endsAfter(character)) parts.push(whole.subarray(from, at + 1));
+  }
+  return parts.length > 1 && !place.isOpen && parts.every(isJson) ? parts : [whole];
+}
+
+const [OPEN, CLOSE] = [...'{}'].map(brace => brace.charCodeAt(0));
+/** Texts between two objects on a line. In a text these are rare, so that few lines are looked at twice. */
+const TOUCHING = ['}{', '} {', '},{', '}, {', '}\x1e{'];
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -49,11 +88,36 @@ export function makeJsonRecord(
     value = JSON.parse(raw);
   } catch {
     // Leaves out the message of JSON.parse: it quotes the text, which may be personal data.
-    return rejected('invalid_json', 'the line is not valid JSON');
+    return rejected('invalid_json', `the line is not valid JSON${faultOf(raw)}`);
   }
   if (!isJsonObject(value))
     return rejected('not_an_object', `expected a JSON object, found ${describeJsonKind(value)}`);
   return {type: 'ndjson', record: ++settings.tally.recordsRead, line, raw, value};
+}
+
+/** Parts of JSON, each from where the one before it ends. */
+const PARTS =
+  /[\s{}[\],:]+|"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy;
+/** Words of other languages in place of a value. Any other word may be personal data, and is not shown. */
+const WORD = /^(?:-?(?:NaN|Infinity)|None|True|False|undefined|nil|NULL|nan|inf)\b/;
+
+/** The place and the reason of a text's fault: ` (NaN at column 34)`. */
+function faultOf(text: string): string {
+  PARTS.lastIndex = 0;
+  let at = 0;
+  while (PARTS.test(text)) at = PARTS.lastIndex;
+  const rest = text.slice(at);
+  const comma = /,\s*[}\]]/.exec(text)?.index;
+  if (rest === '' && comma !== undefined) return ` (a comma before a bracket at column ${comma + 1})`;
+  if (rest === '') return '';
+  const what =
+    WORD.exec(rest)?.[0] ??
+    (rest.startsWith("'")
+      ? 'a single quote'
+      : rest.startsWith('"')
+        ? 'a text with a line end or without its closing quote'
+        : 'a character that JSON does not have there');
+  return ` (${what} at column ${at + 1})`;
 }
 
 export function isJsonObject(value: unknown): value is NdjsonRow['value'] {

@@ -22,4 +22,7 @@ lines that describe the columns are told ▸ StartDate,IPAddress,RecipientEmail 
 what a spreadsheet shows in place of a value is nobody's fault ▸ [--default-country DE] phone,email ⏎ #ERROR!,#ERROR! ⏎ Err:502,#SPILL! ⏎ ########,#CALC! ⏎ Loading...,[object Object] ⏎ 030 23125001,p@example.com ▸ phone=phone email=email → +493023125001 p@example.com
 addresses as programs encode them ▸ email ⏎ jo%40example.com ⏎ =?utf-8?q?jo=40example=2Ecom?= ⏎ /O=ACME/OU=EX/CN=RECIPIENTS/CN=JO ⏎ jo(at)example.com ⏎ jo@example.com/mobile ⏎ jo@example.com?subject=hi ⏎ [email protected] ⏎ p@example.com ⏎ q@example.com ⏎ r@example.com ⏎ s@example.com ⏎ t@example.com ⏎ u@example.com ⏎ v@example.com ▸ email=email → p@example.com q@example.com r@example.com … 7 | 4×email_encoded 2×email_in_text 1×email_masked
 a whole column of them says what it is ▸ id,email ⏎ 6× {n},p{n}%40example.com ▸ column_unsure ▸ but none of its values is one (row 1: email_encoded
+objects without a line end between them ▸ [@x.ndjson] {"ip":"192.0.2.1"}{"ip":"192.0.2.2"} {"ip":"192.0.2.3"} ⏎ {"ip":"192.0.2.4"},{"ip":"192.0.2.5"} ⏎ {"ip":"192.0.2.6","note":"}{"} ▸ ip=ip → 192.0.2.1 192.0.2.2 192.0.2.3 … 6
+commas at the ends of lines ▸ [@x.log] {"ip":"192.0.2.1"}, ⏎ {"ip":"192.0.2.2"} , ⏎ {"ip":"192.0.2.3"} ▸ ip=ip → 192.0.2.1 192.0.2.2 192.0.2.3
+a guard against scripts above a list ▸ [@x.json] )]}', ⏎ [{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}] ▸ ip=ip → 192.0.2.1 192.0.2.2
 `;
