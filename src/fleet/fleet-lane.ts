@@ -1,6 +1,6 @@
 import type {TimestampedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/call.ts';
-import {earningTimeMs, leaseSize} from '../lookup/pace/rate-controller.ts';
+import {leaseOf} from '../lookup/rate-limit.ts';
 import {type Chunk, type ChunkValue, type LanePace, RATE_SHARE} from './protocol.ts';
 
 /** Milliseconds that values wait for others to fill a chunk. */
@@ -68,7 +68,5 @@ export class FleetLane {
 
 /** The pace at a rate, in calls per second; undefined if the rate is infinite. */
 function paceAt(rate: number): LanePace | undefined {
-  if (!Number.isFinite(rate)) return undefined;
-  const permits = leaseSize(rate);
-  return {permits, minTimeMs: earningTimeMs(permits, RATE_SHARE * rate)};
+  return Number.isFinite(rate) ? leaseOf(rate, RATE_SHARE) : undefined;
 }

@@ -3,11 +3,12 @@ import type {Rate} from '../job/setting-types.ts';
 import type {PublishTrigger} from '../job/settings/call-settings.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import type {KnownAnswer, ValidityJudge} from '../ledger/answers/validity.ts';
-import type {Answer, CellResult, Lookup} from '../ledger/lookup-outcome.ts';
+import type {Answer, CellResult, Lookup, Outcome, UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/ledger-entry.ts';
 import type {Operation} from '../operations/table.ts';
-import type {LongRefusalStreak} from './pace/canary.ts';
+import type {LongRefusalStreak} from './canary.ts';
+import type {Departure} from './rate-limit.ts';
 import type {RetrySettings} from './retry-policy.ts';
 
 /** A planned cell that waits for its result. */
@@ -29,13 +30,22 @@ export interface Call extends Lookup, Reservation {
   renews: boolean;
   /** Number of the last reservation; 0 before the first. */
   dispatch: number;
-  /** Time of the last reservation, in milliseconds since the epoch. */
+  /** Time of the last sending, by the run's clock, and its place in the order of sending. */
   sentAt: number;
+  seq: number;
+  departure: Departure;
   /** Number of attempts of this session that reached the service, or may have. */
   attempts: number;
   /** The store's version at the last search for this value in the store. */
   version: number;
+  /** Gives the value's result to the cells that wait for it. */
+  readonly settle: (result: CellResult) => void;
 }
+
+/** How a value ends: by its last attempt, by earlier attempts alone (`adopted`), or without a call. */
+export type CallEnd =
+  | {readonly kind: 'outcome' | 'adopted'; readonly outcome: Outcome}
+  | {readonly kind: 'skipped'; readonly reason: UnaskedCode};
 
 /** Makes calls: this process, or a fleet. */
 export interface Dispatcher {
@@ -58,8 +68,6 @@ export interface LaneSettings {
   readonly name: Operation | 'all';
   readonly operations: readonly Operation[];
   readonly rate: Rate | 'unlimited';
-  /** Maximum calls in flight. */
-  readonly concurrency: number;
 }
 
 /** All that lookups need: places of known answers, the way of a call, and listeners. */
@@ -68,8 +76,10 @@ export interface LookupOptions {
   readonly ledger: Ledger;
   readonly store: AnswerStore;
   readonly lanes: readonly LaneSettings[];
-  /** Maximum calls in flight of all lanes together. By default, the sum of the lanes' own maximums. */
+  /** Maximum calls in flight of all lanes together. By default, as many as the rates need. */
   readonly concurrency?: number | undefined;
+  /** True if the service refused the account when the last session ended. */
+  readonly isSuspect?: boolean | undefined;
   readonly policy: RetrySettings;
   readonly maxOutageMs: number;
   /** True if refused values never end the run, however many come in a row. */

@@ -1,9 +1,14 @@
 import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import type {ChargeKind, Cost} from '../job/settings/cost.ts';
-import type {Outcome, UnaskedCode} from '../ledger/lookup-outcome.ts';
-import {addDoubt, type ValueHistory} from '../ledger/run/ledger-entry.ts';
+import {isStorable, type Outcome} from '../ledger/lookup-outcome.ts';
+import {
+  addDoubt,
+  type BookedAttempt,
+  type KeyedAnswer,
+  type ValueHistory,
+} from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {parseQuota, parseRetryAfter} from './pace/pace-headers.ts';
+import {parseQuota, parseRetryAfter} from './rate-limit-headers.ts';
 
 /** The constants of the retry policy, each with its reason. */
 export const policyNumbers = {
@@ -37,7 +42,7 @@ export const policyNumbers = {
   outageValues: 5,
   /** Minimum length of an outage before values may be blamed. So an outage of a minute fails no value. */
   patienceMs: 60_000,
-  /** After an outage, each success allows one more call in flight. From this many on, there is no such limit. */
+  /** After an outage, each success doubles the calls in flight. From this many on, there is no such limit. */
   largestRamp: 64,
   /** Maximum pause for a quota that the service reports as used up. After it, a call tests the quota. */
   quotaPauseMs: 60_000,
@@ -46,6 +51,8 @@ export const policyNumbers = {
    * first answer, the settings are wrong, and the run ends. Later, the service may refuse the account: the run warns.
    */
   refusalStreak: 10,
+  /** The same after a run that ended with refused credentials: enough to see that they still are. */
+  suspectStreak: 3,
   /** Maximum calls of an operation in flight before its first answer. */
   canaryInFlight: 4,
   /**
@@ -72,12 +79,7 @@ export type NextStep =
   /** The value has used up its sends, and waits until the outage is over. Then it fails. */
   | {readonly next: 'hold'}
   /** The run stops. The value stays open. */
-  | {readonly next: 'stop'}
-  /** No more calls are made. The value ends without one, for this reason. */
-  | {readonly next: 'skip'; readonly reason: UnaskedCode};
-
-/** The end of a call that may not leave. If another run has bought the answer meanwhile, the value gets that answer. */
-export type UnsentStep = Exclude<NextStep, {readonly next: 'retry' | 'hold'}>;
+  | {readonly next: 'stop'};
 
 /**
  * Milliseconds before a retry, with full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the
@@ -124,25 +126,70 @@ export function sendsLeft({doubts}: ValueHistory, settings: RetrySettings): numb
   return Math.max(0, mostSends(settings) - doubts);
 }
 
+/** An attempt as it is booked, and the step after it. */
+export interface ConcludedAttempt {
+  readonly booked: BookedAttempt;
+  readonly next: NextStep;
+}
+
+/** A call whose attempt has ended. */
+type CallToBook = Pick<BookedAttempt, 'operation' | 'key' | 'cost' | 'dispatch' | 'retry'> & {
+  readonly isConfirmed?: boolean;
+};
+
+/** True if the service rejects the value with the same code as before. This says nothing new about the service. */
+export function isConfirmedRejection(before: Outcome | undefined, attempt: Attempt): boolean {
+  return attempt.kind === 'rejected' && before?.status === 'failed' && attempt.code === before.error;
+}
+
 /**
- * The value's history after an attempt with this charge. An attempt without an answer is a doubt if it may have been
- * charged.
+ * The value's history after an attempt. An attempt without an answer is a doubt if it may have been charged.
  */
 export function historyAfterAttempt(
   history: ValueHistory,
   attempt: Attempt,
-  charge: ChargeKind,
+  {cost}: RetrySettings,
 ): ValueHistory {
-  return attempt.kind !== 'answered' && charge !== 'free' ? addDoubt(history, attempt) : history;
+  const isDoubt = attempt.kind !== 'answered' && chargeKindOfAttempt(attempt, cost) !== 'free';
+  return isDoubt ? addDoubt(history, attempt) : history;
+}
+
+/** Books an attempt, and says what follows. `history` includes it. The same for calls of this process and of a fleet. */
+export function concludeAttempt(
+  call: CallToBook,
+  attempt: TimestampedAttempt,
+  history: ValueHistory,
+  settings: RetrySettings,
+  blame: Blame | undefined,
+): ConcludedAttempt {
+  const {operation, key, cost, dispatch, retry, isConfirmed = false} = call;
+  const next = nextStep(operation, attempt, history, settings, blame);
+  const outcome = next.next === 'settle' ? next.outcome : undefined;
+  const charge = cost === 0 ? 'free' : chargeKindOfAttempt(attempt, settings.cost);
+  return {
+    next,
+    booked: {operation, key, cost, dispatch, attempt, charge, retry, history, outcome, isConfirmed},
+  };
+}
+
+/** The outcome if other runs can use it at once. A rejection is kept once it is confirmed, or judged at the run's end. */
+export function answerToKeep({
+  operation,
+  key,
+  outcome,
+  isConfirmed = false,
+}: BookedAttempt): KeyedAnswer | undefined {
+  if (outcome === undefined || !isStorable(outcome)) return undefined;
+  return outcome.status !== 'failed' || isConfirmed ? {operation, key, outcome} : undefined;
 }
 
 /** The step after an attempt. `history` includes this attempt. Which status is which kind: `client/classify.ts`. */
-export function nextStep(
+function nextStep(
   operation: Operation,
   attempt: TimestampedAttempt,
   history: ValueHistory,
   settings: RetrySettings,
-  blame: Blame,
+  blame: Blame | undefined,
 ): NextStep {
   switch (attempt.kind) {
     case 'answered':
@@ -168,14 +215,14 @@ export function nextStep(
   }
 }
 
-/** The step of a value that has used up its sends: settle it, or hold it while an outage lasts. */
+/** The step of a value that has used up its sends: settle it, or hold it while an outage lasts or may have begun. */
 export function stepWithoutSendsLeft(
   {lastCode: error}: ValueHistory,
   settings: RetrySettings,
-  blame: Blame,
+  blame: Blame | undefined,
 ): NextStep {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
-  if (blame === 'service') return {next: 'hold'};
+  if (blame === 'service' || blame === undefined) return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error}};
 }
 

@@ -10,7 +10,7 @@ import {createValidityJudge} from '../ledger/answers/validity.ts';
 import {type CellResult, type Lookup, TokenOccurrences} from '../ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
 import type {LaneSettings} from '../lookup/call.ts';
-import {perSecond} from '../lookup/pace/rate-controller.ts';
+import {perSecond} from '../lookup/rate-limit.ts';
 import {mostSends} from '../lookup/retry-policy.ts';
 import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {makeRunRecord, roundCredits} from '../report/run-record.ts';

@@ -56,11 +56,11 @@ export function logEnd(log: EventLog, {summary, exitCode}: RunOutcome<unknown>):
  * Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. It
  * warns of the first outage: a run waits for the service up to max_outage, and would seem to hang.
  */
-export function createPauseLogger({io, job, clock, asking: {gate, ledger}}: Session): () => void {
+export function createPauseLogger({io, job, clock, asking: {executor, ledger}}: Session): () => void {
   let since: number | undefined;
   let isWarned = false;
   return () => {
-    const {pause} = gate.pace();
+    const {pause} = executor.pace();
     if (pause !== undefined && since === undefined) {
       since = clock();
       logEvent(

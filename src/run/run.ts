@@ -218,8 +218,8 @@ async function readThrough(session: Session): Promise<void> {
   await stopper.unlessStopped(writing);
   if (late !== undefined) stop(late);
   if (stopper.reason === undefined) return;
-  asking.gate.stop();
-  await asking.gate.drained(io.graceMs ?? CALL_GRACE_MS);
+  asking.executor.stop();
+  await asking.executor.drained(io.graceMs ?? CALL_GRACE_MS);
   window.abort();
   if (job.output.kind !== 'stream') return writing;
   // The reader of a stream has its rows at once, so finished rows are still written. Waits only one second: the reader may be gone.

@@ -6,6 +6,7 @@ import type {Job} from '../job/job.ts';
 import type {AnswerStore, RunAnswers} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
+import {autoConcurrency} from '../lookup/concurrency.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
@@ -17,7 +18,6 @@ import {createCreditRefund, findAccount, openBudgets, raiseBudgetCounts} from '.
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {
   createStrayAnswerWarning,
-  DEFAULT_CONCURRENCY,
   type LookupResources,
   openConnection,
   planLanes,
@@ -78,7 +78,7 @@ async function openStages(
   warnIfUncheckedTls(io.env, io.warn);
   const options = {
     timeoutMs: job.settings.timeout,
-    maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+    maxConnections: job.settings.concurrency ?? autoConcurrency.most,
     onUnasked: createStrayAnswerWarning(io.warn),
   };
   const connection = await openConnection(job.endpoint, options, io.transport);
@@ -110,7 +110,7 @@ async function openStages(
   let session: Session | undefined;
   const rows = () => (session === undefined ? 0 : countFinishedRows(session.output.writer));
   const {lookups: newLookups, ...opened} = await openLookups(running, means, identity.fleetId, rows);
-  stopper.onStop(() => opened.gate.stop());
+  stopper.onStop(() => opened.executor.stop());
   const startedAt = running.clock();
   const timeline = new Timeline(startedAt, {tally: ledger.tally, rows: 0, inFlightMs: 0});
   session = {
@@ -188,8 +188,12 @@ export function countFinishedRows({counters}: RowWriter): number {
 export function sampleTimeline(session: Session, isLast = false): void {
   const {clock, output, asking} = session;
   const {timeline, writer} = output;
-  const {ledger, gate} = asking;
-  const reading = {tally: ledger.tally, rows: countFinishedRows(writer), inFlightMs: gate.pace().inFlightMs};
+  const {ledger, executor} = asking;
+  const reading = {
+    tally: ledger.tally,
+    rows: countFinishedRows(writer),
+    inFlightMs: executor.pace().inFlightMs,
+  };
   timeline.sample(clock(), reading, isLast);
 }
 
@@ -278,8 +282,8 @@ export function startDeadline(session: Session): () => void {
 }
 
 /** Sends no more calls. After {@link CALL_GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
-function closeAt({job, io, asking: {gate, connection}}: Session): NodeJS.Timeout {
+function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(describeEndOfCalls(makeDeadlineStop(job)));
-  gate.close('deadline');
+  executor.close('deadline');
   return setTimeout(() => connection.client.close(), CALL_GRACE_MS);
 }

@@ -13,7 +13,7 @@ import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import type {StopReason} from '../lookup/call.ts';
-import type {LongRefusalStreak} from '../lookup/pace/canary.ts';
+import type {LongRefusalStreak} from '../lookup/canary.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {formatDuration, PERHAPS_ACCOUNT, pluralize} from '../report/format.ts';
@@ -106,8 +106,8 @@ export interface RunContext {
   readonly clock: () => number;
 }
 
-/** Turns the gate's reason to stop into the run's {@link Stop}. */
-export function makeGateStop(reason: StopReason, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
+/** Turns the reason why no more calls are made into the run's {@link Stop}. */
+export function makeCallsStop(reason: StopReason, ledger: Ledger, endpoint: Endpoint): Stop<Said> {
   switch (reason.kind) {
     case 'fatal': {
       const {attempt} = reason;
@@ -261,6 +261,13 @@ export function makeRefusalsStop(
   const operation = operationNames.find(name => isEnough(tally.refusals[name].refused));
   if (operation === undefined) return undefined;
   return refused(operation, {...tally.refusals[operation].refused, isKnownToAnswer: false}, endpoint);
+}
+
+/** Name under which the ledger keeps whether the service refused the account when the last session ended. */
+export const REFUSED = 'refused';
+
+export function wasRefused(ledger: Ledger): boolean {
+  return ledger.getMeta<boolean>(REFUSED) === true;
 }
 
 /** The sentence for a limit that ends the calls but not the run. */

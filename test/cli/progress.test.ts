@@ -126,7 +126,7 @@ test.each([
       job: {endpoint: {kind: 'live'}, settings: {}},
       input: {layout: {mapping: {targets: [], countries: new Map()}}},
       asking: {
-        gate: {pace: () => ({limit: undefined})},
+        executor: {pace: () => ({limit: undefined})},
         ledger: {interrupted, spending: made, isResumed: true},
       },
     };
@@ -159,7 +159,7 @@ describe('a run under way', () => {
         source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000},
       },
       asking: {
-        gate: {pace: () => ({inFlight: 1, waiting: 0, ...pace})},
+        executor: {pace: () => ({inFlight: 1, waiting: 0, ...pace})},
         ledger: {tally, interrupted: 0, budget: {committed: 160_000}},
       },
       output: {writer: {counters: {rows}}, window: {full: false}},

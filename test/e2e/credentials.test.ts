@@ -67,7 +67,7 @@ test.each(['FILE', 'COMMAND'])(
     expect(stopped.stderr).not.toMatch(/^::/m);
     const {wrongKey} = service.ledger;
     expect(wrongKey).toBeGreaterThan(0);
-    expect(wrongKey).toBeLessThanOrEqual(32);
+    expect(wrongKey).toBeLessThanOrEqual(64);
     const resumed = await run();
     expect(resumed, resumed.stderr).toMatchObject({code: 0});
     const summary = sandbox.summary('list.enriched.summary.json');

@@ -2,7 +2,7 @@ import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {FleetLane, type LeavingValue} from '../../src/fleet/fleet-lane.ts';
 import {type Chunk, chooseChunkSize} from '../../src/fleet/protocol.ts';
 import type {Rate} from '../../src/job/setting-types.ts';
-import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
+import {perSecond} from '../../src/lookup/rate-limit.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -14,9 +14,9 @@ afterEach(() => {
 /** A run's lane. `sent` gets its chunks. */
 function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
   const sent: (readonly [Chunk, readonly LeavingValue[]])[] = [];
-  const controller = new RateController(perSecond(rate));
+  const pace = {perSecond: perSecond(rate)};
   const lane = new FleetLane({
-    settings: {name: 'ip', operations: ['ip'], rate, concurrency: 4},
+    settings: {name: 'ip', operations: ['ip'], rate},
     ...{share: 0.5, timeoutMs: 1_000, chunkValues},
     send: (...chunk) => void sent.push(chunk),
   });
@@ -25,12 +25,12 @@ function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
     for (let n = 0; n < values; n++) {
       dispatch += 1;
       const ask = {dispatch, operation: 'ip', params: {ip: `v${dispatch}`}, cost: 1_000} as const;
-      lane.add({...ask, resolve: () => {}}, controller.perSecond(Date.now()));
+      lane.add({...ask, resolve: () => {}}, pace.perSecond);
     }
     await vi.advanceTimersByTimeAsync(5);
     return sent.at(-1)?.[0];
   };
-  return {add, sent, controller};
+  return {add, sent, pace};
 }
 
 test('values leave in chunks of eight, each once and in order, and the rest after 5 ms', async () => {
@@ -72,9 +72,9 @@ test.each([
   ],
   ['unlimited', undefined],
 ] as const)('a chunk names its rate less 2%%, and a lowered one: %o', async (rate, pace) => {
-  const {add, controller} = open(rate);
+  const {add, pace: now} = open(rate);
   expect((await add(1))?.pace).toEqual(pace);
-  controller.throttled(Date.now(), Date.now() + 1_000, 20);
+  now.perSecond = 12;
   const slower = (await add(1))?.pace;
   expect(slower?.permits).toBe(1);
   expect(slower?.minTimeMs ?? 0).toBeGreaterThan(1_000 / 19);

@@ -68,7 +68,10 @@ function send(ledger: Ledger, ...all: readonly BookedAttempt[]): void {
   expect(ledger.reserve(all.map(({key, cost}) => call(key, cost, known.get(key))))).toBe(all.length);
   for (const booked of all) {
     const before = known.get(booked.key)?.history ?? noAttempts;
-    const history = historyAfterAttempt(before, booked.attempt, booked.charge);
+    const history = historyAfterAttempt(before, booked.attempt, {
+      resends: 2,
+      cost: {throttled: 'free', rejected: 'maybe'},
+    });
     record(ledger, {...booked, history});
   }
 }

@@ -4,11 +4,11 @@ import {AnswerStore} from '../../src/ledger/answers/store.ts';
 import {type CellResult, intelligenceLookup, type Lookup} from '../../src/ledger/lookup-outcome.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import type {LaneSettings, LookupOptions, Waiter} from '../../src/lookup/call.ts';
-import {Gate} from '../../src/lookup/gate.ts';
+import {Executor} from '../../src/lookup/executor.ts';
 import {Lookups} from '../../src/lookup/lookups.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
-/** Turns and transactions of lookups through a gate over a real ledger; test/seams/night has what becomes of values. */
+/** Turns and transactions of lookups through the executor over a real ledger; test/seams/night has what becomes of values. */
 
 const within = newDirectory();
 const open: Ledger[] = [];
@@ -18,18 +18,17 @@ afterEach(() => {
 
 const heard = {status: 200, latencyMs: 1, pace: {limits: {}}};
 const answered: Attempt = {kind: 'answered', ...heard, data: {n: 1}, unknownFields: [], wrongTypes: []};
-const throttled: Attempt = {kind: 'throttled', ...heard, status: 429, code: 'http_429'};
 
 const lanes: readonly LaneSettings[] = [
-  {name: 'ip', operations: ['ip'], rate: 'unlimited', concurrency: 4},
-  {name: 'all', operations: ['email'], rate: 'unlimited', concurrency: 4},
+  {name: 'ip', operations: ['ip'], rate: 'unlimited'},
+  {name: 'all', operations: ['email'], rate: 'unlimited'},
 ];
 
 function opened(more: Partial<LookupOptions> = {}) {
   const ledger = new Ledger(within('ledger.db'), {scope: 'here'});
   open.push(ledger);
   const inFlight = new Map<string, (attempt: Attempt) => void>();
-  const gate = new Gate({
+  const executor = new Executor({
     ...{ledger, lanes, store: new AnswerStore(), maxOutageMs: 60_000, isAnswered: () => true, publishOn: []},
     dispatcher: {
       async send({params}) {
@@ -45,7 +44,7 @@ function opened(more: Partial<LookupOptions> = {}) {
     random: () => 0,
     ...more,
   });
-  const lookups = new Lookups(gate);
+  const lookups = new Lookups(executor);
   /** Results of rows with these lookups, which come in the order of the rows. */
   const ask = (...all: readonly Lookup[]): Promise<CellResult>[] => {
     const waiters: Waiter[] = [];
@@ -97,23 +96,6 @@ test('a row has its result once the booking is in the file', async () => {
   expect([next.interrupted, next.find([ip('a').key]).size]).toEqual([0, 1]);
 });
 
-test('a throttle that ends between a turn’s answers and its admission holds no call back', async () => {
-  let time = 0;
-  let calls = 0;
-  const dispatcher = {
-    async send() {
-      calls += 1;
-      if (calls === 1)
-        setImmediate(() => {
-          time = 60;
-        });
-      return {...(calls === 1 ? throttled : answered), boughtAt: 7};
-    },
-  };
-  const {ask} = opened({dispatcher, now: () => time});
-  expect(await ask(ip('192.0.2.1'))[0]).toMatchObject({status: 'ok'});
-}, 3_000);
-
 test('three lanes share one slot in turn, however long their calls take', async () => {
   let time = 10_000;
   const order: string[] = [];
@@ -126,7 +108,7 @@ test('three lanes share one slot in turn, however long their calls take', async 
     },
   };
   const own = (['ip', 'phone', 'email'] as const).map(
-    name => ({name, operations: [name], rate: 'unlimited', concurrency: 4}) as const,
+    name => ({name, operations: [name], rate: 'unlimited'}) as const,
   );
   const {ask} = opened({dispatcher, lanes: own, concurrency: 1, now: () => time});
   const values = [1, 2, 3].flatMap(n =>

@@ -9,16 +9,6 @@ const perSecond = (count: number) => ({count, perMs: 1_000});
 const lanes = (settings: object, account?: {rate: ReturnType<typeof perSecond>}) =>
   planLanes({endpoint: {kind: 'live'}, settings} as unknown as Job, ['ip', 'email', 'phone'], account);
 
-test('however many rates a job has, no more calls are in flight at once than --concurrency', () => {
-  const rate = {ip: perSecond(50), email: perSecond(10)};
-  expect(lanes({rate, concurrency: 10}).map(({name, concurrency}) => [name, concurrency])).toEqual([
-    ['ip', 3],
-    ['email', 3],
-    ['all', 3],
-  ]);
-  expect(lanes({concurrency: 10})).toMatchObject([{name: 'all', concurrency: 10}]);
-});
-
 test("a job's rates together are at most its account's: they are lowered by one factor", () => {
   const rate = {ip: perSecond(50), email: perSecond(10), all: perSecond(100)};
   const within = (account: object) =>

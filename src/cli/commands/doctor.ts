@@ -11,7 +11,7 @@ import {checkSettings, readJobFile} from '../../job/parse.ts';
 import {fillDate, utcDate} from '../../job/paths.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import type {JobSettings} from '../../job/settings.ts';
-import {perSecond} from '../../lookup/pace/rate-controller.ts';
+import {perSecond} from '../../lookup/rate-limit.ts';
 import {formatCount, pluralize} from '../../report/format.ts';
 import {answerScope} from '../../run/identity.ts';
 import {callWithinAccount, findAccount, openBudgets} from '../../run/open/account.ts';

@@ -8,14 +8,10 @@ import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {durationBetween} from '../../job/setting-types.ts';
+import {autoConcurrency} from '../../lookup/concurrency.ts';
 import {formatCount, formatDuration, pluralize} from '../../report/format.ts';
 import {endpointName} from '../../run/identity.ts';
-import {
-  type Connection,
-  createStrayAnswerWarning,
-  DEFAULT_CONCURRENCY,
-  openConnection,
-} from '../../run/open/connection.ts';
+import {type Connection, createStrayAnswerWarning, openConnection} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {onEndSignals} from '../signals.ts';
@@ -32,7 +28,7 @@ type WorkerFlags = RawSettings & {
 /** `bulk-enrich worker`: makes calls for a fleet until a signal ends it. */
 export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const {redis, lostAfter: _, metricsAddress, ...given} = flags;
-  const {concurrency = DEFAULT_CONCURRENCY, ...settings} = checkSettings(
+  const {concurrency = autoConcurrency.least, ...settings} = checkSettings(
     undefined,
     withoutMissingFlags(given),
   );

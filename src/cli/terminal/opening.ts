@@ -8,12 +8,12 @@ const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
 /** The first sentences of a run: its columns, its pace, and earlier calls. */
-export function formatOpening({job, input: {layout}, asking: {gate, ledger}}: Session): string[] {
+export function formatOpening({job, input: {layout}, asking: {executor, ledger}}: Session): string[] {
   const {endpoint, settings} = job;
   const {targets, countries} = layout.mapping;
   const all = [...targets, ...[...countries.values()].map(column => ({operation: 'country', column}))];
   const columns = describeColumns(all, settings.defaultCountry);
-  const {limit} = gate.pace();
+  const {limit} = executor.pace();
   const pace = limit === undefined ? 'without a rate limit' : `at most ${pluralize(limit, 'call')} a second`;
   const isEmbedded = endpoint.kind === 'embedded';
   return [

@@ -69,8 +69,8 @@ export function startProgress(session: Session, console: Console, counted?: numb
 }
 
 /** True while a resumed run writes rows of which it knows all answers. */
-function isCatchingUp({asking: {gate, ledger}}: Session): boolean {
-  const {inFlight, waiting} = gate.pace();
+function isCatchingUp({asking: {executor, ledger}}: Session): boolean {
+  const {inFlight, waiting} = executor.pace();
   return ledger.isResumed && totalOverOperations(ledger.tally, 'calls') === 0 && inFlight + waiting === 0;
 }
 
@@ -93,7 +93,7 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
   const {written, rejected} = output.writer.counters.rows;
   const rows = written + rejected;
   const total = totalRows(input.source, job.settings.limit);
-  const {pause, current, limit, inFlight} = asking.gate.pace();
+  const {pause, current, limit, inFlight} = asking.executor.pace();
   const made = totalOverOperations(tally, 'calls');
   // Each value is counted once, however often it was sent.
   const calls =

@@ -26,7 +26,8 @@ export const callSettings = {
   concurrency: callSetting(wholeNumber(1, 10_000).optional(), {
     value: 'N',
     description: 'Maximum of calls in flight, from 1 to 10000.',
-    defaultText: '16; of a run with a fleet, twice the sum of its workers',
+    defaultText:
+      'what the rate needs, 16 to 256; unlimited 64; a worker 16; a run with a fleet twice the sum of its workers',
     uses: ['run', 'library', 'worker'],
   }),
   timeout: callSetting(durationBetween('100ms', '1h').prefault('30s'), {

@@ -233,8 +233,8 @@ function storeSummary(session: Session | undefined, tally: Tally, priced: Pricin
 
 function paceSummary(session: Session | undefined, finishedAt: number) {
   if (session === undefined) return {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0};
-  const {gate, ledger} = session.asking;
-  const {limit = null, pauses, pausedMs} = gate.pace();
+  const {executor, ledger} = session.asking;
+  const {limit = null, pauses, pausedMs} = executor.pace();
   const seconds = (finishedAt - session.begunAt) / 1_000;
   const achieved = seconds > 0 ? round(totalOverOperations(ledger.tally, 'calls') / seconds) : 0;
   return {rate_limit: limit, achieved, pauses, paused_ms: pausedMs};

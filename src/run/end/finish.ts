@@ -23,7 +23,7 @@ import type {PublishedDigests} from '../rows/row-writer.ts';
 import {closeStages, flushAnswersToStore, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
 import {closeRunDirectory, type RunDirectory} from '../state/run-directory.ts';
-import {makeErrorStop, makeNoAnswersStop, rejectionsWarning} from '../stop.ts';
+import {makeErrorStop, makeNoAnswersStop, REFUSED, rejectionsWarning, wasRefused} from '../stop.ts';
 import {summarizeFailedStart, summarizeSession} from './build-summary.ts';
 import {findDrift, saveRunInHistory} from './history.ts';
 import {writeFileBesideOutput, writeReports, writeUnstartedMetrics} from './report-files.ts';
@@ -152,6 +152,8 @@ async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcom
 function endLedger({asking: {ledger}}: Session, stop: Stop<Said>): Stop<Said> {
   try {
     if (stop.forgetsFailures === true) ledger.forgetFailures();
+    const isRefused = stop.reason === 'credentials';
+    if (isRefused !== wasRefused(ledger)) ledger.setMeta(REFUSED, isRefused);
     ledger.end();
     return stop;
   } catch (error) {

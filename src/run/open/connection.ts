@@ -6,7 +6,7 @@ import type {AnswerStore} from '../../ledger/answers/store.ts';
 import type {ValidityJudge} from '../../ledger/answers/validity.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LaneSettings} from '../../lookup/call.ts';
-import {perSecond} from '../../lookup/pace/rate-controller.ts';
+import {perSecond} from '../../lookup/rate-limit.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {RunIo} from '../io.ts';
 import type {AccountLimits} from './account.ts';
@@ -61,9 +61,6 @@ export function createStrayAnswerWarning(warn: (sentence: string) => void): () =
   };
 }
 
-/** Default maximum of calls in flight. */
-export const DEFAULT_CONCURRENCY = 16;
-
 /** Default rate of a live service, whose limits are unknown. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
@@ -80,26 +77,26 @@ function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' 
 }
 
 /**
- * A lane for each operation with its own rate, and one for all others. They share the calls in flight equally.
+ * A lane for each operation with its own rate, and one for all others.
  * Together their rates are at most the account's.
  */
-export function planLanes(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
-  const {rate, concurrency = DEFAULT_CONCURRENCY} = job.settings;
+export function planLanes(
+  job: Job,
+  operations: readonly Operation[],
+  account: Limited,
+): readonly LaneSettings[] {
+  const {rate} = job.settings;
   const rest = sharedRate(job, account);
   const shared = operations.filter(name => rate?.[name] === undefined);
-  const lanes: Omit<LaneSettings, 'concurrency'>[] = operations
+  const lanes: LaneSettings[] = operations
     .filter(name => rate?.[name] !== undefined)
     .map(name => ({name, operations: [name], rate: atMost(rate?.[name] ?? rest, account)}));
   if (shared.length > 0) lanes.push({name: 'all', operations: shared, rate: rest});
-  const slots = Math.max(1, Math.floor(concurrency / Math.max(1, lanes.length)));
-  return within(account?.rate, lanes).map(lane => ({...lane, concurrency: slots}));
+  return within(account?.rate, lanes);
 }
 
 /** Lowers the rates by one factor, if their sum exceeds `limit`. A shorter window than the limit's stays. */
-function within<Lane extends {readonly rate: Rate | 'unlimited'}>(
-  limit: Rate | undefined,
-  lanes: readonly Lane[],
-): readonly Lane[] {
+function within(limit: Rate | undefined, lanes: readonly LaneSettings[]): readonly LaneSettings[] {
   const sum = lanes.reduce((all, {rate}) => all + perSecond(rate), 0);
   if (limit === undefined || lanes.length < 2 || sum <= perSecond(limit)) return lanes;
   return lanes.map(lane => {

@@ -5,11 +5,11 @@ import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import {toCredits} from '../../job/settings/cost.ts';
-import {isStorable, lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.ts';
+import {lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/ledger-entry.ts';
 import {totalSpending} from '../../ledger/run/tally.ts';
-import {chargeKindOfAttempt, historyAfterAttempt, nextStep} from '../../lookup/retry-policy.ts';
+import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
 import {say, set} from '../../sentence.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -73,18 +73,13 @@ export async function bookCollected(
     const known = interruptedCall(ledger, lookupForRequest(operation, params).key, dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
-    const charge = chargeKindOfAttempt(attempt, settings.cost);
-    const history = historyAfterAttempt(removeInterruptedDoubt(known.history), attempt, charge);
-    const step = nextStep(operation, attempt, history, settings, 'value');
-    const outcome = step.next === 'settle' ? step.outcome : undefined;
-    const booked = {
-      ...{operation, key: known.key, cost, dispatch, attempt, retry: false, history, outcome},
-      charge: cost === 0 ? 'free' : charge,
-    } as const;
+    const history = historyAfterAttempt(removeInterruptedDoubt(known.history), attempt, settings);
+    const call = {operation, key: known.key, cost, dispatch, retry: false};
+    const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
     logAttempt(io.log, booked, undefined);
     ledger.found(known, booked);
-    if (outcome !== undefined && isStorable(outcome) && outcome.status !== 'failed')
-      store.put({operation, key: known.key, outcome});
+    const answer = answerToKeep(booked);
+    if (answer !== undefined) store.put(answer);
   });
 }
 

@@ -1,20 +1,27 @@
 import {createLookupPricer} from '../../job/settings/cost.ts';
 import {hasOperationAnswer} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
-import {Gate} from '../../lookup/gate.ts';
+import {Executor} from '../../lookup/executor.ts';
 import {Lookups} from '../../lookup/lookups.ts';
-import {describeEndOfCalls, makeErrorStop, makeGateStop, type RunContext, streakWarning} from '../stop.ts';
+import {
+  describeEndOfCalls,
+  makeCallsStop,
+  makeErrorStop,
+  type RunContext,
+  streakWarning,
+  wasRefused,
+} from '../stop.ts';
 import type {LookupResources} from './connection.ts';
 import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
 
 export interface OpenedLookups {
-  readonly gate: Gate;
+  readonly executor: Executor;
   /** Makes the lookups of one reading of the list. */
   readonly lookups: () => Lookups;
   readonly closeOutlet: () => Promise<void>;
 }
 
-/** Opens the gate and what sends through it: this process, or a fleet. `rows`: number of finished rows. */
+/** Opens what decides about calls and what makes them: this process, or a fleet. `rows`: number of finished rows. */
 export async function openLookups(
   run: RunContext,
   means: LookupResources,
@@ -24,21 +31,21 @@ export async function openLookups(
   const {job, stopper} = run;
   const {offline, concurrency = Number.POSITIVE_INFINITY} = job.settings;
   if (job.redisUrl === undefined || offline) {
-    const opened = openGate(run, means, localOutlet(run, means));
-    if (offline) opened.gate.close('offline');
+    const opened = openExecutor(run, means, localOutlet(run, means));
+    if (offline) opened.executor.close('offline');
     return {...opened, closeOutlet: async () => {}};
   }
   const {ledger} = means;
   const fleet = await joinFleet(run, means, job.redisUrl, fleetId, rows);
   try {
-    const opened = openGate(run, means, fleet);
+    const opened = openExecutor(run, means, fleet);
     fleet.watch({
       slots: count => {
-        opened.gate.slots = Math.min(count, concurrency);
+        opened.executor.slots = Math.min(count, concurrency);
       },
       // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
       // so the rows with these values would lack results.
-      outage: reason => stopper.stop(makeGateStop(reason, ledger, job.endpoint)),
+      outage: reason => stopper.stop(makeCallsStop(reason, ledger, job.endpoint)),
       refused: error => stopper.stop(makeErrorStop(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
@@ -58,30 +65,31 @@ function localOutlet({io}: RunContext, {connection: {client}}: LookupResources):
   };
 }
 
-/** The gate of a dispatcher, and the lookups that pass it. */
-function openGate(
+/** The executor of a dispatcher's calls, and the lookups that need them. */
+function openExecutor(
   {job, io, clock, stopper}: RunContext,
   {ledger, lanes, store, judge}: LookupResources,
   dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
-  const gate = new Gate({
+  const executor = new Executor({
     ...{dispatcher, ledger, store, lanes, judge, concurrency, publishOn},
     policy: {resends, cost},
     costOf: createLookupPricer(job),
     maxOutageMs: maxOutage,
+    isSuspect: wasRefused(ledger),
     mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
       attempted: (booked, row) => logAttempt(io.log, booked, row),
-      closed: reason => io.warn(describeEndOfCalls(makeGateStop(reason, ledger, job.endpoint))),
+      closed: reason => io.warn(describeEndOfCalls(makeCallsStop(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
-      stopped: reason => stopper.stop(makeGateStop(reason, ledger, job.endpoint)),
+      stopped: reason => stopper.stop(makeCallsStop(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => hasOperationAnswer(ledger.tally, operation) || store.knows(operation),
     now: clock,
     random: io.random,
   });
-  return {gate, lookups: () => new Lookups(gate)};
+  return {executor, lookups: () => new Lookups(executor)};
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {parseQuota, parseRetryAfter} from '../../src/lookup/pace/pace-headers.ts';
+import {parseQuota, parseRetryAfter} from '../../src/lookup/rate-limit-headers.ts';
 import {samples} from '../support/samples.ts';
 
 const now = Date.parse('2031-05-06T07:08:09Z');

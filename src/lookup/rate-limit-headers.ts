@@ -1,4 +1,4 @@
-import type {PaceHeaders} from '../../client/attempt.ts';
+import type {PaceHeaders} from '../client/attempt.ts';
 
 // Reads the limits that a service reports. Headers may contain anything: unreadable, negative or absurd
 // values are ignored.

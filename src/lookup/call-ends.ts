@@ -1,0 +1,249 @@
+import type {TimestampedAttempt} from '../client/attempt.ts';
+import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
+import {operations} from '../operations/table.ts';
+import type {Call, Pause, StopReason} from './call.ts';
+import {learnCanary} from './canary.ts';
+import {currentOutage, judgeDueEnds, learnBreaker, onlyFailingLeft} from './circuit-breaker.ts';
+import {learnConcurrency} from './concurrency.ts';
+import {
+  canaryOf,
+  closedUntil,
+  type Desk,
+  type Effects,
+  type Lane,
+  laneOf,
+  settle,
+  takeOut,
+} from './desk-state.ts';
+import {learnFromReply} from './rate-limit.ts';
+import {parseQuota} from './rate-limit-headers.ts';
+import {
+  type Blame,
+  backoffMs,
+  concludeAttempt,
+  historyAfterAttempt,
+  isConfirmedRejection,
+  policyNumbers as numbers,
+  requestedWaitMs,
+  retryMs,
+  stepWithoutSendsLeft,
+} from './retry-policy.ts';
+
+// --- What an attempt means: for the account, for all calls, for its value ---------------------------------------------
+
+export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out: Effects): void {
+  const {policy} = desk.options;
+  const {entry, operation, key, cost, dispatch} = call;
+  const lane = takeOut(desk, call);
+  // A call that waited for a connection, or for a busy machine, left later than it was to.
+  call.departure.at = Math.max(call.departure.at, desk.now - attempt.latencyMs);
+  const retry = call.attempts > 0 || entry.history.mayBeCarriedOut;
+  if (attempt.kind !== 'not_sent') call.attempts += 1;
+  // The circuit breaker counts the sends that values have left: this attempt is one of them.
+  entry.history = historyAfterAttempt(entry.history, attempt, policy);
+  const isConfirmed = isConfirmedRejection(call.before?.outcome, attempt);
+  learnRefusals(desk, call, attempt, isConfirmed, out);
+  const blame = learnBreaker(desk.breaker, call, attempt, desk);
+  const untilMs = learnPace(desk, lane, call, attempt, out);
+  if (attempt.kind === 'fatal') stop(desk, {kind: 'fatal', attempt}, out);
+  else giveUpIfOverdue(desk, out);
+  // Another call may have left its credits.
+  desk.lacking = undefined;
+  const ended = {operation, key, cost, dispatch, retry, isConfirmed};
+  const {booked, next} = concludeAttempt(ended, attempt, entry.history, policy, blame);
+  out.book.push({booked, call});
+  if (next.next === 'settle') settle(desk, call, {kind: 'outcome', outcome: next.outcome}, out);
+  else if (next.next === 'hold') desk.held.push(call);
+  else if (next.next === 'retry') putOff(desk, call, untilMs);
+}
+
+/** Notes what the attempt says about the account. A long streak of refusals is the account's, and no value's. */
+function learnRefusals(
+  desk: Desk,
+  {operation, params}: Call,
+  attempt: TimestampedAttempt,
+  isConfirmed: boolean,
+  out: Effects,
+): void {
+  const {isAnswered, mayAllFail} = desk.options;
+  const value = params[operations[operation].field] ?? '';
+  const known = () => isAnswered(operation);
+  const streak = learnCanary(canaryOf(desk, operation), attempt, value, isConfirmed, known);
+  desk.isKeyAccepted ||= attempt.kind === 'answered';
+  if (streak === undefined) return;
+  if (streak.isNew) out.notices.push({kind: 'refused', operation, streak});
+  // A long streak of 403 is about the caller, though other values were answered before.
+  const most = streak.credentials && streak.code !== INVALID_TOKEN_CODE ? 0 : numbers.longestRefusalStreak;
+  const isEnough = streak.count >= most && !mayAllFail;
+  // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
+  const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && desk.isKeyAccepted);
+  if (!streak.isKnownToAnswer || isEnough)
+    stop(desk, {kind: 'refused', operation, streak: {...streak, credentials}}, out);
+}
+
+/** Notes what the attempt says about pace. Returns the time until which its value waits, at least. */
+function learnPace(desk: Desk, lane: Lane, call: Call, attempt: TimestampedAttempt, out: Effects): number {
+  const {now} = desk;
+  const {rate} = lane;
+  const isBroken =
+    attempt.kind === 'not_sent' || (attempt.kind === 'ambiguous' && attempt.status === undefined);
+  if (attempt.kind !== 'throttled' && attempt.kind !== 'fatal')
+    learnConcurrency(lane.concurrency, isBroken, now - call.sentAt, rate.learned.limit);
+  if (attempt.kind === 'not_sent' && attempt.closedMs !== undefined)
+    close(desk, desk.lanes, {reason: 'throttled', detail: attempt.code, untilMs: now + attempt.closedMs});
+  if (attempt.kind === 'not_sent' || attempt.kind === 'ambiguous' || attempt.kind === 'fatal') return now;
+  if (attempt.kind === 'throttled') desk.throttledSince ??= currentOutage(desk.breaker)?.since ?? now;
+  else {
+    desk.throttledSince = undefined;
+    if (attempt.pace !== undefined) observeQuota(desk, attempt.pace);
+  }
+  const held = learnFromReply(
+    rate,
+    attempt,
+    call.sentAt,
+    now,
+    isOldest(desk, lane, call),
+    lane.concurrency.latencyMs ?? 0,
+    desk.options.random,
+  );
+  if (held === undefined || attempt.kind !== 'throttled') return now;
+  const {code: detail} = attempt;
+  const asked = requestedWaitMs(attempt, now) ?? 0;
+  if (asked > desk.options.maxOutageMs)
+    stop(
+      desk,
+      {
+        kind: 'outage',
+        cause: detail,
+        sinceMs: desk.throttledSince ?? now,
+        comeBackMs: now + asked,
+        why: 'asked',
+      },
+      out,
+    );
+  else if (held.holds !== 'value')
+    close(desk, held.holds === 'all' ? desk.lanes : [lane], {
+      reason: 'throttled',
+      detail,
+      untilMs: held.untilMs,
+    });
+  return held.untilMs;
+}
+
+/** True if no call of the lane that was sent before this one is in flight. */
+function isOldest({inFlight}: Desk, {settings}: Lane, {seq}: Call): boolean {
+  for (const call of inFlight.values())
+    if (settings.operations.includes(call.operation)) return call.seq > seq;
+  return true;
+}
+
+/** Lets nothing leave if the calls in flight use up the quota that an answer reported. */
+function observeQuota(desk: Desk, headers: Parameters<typeof parseQuota>[0]): void {
+  const quota = parseQuota(headers, desk.now);
+  if (quota === undefined) return;
+  const isBelieved = desk.isQuotaSeen;
+  desk.isQuotaSeen ||= quota.remaining > 0;
+  if (!isBelieved || quota.remaining > desk.inFlight.size) return;
+  const untilMs = desk.now + Math.min(quota.resetMs, numbers.quotaPauseMs);
+  close(desk, desk.lanes, {reason: 'quota', detail: 'no calls left in this window', untilMs});
+}
+
+function close(desk: Desk, lanes: readonly Lane[], pause: Pause): void {
+  for (const {rate} of lanes) {
+    rate.closedUntil = Math.max(rate.closedUntil, pause.untilMs);
+    if (lanes === desk.lanes) rate.askedUntil = rate.closedUntil;
+  }
+  if ((desk.pause?.untilMs ?? 0) < pause.untilMs) desk.pause = pause;
+}
+
+/** Lets the value wait for its next attempt. While all values wait, it waits with them. */
+function putOff(desk: Desk, call: Call, untilMs: number): void {
+  const {policy} = desk.options;
+  const {waiting, rate} = laneOf(desk, call);
+  if (desk.refusal !== undefined || desk.now < closedUntil(desk, rate)) {
+    waiting.push(call);
+    return;
+  }
+  const isLast = onlyFailingLeft(desk.breaker, desk);
+  const isDoubtful = call.entry.history.doubts > 0;
+  const waitMs = isDoubtful
+    ? retryMs(call.entry.history, isLast, policy, desk.options.random())
+    : backoffMs(Math.min(call.attempts, 8), numbers.retryCapMs, desk.options.random());
+  const at = Math.max(untilMs, desk.now + waitMs);
+  const index = desk.backingOff.findIndex(other => other.at > at);
+  desk.backingOff.splice(index === -1 ? desk.backingOff.length : index, 0, {call, at});
+}
+
+// --- When nothing more is sent -------------------------------------------------------------------------------------------
+
+export function stop(desk: Desk, reason: StopReason | undefined, out: Effects): void {
+  if (desk.refusal?.kind === 'stop') return;
+  if (
+    desk.refusal !== undefined &&
+    reason !== undefined &&
+    reason.kind !== 'fatal' &&
+    reason.kind !== 'error'
+  )
+    return;
+  if (reason?.kind === 'outage' && desk.options.publishOn.includes('outage')) {
+    desk.refusal = {kind: 'skip', reason: 'outage'};
+    out.notices.push({kind: 'closed', reason});
+    return;
+  }
+  desk.refusal = {kind: 'stop'};
+  if (reason !== undefined) out.notices.push({kind: 'stopped', reason});
+}
+
+/** Stops a run whose service has been away for longer than it may be. */
+function giveUpIfOverdue(desk: Desk, out: Effects): void {
+  const {now, throttledSince, breaker, options} = desk;
+  const outage = currentOutage(breaker);
+  if (outage !== undefined && now - outage.since >= options.maxOutageMs)
+    giveUp(desk, outage.cause, outage.since, 'too long', out);
+  else if (throttledSince !== undefined && now - throttledSince >= options.maxOutageMs)
+    giveUp(desk, desk.pause?.detail ?? 'http_429', throttledSince, 'too long', out);
+}
+
+/** Advises the user to wait as long as the outage has lasted, and at least `comeBackAfterMs`. */
+function giveUp(
+  desk: Desk,
+  cause: string,
+  sinceMs: number,
+  why: 'too long' | 'no resends',
+  out: Effects,
+): void {
+  const comeBackMs = desk.now + Math.max(desk.now - sinceMs, numbers.comeBackAfterMs);
+  stop(desk, {kind: 'outage', cause, sinceMs, comeBackMs, why}, out);
+}
+
+/** Ends values that have used up their sends, unless an outage lasts or may have begun. */
+export function settleHeld(desk: Desk, out: Effects): void {
+  const {breaker, options} = desk;
+  judgeDueEnds(breaker, desk);
+  if (desk.held.length === 0) return;
+  const blame: Blame | undefined =
+    breaker.ended.length > 0 ? undefined : currentOutage(breaker) === undefined ? 'value' : 'service';
+  const still: Call[] = [];
+  for (const call of desk.held) {
+    const next = stepWithoutSendsLeft(call.entry.history, options.policy, blame);
+    if (next.next === 'settle') settle(desk, call, {kind: 'adopted', outcome: next.outcome}, out);
+    else still.push(call);
+  }
+  desk.held = still;
+  const outage = currentOutage(breaker);
+  if (outage !== undefined && still.length > 0 && still.length === desk.open.size && !desk.hasMore)
+    giveUp(desk, outage.cause, outage.since, 'no resends', out);
+}
+
+/** Nothing new is sent. Values without an outcome end without a call, or stay open for the next session. */
+export function refuseWaiting(desk: Desk, out: Effects): void {
+  const {refusal} = desk;
+  const calls = [...desk.lanes.flatMap(lane => lane.waiting.splice(0)), ...desk.held, ...desk.claimed];
+  for (const {call} of desk.backingOff) calls.push(call);
+  Object.assign(desk, {held: [], claimed: [], backingOff: []});
+  out.wakeAt = Number.POSITIVE_INFINITY;
+  for (const call of calls) {
+    if (refusal?.kind === 'skip') settle(desk, call, {kind: 'skipped', reason: refusal.reason}, out);
+    else desk.open.delete(call.key);
+  }
+}

@@ -1,0 +1,99 @@
+import type {Attempt} from '../client/attempt.ts';
+import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../ledger/run/tally.ts';
+import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
+import {policyNumbers as numbers} from './retry-policy.ts';
+
+/** Refusals of many values in a row: too many for the values to be the reason. */
+export interface LongRefusalStreak extends Readonly<RefusalStreak> {
+  /** True if this session reports the streak for the first time. */
+  readonly isNew: boolean;
+  /** True if the operation was answered before, in this run or an earlier one. */
+  readonly isKnownToAnswer: boolean;
+}
+
+/**
+ * Watches the refusals of an operation. Until its first answer, only a few of its calls are in flight: if all of
+ * them are refused, the settings are wrong, and not the values.
+ *
+ * If the operation was answered before, only a long streak ends the run. In a nightly run that knows all good
+ * values, the only calls are for values that the service rejects.
+ *
+ * Counts refused values whatever their codes: a service may have a code for every value.
+ */
+export interface Canary {
+  /** The ledger's, so that a kill divides no streak. */
+  readonly tally: StreakTally;
+  /** Number of values in a row that are enough: fewer after a run that the service refused. */
+  enough: number;
+  isAnswered: boolean;
+  isTold: boolean;
+  /** Values refused in a row in this session. Before a streak, further refusals of a value do not count. */
+  readonly values: Set<string>;
+}
+
+/** `wasRefused`: true if the service refused the account when the last session ended. Then few calls test if it still does. */
+export function newCanary(tally: StreakTally, wasRefused: boolean): Canary {
+  const enough = wasRefused ? numbers.suspectStreak : numbers.refusalStreak;
+  return {tally, enough, isAnswered: false, isTold: false, values: new Set()};
+}
+
+/** Calls of the operation that may be in flight. */
+export function canaryRoom(canary: Canary): number {
+  if (canary.isAnswered) return Number.POSITIVE_INFINITY;
+  return isSuspect(canary) ? 1 : numbers.canaryInFlight;
+}
+
+function isReply({kind}: Attempt): boolean {
+  return kind === 'answered' || kind === 'rejected' || kind === 'unreadable';
+}
+
+/** True if the status or code says that the caller's credentials are wrong. */
+function isOfCredentials(attempt: Attempt): boolean {
+  return attempt.kind === 'rejected' && (attempt.status === 403 || attempt.code === INVALID_TOKEN_CODE);
+}
+
+/** True while the account is in doubt: then values that were never sent test it, one at a time. */
+export function isSuspect({isAnswered, enough}: Canary): boolean {
+  return !isAnswered && enough < numbers.refusalStreak;
+}
+
+/**
+ * Notes the end of a call. Returns the streak of refusals if this call belongs to one. `isConfirmed`: true if the
+ * service rejected the value with the same code before. Such a rejection does not count. `isKnownToAnswer` is called
+ * only when there is a streak.
+ */
+export function learnCanary(
+  canary: Canary,
+  attempt: Attempt,
+  value: string,
+  isConfirmed: boolean,
+  isKnownToAnswer: () => boolean,
+): LongRefusalStreak | undefined {
+  const {tally, values} = canary;
+  const {refused} = tally;
+  const isForbidden = isOfCredentials(attempt);
+  // Any other reply ends the doubt about the account.
+  if (isReply(attempt) && !isForbidden) canary.enough = numbers.refusalStreak;
+  const {enough} = canary;
+  if (attempt.kind === 'answered') {
+    canary.isAnswered = true;
+    if (refused.count > 0) {
+      canary.isTold = false;
+      values.clear();
+      Object.assign(refused, zeroRefusalStreak());
+    }
+  }
+  if ((attempt.kind !== 'rejected' && attempt.kind !== 'unreadable') || isConfirmed) return undefined;
+  const {code} = attempt;
+  const wasStreak = refused.count >= enough;
+  if (wasStreak || !values.has(value)) refused.count += 1;
+  if (!wasStreak) values.add(value);
+  refused.credentials &&= isForbidden;
+  refused.isMixed ||= refused.code !== '' && refused.code !== code;
+  refused.code = code;
+  if (refused.count < enough) return undefined;
+  tally.longestStreak = Math.max(tally.longestStreak, refused.count);
+  const isNew = !canary.isTold;
+  canary.isTold = true;
+  return {...refused, isNew, isKnownToAnswer: canary.isAnswered || isKnownToAnswer()};
+}

@@ -1,0 +1,338 @@
+import {randomInt} from 'node:crypto';
+import {setTimeout as delay} from 'node:timers/promises';
+import Bottleneck from 'bottleneck';
+import PQueue from 'p-queue';
+import type {CellResult, UnaskedCode} from '../ledger/lookup-outcome.ts';
+import type {Operation} from '../operations/table.ts';
+import {type Call, type CallEnd, findNewlyStoredAnswer, type LookupOptions, type StopReason} from './call.ts';
+import {slotsOf} from './concurrency.ts';
+import {step} from './desk.ts';
+import {
+  type Desk,
+  type DeskEvent,
+  type DeskNotice,
+  type Effects,
+  laneOf,
+  newDesk,
+  pauseOf,
+} from './desk-state.ts';
+import {leaseOf, perSecond} from './rate-limit.ts';
+import {answerToKeep} from './retry-policy.ts';
+
+/** Leases use only this share of the rate. */
+const USE = 0.998;
+/** Seconds of permits that may be planned ahead. */
+const AHEAD_SECONDS = 0.25;
+/** Calls per slot that may wait, and the least: enough to keep a lane busy, without using much memory. */
+const WAITING_PER_SLOT = 4;
+const LEAST_WAITING = 64;
+/** Callers that wait for room continue once so much of it is left: a wait costs CPU. */
+const RESUME_SHARE = 0.875;
+/** Longest delay of a timer of Node.js is 25 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A step of the computer's clock, by which bottleneck goes, that makes its plan worthless. */
+const CLOCK_STEP_MS = 100;
+
+/** A lane's permits: the library bottleneck spaces leases of some calls each. It takes 400 jobs a second at most. */
+interface Leases {
+  readonly lane: string;
+  readonly perSecond: number;
+  planned: number;
+  limiter: Bottleneck;
+  /** The computer's clock minus the one that never jumps. */
+  clockOffset: number;
+}
+
+/**
+ * Carries out what the desk decides, and knows no rule itself. Once a turn of the event loop, it hands the desk all that
+ * happened. One transaction then writes the bookings of all calls that have ended, with the reservations of those that
+ * leave next. Then the calls leave, by the library p-queue, and the rows with the answers continue.
+ */
+export class Executor {
+  readonly options: LookupOptions;
+  readonly #desk: Desk;
+  readonly #queue = new PQueue();
+  readonly #leases: readonly Leases[];
+  #events: DeskEvent[] = [];
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Number of the last reservation. Random at first, so that no two sessions of a run use the same numbers. */
+  #dispatched = randomInt(2 ** 47);
+  /** Callers with more values, which wait until fewer calls of an operation wait. */
+  #blocked: {readonly operation: Operation; readonly resume: () => void}[] = [];
+  /** Calls that were asked for since the last step. */
+  #asked = 0;
+  /** Number of the last lease: bottleneck's own identifiers are random, and it drops a job that has another's. */
+  #leaseIds = 0;
+  /** Milliseconds that the service had the calls that ended, summed over them. */
+  #servedMs = 0;
+
+  constructor(options: LookupOptions) {
+    const {
+      lanes,
+      dispatcher,
+      now,
+      ledger,
+      policy,
+      maxOutageMs,
+      mayAllFail = false,
+      isSuspect = false,
+    } = options;
+    const {publishOn, isAnswered, concurrency, random} = options;
+    const isPaced = dispatcher.keepsPace !== true;
+    this.options = options;
+    this.#desk = newDesk(
+      {
+        ...{
+          lanes,
+          concurrency,
+          isPaced,
+          policy,
+          maxOutageMs,
+          mayAllFail,
+          isSuspect,
+          publishOn,
+          isAnswered,
+          random,
+        },
+        refusals: ledger.tally.refusals,
+      },
+      now(),
+    );
+    this.#leases = lanes.flatMap(({name, rate}) =>
+      isPaced && rate !== 'unlimited' ? [newLeases(name, perSecond(rate))] : [],
+    );
+  }
+
+  /** Looks a value up. Its `settle` is called once it has a result. */
+  ask(call: Call): void {
+    this.#asked += 1;
+    this.#happened({kind: 'asked', call});
+  }
+
+  /** Resolves when another value of the operation may come; undefined if it may come now. */
+  room(operation: Operation): Promise<void> | undefined {
+    if (this.#hasRoom(operation, 1, this.#asked)) return undefined;
+    if (this.#blocked.length === 0) this.#happened({kind: 'more', isMore: true});
+    return new Promise(resume => void this.#blocked.push({operation, resume}));
+  }
+
+  /** Sends nothing new. Values with a call in flight are still settled. All others stay open, except in an outage. */
+  stop(reason?: StopReason): void {
+    this.#happened({kind: 'stop', reason});
+  }
+
+  /** Sends nothing new. Values without an outcome end without a call, for this reason. */
+  close(reason: UnaskedCode): void {
+    if (this.#desk.refusal !== undefined) return;
+    void this.options.dispatcher.withdraw?.();
+    this.#happened({kind: 'close', reason});
+  }
+
+  /** Resolves once no call is in flight and all that ended is booked, at the latest after `graceMs`. */
+  async drained(graceMs: number): Promise<void> {
+    await Promise.race([this.#queue.onIdle(), delay(graceMs, undefined, {ref: false})]);
+    this.#turn();
+  }
+
+  pace() {
+    const {dispatcher, now: clock, ledger} = this.options;
+    const {lanes, open, pauses, refusal} = this.#desk;
+    const now = clock();
+    const pause = refusal === undefined ? pauseOf({...this.#desk, now}) : undefined;
+    const sum = (rates: readonly number[]) => {
+      const all = rates.reduce((soFar, rate) => soFar + rate, 0);
+      return Number.isFinite(all) ? all : undefined;
+    };
+    return {
+      /** The configured calls per second, and the current ones, lowered by throttling; undefined without a limit. */
+      limit: sum(lanes.map(({settings}) => perSecond(settings.rate))),
+      current: sum(lanes.map(({rate}) => rate.learned.limit)),
+      inFlight: ledger.inFlight,
+      /** Milliseconds that calls were in flight, summed over all calls. */
+      inFlightMs: this.#servedMs + ledger.sumInFlight(({sentAt = now}) => now - sentAt),
+      /** Number of values that wait for a slot, a permit or their next attempt. */
+      waiting: Math.max(0, open.size - ledger.inFlight),
+      pause: dispatcher.pause ?? pause,
+      pauses: pauses.count,
+      pausedMs: Math.round(pauses.ms + (pauses.since === undefined ? 0 : now - pauses.since)),
+    };
+  }
+
+  /** Maximum calls in flight from now on. */
+  set slots(count: number) {
+    this.#happened({kind: 'slots', count});
+  }
+
+  #happened(event: DeskEvent): void {
+    this.#events.push(event);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      if (this.#isDue) this.#turn();
+    });
+  }
+
+  /** One step of the desk, and what follows from it. */
+  #turn(): void {
+    this.#isDue = false;
+    clearTimeout(this.#timer);
+    const {now} = this.options;
+    this.#asked = 0;
+    const time = now();
+    const out = step(this.#desk, this.#events.splice(0), time);
+    try {
+      this.#book(out);
+      const leaving = this.#free(out.send);
+      for (const call of leaving) call.dispatch = ++this.#dispatched;
+      const granted = this.options.ledger.reserve(leaving);
+      for (const [nth, call] of leaving.slice(granted).entries())
+        this.#happened({kind: 'unsent', call, why: nth === 0 ? 'credits' : 'order'});
+      this.#send(leaving.slice(0, granted));
+      for (const {call, end} of out.tell) call.settle(resultOf(call, end));
+      for (const call of out.look) this.#look(call);
+    } catch (error) {
+      // The ledger's: a failed call does not throw. What was not written is not told.
+      for (const call of out.send) this.#happened({kind: 'unsent', call, why: 'order'});
+      if (this.#desk.refusal?.kind !== 'stop') this.stop({kind: 'error', error});
+    }
+    for (const notice of out.notices) this.#notify(notice);
+    if (this.#desk.refusal === undefined) for (const [lane, wanted] of out.wants) this.#plan(lane, wanted);
+    else this.#endLeases();
+    this.#resumeBlocked();
+    const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(1, out.wakeAt - time));
+    if (out.wakeAt < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#turn(), waitMs);
+  }
+
+  #book({book, tell}: Effects): void {
+    const {ledger, store, events} = this.options;
+    for (const {booked, call} of book) {
+      events.attempted(booked, call.waiters[0]?.row);
+      ledger.record(booked);
+      const answer = answerToKeep(booked);
+      if (answer === undefined) store.purchases.end(booked);
+      else store.put(answer);
+    }
+    for (const {call, end} of tell) if (end.kind === 'adopted') ledger.adopt(call.entry, end.outcome);
+  }
+
+  /** The calls whose values no other run is buying or has bought. */
+  #free(calls: readonly Call[]): readonly Call[] {
+    if (calls.length === 0) return calls;
+    const {store, ledger} = this.options;
+    const version = store.version();
+    return calls.filter(call => {
+      const outcome = findNewlyStoredAnswer(call, store, version);
+      if (outcome === undefined && !store.purchases.isOfOther(call, () => {})) return true;
+      this.#happened({kind: 'unsent', call, why: outcome === undefined ? 'claimed' : 'bought'});
+      if (outcome !== undefined) {
+        ledger.adopt(call.entry, outcome);
+        call.settle(outcome);
+      }
+      return false;
+    });
+  }
+
+  /** Looks at a value again that another run was buying. */
+  #look(call: Call): void {
+    const {store, ledger} = this.options;
+    if (store.purchases.isOfOther(call, () => {})) return;
+    const outcome = findNewlyStoredAnswer(call, store, store.version());
+    if (outcome !== undefined) {
+      ledger.adopt(call.entry, outcome);
+      call.settle(outcome);
+    }
+    this.#happened({kind: 'freed', call, isBought: outcome !== undefined});
+  }
+
+  #send(calls: readonly Call[]): void {
+    if (calls.length === 0) return;
+    const {dispatcher, store, now} = this.options;
+    for (const call of calls) {
+      store.purchases.begin(call);
+      const {learned} = laneOf(this.#desk, call).rate;
+      void this.#queue.add(async () => {
+        const attempt = await dispatcher.send(call, learned.limit);
+        this.#servedMs += now() - call.sentAt;
+        this.#happened({kind: 'ended', call, attempt});
+      });
+    }
+    if (this.#leases.length > 0) this.#events.push({kind: 'left', calls, at: now()});
+  }
+
+  #notify(notice: DeskNotice): void {
+    const {events, dispatcher} = this.options;
+    if (notice.kind === 'refused') events.refused(notice.operation, notice.streak);
+    else if (notice.kind === 'stopped') events.stopped(notice.reason);
+    else {
+      void dispatcher.withdraw?.();
+      events.closed(notice.reason);
+    }
+  }
+
+  #hasRoom(operation: Operation, share: number, more = 0): boolean {
+    if (this.#desk.refusal !== undefined) return true;
+    const {waiting, concurrency} = laneOf(this.#desk, {operation});
+    const most = Math.max(LEAST_WAITING, slotsOf(concurrency) * WAITING_PER_SLOT);
+    return waiting.length + more < most * share;
+  }
+
+  /** Resumes callers once their lane has room for many values again. */
+  #resumeBlocked(): void {
+    if (this.#blocked.length === 0) return;
+    const ready = this.#blocked.filter(({operation}) => this.#hasRoom(operation, RESUME_SHARE));
+    if (ready.length === 0) return;
+    this.#blocked = this.#blocked.filter(each => !ready.includes(each));
+    if (this.#blocked.length === 0) this.#happened({kind: 'more', isMore: false});
+    for (const {resume} of ready) resume();
+  }
+
+  /** Plans leases for the calls that wait. */
+  #plan(name: string, wanted: number): void {
+    const leases = this.#leases.find(({lane}) => lane === name);
+    if (leases === undefined) return;
+    const {perSecond: rate} = leases;
+    const {permits} = leaseOf(rate, USE);
+    const offset = clockOffset();
+    // Bottleneck goes by the computer's clock: after a step back it would stand still for as long.
+    if (Math.abs(offset - leases.clockOffset) > CLOCK_STEP_MS)
+      Object.assign(leases, {limiter: newLimiter(rate), clockOffset: offset});
+    const most = Math.min(wanted, Math.max(1, rate * AHEAD_SECONDS));
+    while (leases.planned * permits < most) {
+      leases.planned += 1;
+      const grant = async () => {
+        leases.planned -= 1;
+        this.#happened({kind: 'permits', lane: name, count: permits});
+      };
+      leases.limiter.schedule({id: String(++this.#leaseIds)}, grant).catch(refuseAllButDropped);
+    }
+  }
+
+  /** Drops the leases that wait: their timers would keep the process alive. */
+  #endLeases(): void {
+    for (const {limiter} of this.#leases) limiter.stop({dropWaitingJobs: true}).catch(refuseAllButDropped);
+  }
+}
+
+function newLeases(lane: string, rate: number): Leases {
+  return {lane, perSecond: rate, planned: 0, limiter: newLimiter(rate), clockOffset: clockOffset()};
+}
+
+function newLimiter(rate: number): Bottleneck {
+  return new Bottleneck({maxConcurrent: 1, minTime: leaseOf(rate, USE).minTimeMs});
+}
+
+function clockOffset(): number {
+  return Date.now() - performance.now();
+}
+
+/** The result without a call: the earlier answer, or `skipped` if none is usable. */
+function resultOf({before}: Call, end: CallEnd): CellResult {
+  if (end.kind !== 'skipped') return end.outcome;
+  if (before === undefined || before.validity === 'past') return {status: 'skipped', error: end.reason};
+  return {...before.outcome, stale: end.reason};
+}
+
+function refuseAllButDropped(error: unknown): void {
+  if (!(error instanceof Bottleneck.BottleneckError)) throw error;
+}
