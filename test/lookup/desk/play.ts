@@ -212,7 +212,7 @@ export function play(options: PlayOptions, service: Service): Played {
   return {told, sent, refused: state.refused, lastTold: state.lastTold, desk, stop, booked: state.booked};
 }
 
-export const bucket = (rate: number, burst: number) => {
+const bucket = (rate: number, burst: number) => {
   let level = burst;
   let last = 0;
   return (t: number) => {
@@ -223,7 +223,7 @@ export const bucket = (rate: number, burst: number) => {
     return true;
   };
 };
-export const windowed = (count: number, ms: number, waits: boolean): Service => {
+const windowed = (count: number, ms: number, waits: boolean): Service => {
   let start = 0;
   let n = 0;
   return ({t}) => {
