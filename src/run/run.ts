@@ -178,7 +178,9 @@ async function readUntilStill(session: Session): Promise<void> {
     await readThrough(session);
     if (stopper.reason !== undefined) return;
     const tookMs = clock() - begun;
-    await stopper.unlessStopped(delay(Math.max(0, mustBeStillMs - tookMs), undefined, {ref: false}));
+    // Without a wait: a program that has nothing else to do would end before such a timer.
+    const leftMs = mustBeStillMs - tookMs;
+    if (leftMs > 0) await stopper.unlessStopped(delay(leftMs, undefined, {ref: false}));
     if (stopper.reason !== undefined || !isWrittenTo(session)) return;
     if (!job.output.lasts || readings === MOST_READINGS) return stopper.stop(makeErrorStop(notStill(job)));
     if (readings === 1) {
@@ -245,8 +247,8 @@ async function admitAll(
   records: readonly InputRecord[],
   stopper: Stopper,
 ): Promise<void> {
-  for (let from = 0; from < records.length && stopper.reason === undefined; from += ADMIT_AT_ONCE)
-    await admission.admit(records.slice(from, from + ADMIT_AT_ONCE));
+  for (let from = 0; from < records.length && stopper.reason === undefined; )
+    from += await admission.admit(records.slice(from, from + ADMIT_AT_ONCE));
 }
 
 /** Writes rows in input order: window → sink. */

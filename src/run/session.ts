@@ -24,7 +24,7 @@ import {
 } from './open/connection.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {readWholeList} from './rows/first-pass.ts';
-import {ReorderBuffer} from './rows/reorder-buffer.ts';
+import {BESIDE_CALLS, ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginOrResumeRun} from './state/begin-or-resume.ts';
 import {openLedger, type RunDirectory} from './state/run-directory.ts';
@@ -121,7 +121,7 @@ async function openStages(
     startedAt,
     input,
     asking: {...means, ...opened, newLookups, lookups: newLookups()},
-    output: {window: new ReorderBuffer(), writer, timeline},
+    output: {window: openWindow(job), writer, timeline},
   };
   return session;
 }
@@ -136,7 +136,14 @@ export async function reopenInput(session: Session): Promise<void> {
   session.input = {source, layout};
   await countList(state, job, io, session.input, stopper);
   asking.lookups = asking.newLookups();
-  session.output = {...output, window: new ReorderBuffer(), writer: await RowWriter.open(state, layout, io)};
+  session.output = {...output, window: openWindow(job), writer: await RowWriter.open(state, layout, io)};
+}
+
+/** Rows of a program that keeps no answers are bought as it takes them: what it leaves is lost. */
+function openWindow({settings, output, redisUrl}: Job): ReorderBuffer {
+  if (output.kind !== 'rows' || settings.store !== false || redisUrl !== undefined)
+    return new ReorderBuffer();
+  return new ReorderBuffer((settings.concurrency ?? DEFAULT_CONCURRENCY) + BESIDE_CALLS);
 }
 
 /** Opens the input at its first row. */

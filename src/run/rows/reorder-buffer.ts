@@ -33,18 +33,37 @@ const TAKE_AT_ONCE = 256;
  */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
+/** Maximum records taken at once if the window has a limit of its own: the next ones are looked up while these are used. */
+const TAKE_FEW = 16;
+/** Records that such a window has besides those whose calls may be in flight. */
+export const BESIDE_CALLS = 2 * TAKE_FEW;
+
 /** The window: releases records in input order, each once its results are complete. */
 export class ReorderBuffer {
   #entries: PendingRecord[] = [];
   #head = 0;
   #bytes = 0;
+  /** Number of records without all of their results. */
+  #open = 0;
+  /** Number of records that the writer has taken and still uses. */
+  #used = 0;
+  readonly #most: number;
   #ended = false;
   #aborted = false;
   #wakeReader: (() => void) | undefined;
   #wakeWriter: (() => void) | undefined;
 
+  /**
+   * `most`: maximum records in the window and with the writer. While the writer waits for a slow record, that many may
+   * lack results.
+   */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
+
   push(entry: PendingRecord): void {
     entry.queued = true;
+    if (entry.missing > 0) this.#open += 1;
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
     if (entry.missing === 0 && this.#entries.length - this.#head === 1) this.#wakeWriter?.();
@@ -56,16 +75,32 @@ export class ReorderBuffer {
     const bytes = 'data' in result ? (result.data?.length ?? 0) : 0;
     entry.bytes += bytes;
     if (entry.queued) this.#bytes += bytes;
+    if (entry.queued && entry.missing === 0) {
+      this.#open -= 1;
+      if (this.#isLimited) this.#wakeReader?.();
+    }
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wakeWriter?.();
   }
 
-  /** Resolves when the window has room for more records. */
-  async room(): Promise<void> {
-    while (this.full || this.#writerIsBehind) {
+  /** Resolves when the window has room for more records, with their number. */
+  async room(): Promise<number> {
+    while (this.full || this.#writerIsBehind || this.#left <= 0) {
       await new Promise<void>(resolve => {
         this.#wakeReader = resolve;
       });
     }
+    return this.#left;
+  }
+
+  get #isLimited(): boolean {
+    return this.#most !== Number.POSITIVE_INFINITY;
+  }
+
+  get #left(): number {
+    if (this.#aborted) return Number.POSITIVE_INFINITY;
+    const count = this.#entries.length - this.#head;
+    const isWaitedFor = this.#used === 0 && this.#entries[this.#head]?.missing !== 0;
+    return this.#most - (isWaitedFor ? this.#open : count + this.#used);
   }
 
   /** True if the window is full: reading pauses until the first record leaves. */
@@ -93,6 +128,8 @@ export class ReorderBuffer {
 
   /** Resolves with the complete entries at the head, once there are any; with undefined after the last entry. */
   async take(): Promise<ReadyRecord[] | undefined> {
+    this.#used = 0;
+    this.#wakeReader?.();
     for (;;) {
       const ready = this.#takeReady();
       if (ready.length > 0) return ready;
@@ -105,7 +142,8 @@ export class ReorderBuffer {
 
   #takeReady(): ReadyRecord[] {
     const ready: ReadyRecord[] = [];
-    while (ready.length < TAKE_AT_ONCE) {
+    const most = this.#isLimited ? TAKE_FEW : TAKE_AT_ONCE;
+    while (ready.length < most) {
       const entry = this.#entries[this.#head];
       if (entry === undefined || entry.missing > 0) break;
       this.#entries[this.#head] = undefined as unknown as PendingRecord;
@@ -113,6 +151,7 @@ export class ReorderBuffer {
       this.#bytes -= entry.bytes;
       ready.push(entry as ReadyRecord);
     }
+    this.#used = ready.length;
     if (this.#head > 10_000 || this.#head === this.#entries.length) {
       this.#entries = this.#entries.slice(this.#head);
       this.#head = 0;

@@ -78,10 +78,13 @@ export class RowAdmission {
     this.#stages = stages;
   }
 
-  /** Puts records into the window and submits their lookups. Resolves when the caller may pass more records. */
-  async admit(records: readonly InputRecord[]): Promise<void> {
+  /**
+   * Puts records into the window, as many as it has room for, and submits their lookups. Resolves with their number when
+   * the caller may pass more records.
+   */
+  async admit(given: readonly InputRecord[]): Promise<number> {
     const {window, lookups} = this.#stages;
-    await window.room();
+    const records = given.slice(0, await window.room());
     const waiters: Waiter[] = [];
     try {
       for (const record of records) this.#admitRecord(record, waiters);
@@ -90,6 +93,7 @@ export class RowAdmission {
       await lookups.ask(waiters);
     }
     await this.#askSecond();
+    return records.length;
   }
 
   #admitRecord(record: InputRecord, waiters: Waiter[]): void {
