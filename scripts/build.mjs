@@ -46,8 +46,10 @@ try {
   const {writtenSummary} = await import(`../${types}`);
   writeFileSync(`${made}/types/report/summary.d.ts`, writtenSummary());
   rmSync(types);
-  for (const name of ['index', 'client'])
-    writeFileSync(`${made}/${name}.d.ts`, declarationsOf(`${made}/types`, name));
+  writeFileSync(`${made}/index.d.ts`, declarationsOf(`${made}/types`, 'index'));
+  // An error of the client alone is that of the whole library: both have one declaration.
+  const client = readFileSync(`${made}/types/client.d.ts`, 'utf8');
+  writeFileSync(`${made}/client.d.ts`, client.replaceAll(/(?<= from )'[^']+'/g, "'./index.js'"));
   rmSync(`${made}/types`, {recursive: true});
   writeFileSync(`${made}/sources.sha256`, madeOf);
   for (let tries = 0; ; tries++) {

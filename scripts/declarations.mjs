@@ -94,5 +94,7 @@ export function declarationsOf(directory, entry) {
   const texts = [...taken.values()].map(({text, isExported}) =>
     text.replace(/^(?:export )?(?=(?:declare|interface|type|abstract)\b)/gm, isExported ? 'export ' : ''),
   );
-  return `${[...imports].sort().join('')}\n${texts.filter(Boolean).join('\n')}\nexport {};\n`;
+  // TypeScript 7 takes the types of Node only where they are named.
+  const node = '/// <reference types="node" />\n';
+  return `${node}${[...imports].sort().join('')}\n${texts.filter(Boolean).join('\n')}\nexport {};\n`;
 }

@@ -2,6 +2,14 @@ import {type AgentOptions, Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
 import {UsageError} from '../errors.ts';
 import {
+  checkOptions,
+  isAbortSignal,
+  isFunction,
+  milliseconds,
+  type OptionChecks,
+  wholeFromOne,
+} from '../job/check-options.ts';
+import {
   type AnswerData,
   fieldCanonicalizers,
   type Intelligence,
@@ -16,7 +24,7 @@ import {classifyResponse, type RawResponse} from './classify.ts';
 import {ClientError, explainFailure} from './client-error.ts';
 import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
 import {createProxyAgent} from './http/proxy.ts';
-import {createTransport, type Transport, type TransportOptions} from './http/transport.ts';
+import {type CallOptions, createTransport, type Transport, type TransportOptions} from './http/transport.ts';
 import {createRedactor, type Redact, repeatsSentValue} from './redact.ts';
 
 export interface ClientOptions extends ClientLimits {
@@ -42,30 +50,60 @@ export interface ClientLimits {
 /** A request's fields without the key. */
 export type Params = Readonly<Record<string, string>>;
 
-/** `client.ip` and the like: each returns a promise of the answer, which may reject with a {@link ClientError}. */
-type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
+/** The fields of an operation's request, without the key. */
+export type RequestParams<Name extends Operation> = Name extends Intelligence
+  ? {readonly [Field in Name]: string}
+  : {readonly action_id: string; readonly token: string} & {
+      readonly [Field in 'id' | 'email' | 'phone_number']?: string;
+    };
 
-export interface Sender {
+type CallOf<Name extends Operation> = [operation: Name, params: RequestParams<Name>, options?: CallOptions];
+
+/** An answer of this operation. */
+export type AnsweredBy<Name extends Operation> = Omit<Answered, 'data'> & {
+  readonly data: FieldsOf<AnswerData<Name>>;
+};
+/** The same fields, in a type that a record of unknown values takes. */
+type FieldsOf<Data> = {[Field in keyof Data]: Data[Field]};
+
+/** The result of a call of this operation. */
+export type AttemptOf<Name extends Operation> = AnsweredBy<Name> | Exclude<Attempt, Answered>;
+
+/** `client.ip` and the like: each returns a promise of the answer, which may reject with a {@link ClientError}. */
+type ClientLookups = {
+  readonly [Name in Intelligence]: (value: string, options?: CallOptions) => Promise<AnswerData<Name>>;
+};
+
+interface AnyClient extends ClientLookups {
+  readonly baseUrl: string;
+  verify(request: VerifyParams, options?: CallOptions): Promise<AnswerData<'verify'>>;
+  /** Ends calls in flight, and closes the connections. */
+  close(): void;
+}
+
+export interface Client extends AnyClient {
   /**
    * Makes one call, without retries. A failure of the call is in the result.
    *
    * @throws {BulkEnrichError} for a value that is not a text, or a verdict's phone number without an E.164 form: nothing
    * is sent.
    */
-  send(operation: Operation, params: Params): Promise<Attempt>;
-}
-
-export interface Client extends ClientLookups, Sender {
-  readonly baseUrl: string;
-  verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
+  send<Name extends Operation>(...call: CallOf<Name>): Promise<AttemptOf<Name>>;
   /**
    * Makes one lookup, or fetches one verdict. Resolves with everything that came with the answer.
    *
    * @throws {ClientError} if no answer came; {BulkEnrichError} as `send`.
    */
-  answer(operation: Operation, params: Params): Promise<Answered>;
-  /** Ends calls in flight, and closes the connections. */
-  close(): void;
+  answer<Name extends Operation>(...call: CallOf<Name>): Promise<AnsweredBy<Name>>;
+}
+
+/** The client of runs and commands, whose operations are known only when they run. */
+export interface Sender {
+  send(operation: Operation, params: Params, options?: CallOptions): Promise<Attempt>;
+}
+
+export interface OpenedClient extends AnyClient, Sender {
+  answer(operation: Operation, params: Params, options?: CallOptions): Promise<Answered>;
 }
 
 export interface VerifyParams {
@@ -77,6 +115,7 @@ export interface VerifyParams {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
 /**
  * The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts.
@@ -88,8 +127,8 @@ const IDLE_MS = 60_000;
 /**
  * Creates a client of the service's four operations.
  *
- * @throws {BulkEnrichError} if the key is missing or the timeout is out of bounds; if the base URL is invalid, has a query,
- * or is plain HTTP to another machine; or if the environment names an invalid proxy.
+ * @throws {BulkEnrichError} if the key is missing, or an option is unknown or out of bounds; if the base URL is invalid,
+ * has a query, or is plain HTTP to another machine; or if the environment names an invalid proxy.
  */
 export function createClient(options: ClientOptions): Client {
   const {apiKey, keyFrom = 'BULK_ENRICH_API_KEY'}: Partial<ClientOptions> = options ?? {};
@@ -98,13 +137,29 @@ export function createClient(options: ClientOptions): Client {
       'no_key',
       `apiKey: expected the key as a text, such as process.env.${keyFrom}; it is empty.`,
     );
+  checkOptions(options, clientChecks);
   const client = openClient(options);
-  return {
-    ...client,
-    send: async (name, params) => client.send(name, inCanonicalForm(name, params)),
-    answer: async (name, params) => client.answer(name, inCanonicalForm(name, params)),
+  const typed: Pick<OpenedClient, 'send' | 'answer'> = {
+    send: async (name, params, call) => client.send(name, inCanonicalForm(name, params), call),
+    answer: async (name, params, call) => client.answer(name, inCanonicalForm(name, params), call),
   };
+  return {...client, ...(typed as Pick<Client, 'send' | 'answer'>)};
 }
+
+const isText = (value: unknown) => typeof value === 'string';
+const timeout = milliseconds(1, LONGEST_TIMEOUT_MS);
+
+const clientChecks: OptionChecks<ClientOptions> = {
+  baseUrl: ['the URL of the service', isText],
+  apiKey: ['the key', isText],
+  timeoutMs: timeout,
+  maxConnections: wholeFromOne,
+  maxBodyBytes: wholeFromOne,
+  keyFrom: ['the name of a variable', isText],
+  onUnasked: ['a function', isFunction],
+};
+
+const callChecks: OptionChecks<CallOptions> = {signal: ['an AbortSignal', isAbortSignal], timeoutMs: timeout};
 
 /**
  * {@link createClient}, also without a key, for runs that make no call. `send` and `answer` take values in canonical
@@ -114,12 +169,9 @@ export function createClient(options: ClientOptions): Client {
 export function openClient(
   options: ClientOptions,
   open: (options: TransportOptions) => Transport = createTransport,
-): Client {
+): OpenedClient {
   const base = parseBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS, apiKey: api_key} = options;
-  // Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again.
-  if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
-    throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const maxSockets = options.maxConnections ?? Number.POSITIVE_INFINITY;
   const agent = connect(base, {keepAlive: true, maxSockets, maxFreeSockets: maxSockets, timeout: IDLE_MS});
   const wires = open({
@@ -134,30 +186,34 @@ export function openClient(
 
   let isClosed = false;
 
-  async function send(operation: Operation, params: Params): Promise<Attempt> {
+  async function send(operation: Operation, params: Params, call: CallOptions = {}): Promise<Attempt> {
     refuseOthers(operation, params);
+    checkOptions(call, callChecks);
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
+    if (call.signal?.aborted) return {kind: 'not_sent', code: 'aborted', latencyMs: 0};
     const sent = {api_key, ...params};
-    const result = await wires.post(urls[operation], JSON.stringify(sent));
+    const result = await wires.post(urls[operation], JSON.stringify(sent), call);
     if ('kind' in result) return result;
     return classifyResponse(operation, withoutEcho(result, sent, redact), sent, redact);
   }
 
-  async function answer(operation: Operation, params: Params): Promise<Answered> {
-    const attempt = await send(operation, params);
+  async function answer(operation: Operation, params: Params, call?: CallOptions): Promise<Answered> {
+    const attempt = await send(operation, params, call);
     if (attempt.kind === 'answered') return attempt;
     throw new ClientError(`${operation}: ${explainFailure(attempt, options.keyFrom)}`, attempt);
   }
 
-  const ask = async <Name extends Operation>(operation: Name, params: Params) =>
-    (await answer(operation, inCanonicalForm(operation, params))).data as AnswerData<Name>;
+  const ask = async <Name extends Operation>(operation: Name, params: Params, call?: CallOptions) =>
+    (await answer(operation, inCanonicalForm(operation, params), call)).data as AnswerData<Name>;
 
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     send,
     answer,
-    ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as ClientLookups),
-    verify: async request => ask('verify', verifyParams(Object(request))),
+    ...(perIntelligence(
+      name => (value: string, call?: CallOptions) => ask(name, {[name]: value}, call),
+    ) as ClientLookups),
+    verify: async (request, call) => ask('verify', verifyParams(Object(request)), call),
     close() {
       isClosed = true;
       wires.close();

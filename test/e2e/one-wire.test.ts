@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {type Client, createClient, type EnrichSettings, enrich} from '../../src/index.ts';
+import {type Client, createClient, type EnrichSettings, enrich, type RequestParams} from '../../src/index.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {FAST, type Service, startService} from './service.ts';
@@ -40,8 +40,9 @@ async function askOfLists(name: Name, text: string, country?: string): Promise<v
 
 async function askOfClient(name: Name, text: string): Promise<void> {
   await client[name](text);
-  await client.answer(name, {[name]: text});
-  await client.send(name, {[name]: text});
+  const params = {[name]: text} as RequestParams<Name>;
+  await client.answer(name, params);
+  await client.send(name, params);
 }
 
 test.each([

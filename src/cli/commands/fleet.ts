@@ -1,4 +1,4 @@
-import {type Client, type ClientLimits, openClient} from '../../client/client.ts';
+import {type ClientLimits, type OpenedClient, openClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {sealingSecret} from '../../fleet/encryption.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -84,7 +84,7 @@ function clientsOf(
   connection: Connection,
   shared: ClientLimits,
 ): WorkerOptions['clientFor'] {
-  const clients = new Map<number, Client>();
+  const clients = new Map<number, OpenedClient>();
   return timeoutMs => {
     if (endpoint.kind === 'embedded') return connection.client;
     const {baseUrl, apiKey} = endpoint;

@@ -1,5 +1,5 @@
 import type {Answered} from '../../client/attempt.ts';
-import type {Client} from '../../client/client.ts';
+import type {OpenedClient} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {didYouMean} from '../../job/did-you-mean.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
@@ -58,7 +58,7 @@ export async function verifyCommand(given: VerifyFlags): Promise<number> {
     const flag = `--${name.replace('_number', '')}`;
     return [name, canonicalParam('verify', name, text, settings, flag)] as const;
   });
-  const call = (client: Client, actionId: string | undefined) => {
+  const call = (client: OpenedClient, actionId: string | undefined) => {
     if (actionId === undefined)
       throw new UsageError(
         'no_action',
@@ -93,7 +93,7 @@ function canonicalParam(
 async function ask(
   settings: Checked,
   operation: Operation,
-  call: (client: Client, actionId: string | undefined) => Promise<Answered>,
+  call: (client: OpenedClient, actionId: string | undefined) => Promise<Answered>,
   action?: string,
 ): Promise<number> {
   const console = createConsole(settings);

@@ -11,8 +11,10 @@ import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
 import got, {type ExtendOptions, type Got, type RequestError} from 'got';
+import {packageVersion} from '../../operations/package-files.ts';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
 import {attemptWithoutResponse, networkCode, type RawResponse} from '../classify.ts';
+import {onAbort} from '../on-abort.ts';
 import {IdleConnectionGuard} from './connections.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
 
@@ -24,9 +26,17 @@ export interface TransportOptions {
   readonly onUnasked: () => void;
 }
 
+/** Options of one call. */
+export interface CallOptions {
+  /** Ends the call, whose attempt then has the code `aborted`. It may have been charged, unless it is `not_sent`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Maximum time of this call in milliseconds, with the time that it waits for a connection: 1 to 3,600,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
 export interface Transport {
   /** Makes one POST. Resolves with a complete response or the failed attempt, and never rejects. */
-  post(url: URL, body: string): Promise<RawResponse | Attempt>;
+  post(url: URL, body: string, call?: CallOptions): Promise<RawResponse | Attempt>;
   /** Ends all calls, also those that wait for a connection. */
   close(): void;
 }
@@ -38,13 +48,14 @@ export interface Transport {
  * call, since got's own timers would start before the call has a connection.
  */
 export function createTransport(options: TransportOptions): Transport {
+  const [json, userAgent] = ['application/json', `bulk-enrich/${packageVersion()}`];
   const client = got.extend({
     method: 'POST',
     retry: {limit: 0},
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
-    headers: {'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity'},
+    headers: {'content-type': json, accept: json, 'accept-encoding': 'identity', 'user-agent': userAgent},
   });
   const clients = new Map<URL, Got>();
   const clientOf = (url: URL) => {
@@ -60,11 +71,11 @@ export function createTransport(options: TransportOptions): Transport {
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
-    post(url, body) {
+    post(url, body, call) {
       const stream = clientOf(url)(url, {body, isStream: true});
       const slot = unused.pop() ?? underWay.length;
       underWay[slot] = stream;
-      const result = exchange(stream, connections, options);
+      const result = exchange(stream, connections, options, call);
       void result.then(() => {
         underWay[slot] = undefined;
         unused.push(slot);
@@ -82,6 +93,7 @@ function exchange(
   stream: Duplex,
   connections: IdleConnectionGuard,
   {timeoutMs, maxBodyBytes}: TransportOptions,
+  call: CallOptions = {},
 ) {
   return new Promise<RawResponse | Attempt>(resolve => {
     const chunks: Buffer[] = [];
@@ -92,6 +104,7 @@ function exchange(
     // got's successful streams never close: unstopped timers would keep the call in memory until they fire.
     const settle = (result: RawResponse | Attempt) => {
       timers.stop();
+      forget();
       resolve(result);
     };
     const complete = (problem?: string) => {
@@ -99,10 +112,12 @@ function exchange(
     };
     const failed = (code: string) =>
       settle(attemptWithoutResponse(code, timers.isConnected, timers.elapsedMs));
-    const timers = new CallTimers(timeoutMs, () => {
-      failed('timeout');
+    const giveUp = (code: string) => {
+      failed(code);
       stream.destroy();
-    });
+    };
+    const timers = new CallTimers(timeoutMs, () => giveUp('timeout'), call.timeoutMs);
+    const forget = onAbort(call.signal, () => giveUp('aborted'));
     const switched = (head: IncomingMessage) => {
       response = head;
       complete();
@@ -141,7 +156,10 @@ function exchange(
   });
 }
 
-/** Time limits of one call, for connecting and in total, from the moment at which it has a socket. */
+/**
+ * Time limits of one call, for connecting and in total, from the moment at which it has a socket. `wholeMs`: one in total
+ * that counts the wait for a socket, too.
+ */
 class CallTimers {
   readonly #timeoutMs: number;
   readonly #late: () => void;
@@ -151,9 +169,10 @@ class CallTimers {
   #isOver = false;
   isConnected = false;
 
-  constructor(timeoutMs: number, late: () => void) {
+  constructor(timeoutMs: number, late: () => void, wholeMs?: number) {
     this.#timeoutMs = timeoutMs;
     this.#late = late;
+    if (wholeMs !== undefined) this.#deadline = setTimeout(this.#overdue, wholeMs);
   }
 
   get elapsedMs(): number {
@@ -163,16 +182,17 @@ class CallTimers {
   start(socket: Socket): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // When a suspended process wakes up, all its timers are due at once. setImmediate lets the process read
-    // answers that have arrived before a timer ends their calls.
-    const overdue = () => setImmediate(() => this.#expire());
-    this.#deadline = setTimeout(overdue, this.#timeoutMs);
+    this.#deadline ??= setTimeout(this.#overdue, this.#timeoutMs);
     onceConnected(socket, () => {
       this.isConnected = true;
       clearTimeout(this.#connecting);
     });
-    if (!this.isConnected) this.#connecting = setTimeout(overdue, CONNECT_TIMEOUT_MS);
+    if (!this.isConnected) this.#connecting = setTimeout(this.#overdue, CONNECT_TIMEOUT_MS);
   }
+
+  // When a suspended process wakes up, all its timers are due at once. setImmediate lets the process read
+  // answers that have arrived before a timer ends their calls.
+  readonly #overdue = () => setImmediate(() => this.#expire());
 
   #expire(): void {
     if (!this.#isOver) this.#late();

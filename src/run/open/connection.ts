@@ -1,4 +1,4 @@
-import {type Client, type ClientLimits, openClient} from '../../client/client.ts';
+import {type ClientLimits, type OpenedClient, openClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import type {Rate} from '../../job/setting-types.ts';
@@ -12,7 +12,7 @@ import type {RunIo} from '../io.ts';
 import type {AccountLimits} from './account.ts';
 
 export interface Connection {
-  readonly client: Client;
+  readonly client: OpenedClient;
   close(): Promise<void>;
 }
 
