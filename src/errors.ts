@@ -1,5 +1,6 @@
 import {stripVTControlCharacters, types} from 'node:util';
 import type codes from './error-codes.json';
+import type {Summary} from './report/summary.ts';
 import {formatForLibrary, type Said} from './sentence.ts';
 
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
@@ -103,7 +104,10 @@ export function toOneLine(text: string): string {
  * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what
  * is wrong, where, and what to do.
  */
-export class BulkEnrichError extends CodedError<ErrorCode> {}
+export class BulkEnrichError extends CodedError<ErrorCode> {
+  /** The summary of the run that the library ended with this error; undefined if that run could not start. */
+  declare readonly summary?: Summary;
+}
 
 /** Wrong usage or configuration. The run does not start, or stops if its fleet's settings change later. Exit 2. */
 export class UsageError extends BulkEnrichError {

@@ -39,9 +39,20 @@ export function createCellReader(
   };
 }
 
-/** True if an object has this column, or the first part of its dotted path. */
-export function objectHasColumn(value: object, name: string): boolean {
-  return has(value, name) || has(value, name.split('.')[0] ?? name);
+/** True if an object has this column. Undefined if nothing on its dotted path could have it, as in `{user: null}`. */
+export function objectHasColumn(value: object, name: string): boolean | undefined {
+  try {
+    let inner: unknown = value;
+    for (const key of has(value, name) ? [] : name.split('.')) {
+      if (typeof inner !== 'object' || inner === null) return undefined;
+      if (!has(inner, key)) return false;
+      inner = (inner as Record<string, unknown>)[key];
+    }
+    return true;
+  } catch {
+    // A getter threw. The run reports it once it takes the row.
+    return undefined;
+  }
 }
 
 /** True if an object has this key, or its class has a getter for it. Keys that all objects inherit don't count. */

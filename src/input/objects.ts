@@ -26,7 +26,7 @@ export function createObjectSource(first: readonly unknown[], all?: readonly unk
     makeObjectRecord(row, index + 1, Number.POSITIVE_INFINITY);
   const sample = first.map(recordOf);
   const rows = sample.filter(record => record.type === 'object');
-  const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
+  const columns = [...new Set(rows.flatMap(({value}) => readableKeys(value)))];
   return {
     format: {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns},
     sample,
@@ -49,6 +49,18 @@ export function createObjectSource(first: readonly unknown[], all?: readonly unk
     close: async () => {},
   };
 }
+
+/** The keys of an object. Without any of its own: those for which its class has a getter. */
+export function readableKeys(row: object): string[] {
+  const keys = Object.keys(row);
+  if (keys.length > 0) return keys;
+  for (let type = prototypeOf(row); type !== null && !containers.has(type); type = prototypeOf(type))
+    for (const [key, {get}] of Object.entries(Object.getOwnPropertyDescriptors(type)))
+      if (get !== undefined && key !== '__proto__') keys.push(key);
+  return keys;
+}
+
+const prototypeOf = (value: object) => Object.getPrototypeOf(value) as object | null;
 
 function reject(given: unknown, record: number, reason: Reject['reason'], detail: string): Reject {
   return {type: 'reject', record, line: record, file: 'rows', reason, detail, raw: '', given};
@@ -82,8 +94,8 @@ function roughSize(row: object, most: number): number {
 /** True for plain objects, lists and maps, which only hold data. Others may reference half of the program. */
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || containers.has(prototype as object);
+  const prototype = prototypeOf(value);
+  return prototype === null || containers.has(prototype);
 }
 
 const containers: ReadonlySet<object> = new Set([Object.prototype, Array.prototype, Map.prototype]);

@@ -1,17 +1,26 @@
 import {Duplex} from 'node:stream';
+import {onAbort} from '../client/on-abort.ts';
 import {BulkEnrichError, exitCodes, rewordForLibrary, UsageError} from '../errors.ts';
 import {describeSettings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
+import type {Summary} from '../report/summary.ts';
 import type {RunOutcome, Stop} from '../run/exit.ts';
 import {type ProgramIo, RowsError} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import {run} from '../run/run.ts';
-import {onAbort, Stopper} from '../run/stop.ts';
+import {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import type {Enriched, EnrichSettings, OnlyKnown} from './enriched.ts';
 import {attachResults} from './enrichment.ts';
 import {ProgramRowsSource} from './given-rows.ts';
-import {AbortError, checkRunArguments, prepareRun, type RunJobOptions, stopOnAbort} from './run-job.ts';
+import {
+  AbortError,
+  checkRunArguments,
+  prepareRun,
+  type RunJobOptions,
+  reportProgress,
+  stopOnAbort,
+} from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
@@ -24,36 +33,43 @@ const NOT_WANTED: Stop = {
   message: 'The caller did not want the other rows.',
 };
 
+/** Enriched rows, and the run's summary as the result of the last `next()`. */
+export interface EnrichedRows<Row> extends AsyncGenerator<Row, Summary, undefined> {
+  return(value?: Summary | PromiseLike<Summary>): Promise<IteratorResult<Row, Summary>>;
+}
+
 /**
  * Enriches rows in order. Each distinct value is paid for once; calls are paced and retried; known answers
  * come from the answer store. The caller's own objects come back with `enrichment` added. An entry that is
- * not an object, or is too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. The
- * run saves no state, so it can't be resumed. Leaving the loop, `return()` and `throw()` end the run
- * immediately: nothing is sent afterwards.
+ * not an object, or is too large, comes with `enrichment.rejected`. The run saves no state, so it can't be
+ * resumed. Leaving the loop, `return()` and `throw()` end the run immediately, and nothing is sent afterwards. Only
+ * if several `next()` wait, their rows come first.
+ *
+ * While the caller uses a row, up to 768 rows behind it are read and paid for; with `store: false` at most
+ * `concurrency` + 32. While the caller waits for a slow row, up to 64 MiB of rows are read behind it.
  *
  * @throws {BulkEnrichError} if the run can't start, or stops, also after the last row; {@link AbortError} when
- * the signal is aborted; an error of the source, unchanged, after the rows before it.
+ * the signal is aborted. Both have the `summary` of a run that had started. An error of the source comes unchanged,
+ * after the rows before it.
  */
 export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   settings: OnlyKnown<S, EnrichSettings<Row>>,
   options: RunJobOptions = {},
-): AsyncGenerator<Enriched<Row, S>, void, undefined> {
-  const stopper = new Stopper();
-  const enriched = enrichAll(rows, settings, options, stopper);
-  return leavable(enriched as AsyncGenerator<Enriched<Row, S>>, () => stopper.stop(NOT_WANTED));
+): EnrichedRows<Enriched<Row, S>> {
+  return startRows(rows, settings, options) as EnrichedRows<Enriched<Row, S>>;
 }
 
 /**
- * {@link enrich} as a stream in object mode, which takes rows and gives enriched rows. Destroying the stream ends
- * the run. An aborted signal destroys the stream.
+ * {@link enrich} as a stream in object mode, which takes rows and gives enriched rows. After the last row it emits
+ * `summary` with the run's {@link Summary}. Destroying the stream ends the run. An aborted signal destroys the stream.
  */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: OnlyKnown<S, EnrichSettings<object>>,
   options: RunJobOptions = {},
 ): Duplex {
   const stream = Duplex.from((rows: AsyncIterable<object>) =>
-    enrich(rows, settings as EnrichSettings<object>, options),
+    startRows(rows, settings, options, summary => stream.emit('summary', summary)),
   );
   const {signal} = options;
   stream.once(
@@ -64,32 +80,43 @@ export function enrichStream<const S extends EnrichSettings<object>>(
 }
 
 /**
- * Makes `return()` and `throw()` of the generator call `leave` at once. By themselves, they wait until the
- * requested row is done, and the run would pay for that row and for all calls made meanwhile.
+ * The rows of {@link enrich}. `return()` and `throw()` stop the run at once: by themselves, they wait until the
+ * requested row is done, and the run would pay for that row and for all calls made meanwhile. If several rows are
+ * requested, these come first, as of any generator.
  */
-function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
-  rows: Rows,
-  leave: () => void,
-): Rows {
-  const end = {return: rows.return.bind(rows), throw: rows.throw.bind(rows)};
-  return Object.assign(rows, {
-    return(value: unknown) {
-      leave();
-      return end.return(value);
+function startRows(
+  rows: Iterable<object> | AsyncIterable<object>,
+  settings: object,
+  options: RunJobOptions,
+  onSummary?: (summary: Summary) => void,
+): AsyncGenerator<object, Summary | undefined, undefined> {
+  const stopper = new Stopper();
+  const requests = {open: 0};
+  const enriched = enrichAll(rows, settings, options, stopper, requests, onSummary);
+  const {next, return: end, throw: fail} = enriched;
+  const leave = <T>(ending: () => T) => {
+    if (requests.open < 2) stopper.stop(NOT_WANTED);
+    return ending();
+  };
+  return Object.assign(enriched, {
+    next() {
+      requests.open += 1;
+      return next.call(enriched);
     },
-    throw(error: unknown) {
-      leave();
-      return end.throw(error);
-    },
+    return: (value?: Summary) => leave(() => end.call(enriched, value)),
+    throw: (error: unknown) => leave(() => fail.call(enriched, error)),
   });
 }
 
+/** `requests.open`: number of rows that the caller has asked for and not got yet. */
 async function* enrichAll(
   rows: Iterable<object> | AsyncIterable<object>,
   settings: object,
   options: RunJobOptions,
   stopper: Stopper,
-): AsyncGenerator<object, void, undefined> {
+  requests: {open: number},
+  onSummary: ((summary: Summary) => void) | undefined,
+): AsyncGenerator<object, Summary | undefined, undefined> {
   checkRunArguments(settings, options);
   const given = new ProgramRowsSource(rows);
   const release = stopOnAbort(stopper, options.signal);
@@ -98,7 +125,7 @@ async function* enrichAll(
   try {
     // If no setting names columns, they are searched for in the first rows.
     await given.readAhead(namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
-    if (stopper.reason === NOT_WANTED) return;
+    if (stopper.reason === NOT_WANTED) return undefined;
     if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
     running = runGiven(settings, options, given, results, stopper).finally(() => results.end());
     running.catch(() => {});
@@ -106,9 +133,13 @@ async function* enrichAll(
       for (const row of group) {
         if (given.turns.isOver) await given.turns.next();
         if (isLeft(stopper)) break;
+        requests.open -= 1;
         yield row();
       }
-    if (stopper.reason !== NOT_WANTED) throwIfFailed(await running);
+    if (stopper.reason === NOT_WANTED) return undefined;
+    const {summary} = throwIfFailed(await running);
+    onSummary?.(summary);
+    return summary;
   } catch (error) {
     throw rewordForLibrary(error);
   } finally {
@@ -136,16 +167,16 @@ async function runGiven(
     list,
     give(group) {
       if (isLeft(stopper)) throw new Error('the program has left its rows');
-      results.give(group.map(row => () => attachResults(row, layout)));
+      results.give(group.map(row => () => attachResults(given.release(row), layout)));
     },
     used: () => results.used(),
     end: () => given.demandColumns(),
   };
   const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, program);
-  return run(job, io, stopper, ({input}) => {
-    layout = input.layout;
+  return run(job, io, stopper, session => {
+    layout = session.input.layout;
     given.expect(layout.mapping, io.warn);
-    return () => {};
+    return reportProgress(session, options.onProgress);
   });
 }
 
@@ -195,15 +226,24 @@ function isLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }
 
-/** Throws what a program is told of a run that stopped, or whose results exceed a limit. */
-function throwIfFailed({stop, exitCode, summary, message}: RunOutcome<Said>): void {
-  if (stop !== undefined) {
-    if (stop.error instanceof RowsError) throw stop.error.cause;
-    if (stop.error instanceof AbortError) throw stop.error;
-    throw new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error});
-  }
-  if (exitCode === exitCodes.limit)
-    throw new BulkEnrichError(summary.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
+/** Throws what a program is told of a run that stopped, or whose results exceed a limit. Returns other outcomes. */
+function throwIfFailed(outcome: RunOutcome<Said>): RunOutcome<Said> {
+  const {stop, exitCode, summary} = outcome;
+  if (stop === undefined && exitCode !== exitCodes.limit) return outcome;
+  const error = errorOf(outcome);
+  // An error of the source may be that of another run. Not enumerable: who prints the error would print a page.
+  if (error instanceof BulkEnrichError && error.summary === undefined)
+    Object.defineProperty(error, 'summary', {value: summary});
+  throw error;
+}
+
+function errorOf({stop, exitCode, summary, message}: RunOutcome<Said>): unknown {
+  if (stop === undefined)
+    return new BulkEnrichError(summary.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
+  const {error} = stop;
+  if (error instanceof RowsError) return error.cause;
+  if (error instanceof AbortError) return error;
+  return new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: error});
 }
 
 /** True if settings name a column to look up. If not, the run searches for columns in the rows. */

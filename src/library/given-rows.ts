@@ -1,10 +1,10 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describeMissingColumn, objectHasColumn, requireColumn} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
-import {createObjectSource, makeObjectRecord} from '../input/objects.ts';
+import {createObjectSource, makeObjectRecord, readableKeys} from '../input/objects.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {RecordSource} from '../input/source.ts';
-import {RowsError} from '../run/io.ts';
+import {type EnrichedObject, RowsError} from '../run/io.ts';
 import type {ColumnMapping} from '../run/layout/column-mapping.ts';
 import type {Stopper} from '../run/stop.ts';
 import {refuseOwnEnrichment} from './enrichment.ts';
@@ -23,6 +23,8 @@ export class ProgramRowsSource {
   #ended = false;
   #failed: {readonly error: unknown} | undefined;
   #columns: ExpectedColumns | undefined;
+  /** Rows that were read and have no results yet. */
+  readonly #pending = new Set<unknown>();
 
   /** @throws {UsageError} if a program without types gives something else than rows, such as a promise of them. */
   constructor(rows: Iterable<unknown> | AsyncIterable<unknown>) {
@@ -51,9 +53,22 @@ export class ProgramRowsSource {
     return createObjectSource([], this.#list);
   }
 
-  /** Notes which columns the run looks up. */
-  expect({mentioned}: ColumnMapping, warn: (sentence: string) => void): void {
-    this.#columns = new ExpectedColumns(mentioned, warn);
+  /**
+   * Notes which columns the run looks up. Looks at a list whole, before the first call.
+   *
+   * @throws {UsageError} for a column that no row of a list has, or a `Map` in the list.
+   */
+  expect(mapping: ColumnMapping, warn: (sentence: string) => void): void {
+    const columns = new ExpectedColumns(mapping, warn, this.#list === undefined ? MOST_WITHOUT : undefined);
+    for (const [index, row] of this.#list?.entries() ?? []) columns.see(row, index);
+    if (this.#list === undefined) this.#columns = columns;
+    else columns.demandSeen();
+  }
+
+  /** Notes that a row gets its results, and returns it. Its object may come again. */
+  release(row: EnrichedObject): EnrichedObject {
+    this.#pending.delete('type' in row ? row.given : row.row.value);
+    return row;
   }
 
   /** @throws {RowsError} for a column that settings name and that no row had. */
@@ -86,7 +101,8 @@ export class ProgramRowsSource {
       try {
         for (const row of group) {
           refuseOwnEnrichment(row, count);
-          this.#columns?.see(row);
+          this.#columns?.see(row, count);
+          this.#notePending(row, count);
           records.push(makeObjectRecord(row, ++count));
         }
       } catch (error) {
@@ -96,6 +112,17 @@ export class ProgramRowsSource {
       if (this.#failed !== undefined) break;
     }
     if (this.#failed !== undefined) throw new RowsError(this.#failed.error);
+  }
+
+  /** @throws {UsageError} for an object that has no results yet from the time before: it would have another row's. */
+  #notePending(row: unknown, index: number): void {
+    if (typeof row !== 'object' || row === null) return;
+    if (this.#pending.has(row))
+      throw new UsageError(
+        'settings',
+        `rows: the row at index ${index} is the same object as an earlier one that has no results yet. Give each row an object of its own, such as {...row}. Nothing of that row was looked up.`,
+      );
+    this.#pending.add(row);
   }
 
   /** The next rows; none after the last. An error of the source ends the rows: see `#failed`. */
@@ -160,37 +187,53 @@ class Turns {
   }
 }
 
-/** Number of rows after which a warning names the columns that no row had. */
-const DOUBTFUL_AFTER = 1_000;
+/** Number of rows without a column after which a run ends, unless its rows are a list. */
+const MOST_WITHOUT = 100;
+/** Maximum number of rows whose keys a message names. */
+const KEYS_OF = 1_000;
 
 /**
- * Checks that rows have the columns that settings name. A later row may still have a column, so a column is
- * certainly missing only after the last row.
+ * Checks that rows have the columns that settings name. A later row may still have a column. So the first row without
+ * it causes a warning, and `most` rows without it, or the last row, an error. Without `most`, only the last row does.
  */
 class ExpectedColumns {
   readonly #warn: (sentence: string) => void;
-  #unseen: ColumnMapping['mentioned'];
+  readonly #most: number | undefined;
+  /** The columns that no row had, each with its setting and the number of rows without it. */
+  #unseen: {readonly setting: string; readonly column: string; rows: number}[];
   readonly #keys = new Set<string>();
   #rows = 0;
 
-  constructor(mentioned: ColumnMapping['mentioned'], warn: (sentence: string) => void) {
-    this.#unseen = mentioned;
+  constructor({mentioned}: ColumnMapping, warn: (sentence: string) => void, most: number | undefined) {
+    this.#unseen = mentioned.map(([setting, column]) => ({setting, column, rows: 0}));
     this.#warn = warn;
+    this.#most = most;
   }
 
-  see(row: unknown): void {
+  /** @throws {UsageError} for a `Map`, or if too many rows lack a column. */
+  see(row: unknown, index: number): void {
+    if (row instanceof Map)
+      throw new UsageError(
+        'settings',
+        `rows: the row at index ${index} is a Map, which has no columns. Give an object, such as Object.fromEntries(row). Nothing of that row was looked up.`,
+      );
     if (this.#unseen.length === 0 || typeof row !== 'object' || row === null) return;
-    this.#rows += 1;
-    this.#unseen = this.#unseen.filter(([, column]) => !objectHasColumn(row, column));
-    if (this.#rows > DOUBTFUL_AFTER || this.#unseen.length === 0) return;
-    for (const key of Object.keys(row)) this.#keys.add(key);
-    if (this.#rows < DOUBTFUL_AFTER) return;
-    for (const [setting, column] of this.#unseen)
-      this.#warn(describeMissingColumn(column, [...this.#keys], setting));
+    const found = this.#unseen.map(({column}) => objectHasColumn(row, column));
+    const lacking = this.#unseen.filter((_, at) => found[at] === false);
+    this.#unseen = this.#unseen.filter((_, at) => found[at] !== true);
+    if (lacking.length > 0 && this.#rows++ < KEYS_OF)
+      for (const key of readableKeys(row)) this.#keys.add(key);
+    for (const each of lacking) {
+      each.rows += 1;
+      if (each.rows === 1 && this.#most !== undefined)
+        this.#warn(describeMissingColumn(each.column, [...this.#keys], each.setting));
+      if (each.rows === this.#most) this.demandSeen(each.rows);
+    }
   }
 
-  demandSeen(): void {
-    if (this.#rows === 0) return;
-    for (const [setting, column] of this.#unseen) requireColumn(column, [...this.#keys], 'csv', setting);
+  /** @throws {UsageError} for a column that at least so many rows lacked, and none had. */
+  demandSeen(least = 1): void {
+    for (const {setting, column, rows} of this.#unseen)
+      if (rows >= least) requireColumn(column, [...this.#keys], 'csv', setting);
   }
 }

@@ -1,16 +1,26 @@
 import {Readable} from 'node:stream';
 import {pino} from 'pino';
+import {onAbort} from '../client/on-abort.ts';
 import {BulkEnrichError, exitCodes, rewordForLibrary, UsageError} from '../errors.ts';
-import {didYouMean} from '../job/did-you-mean.ts';
+import {
+  checkOptions,
+  isAbortSignal,
+  isFunction,
+  milliseconds,
+  type OptionChecks,
+} from '../job/check-options.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/monitoring/log-events.ts';
 import {checkSettings, formatPropertyPath} from '../job/parse.ts';
+import {totalSpending} from '../ledger/run/tally.ts';
+import {spendingInCredits} from '../run/end/history.ts';
 import {writeUnparsedJobMetrics} from '../run/end/report-files.ts';
 import type {RunOutcome} from '../run/exit.ts';
-import type {ProgramIo, RunIo} from '../run/io.ts';
+import {type ProgramIo, RowsError, type RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
-import {onAbort, Stopper} from '../run/stop.ts';
+import {countFinishedRows, type Session} from '../run/session.ts';
+import {makeErrorStop, Stopper} from '../run/stop.ts';
 import {formatForLibrary} from '../sentence.ts';
 import type {Service, ServiceOptions} from '../service/start.ts';
 import type {JobInput} from './job-input.ts';
@@ -49,10 +59,24 @@ export interface RunJobOptions {
    * as maybe spent.
    */
   readonly graceMs?: number;
-  /** Receives warnings while the run is under way. */
+  /**
+   * Receives warnings while the run is under way. By default they are warnings of the process, of the type
+   * `BulkEnrichWarning`: each kind once.
+   */
   readonly onWarning?: (sentence: string) => void;
-  /** Receives the log: a pino log, for example. */
-  readonly log?: EventLog;
+  /** Receives the run's figures: at most four times a second, and at its end. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Receives the log: a pino log, or `console`. Without `isLevelEnabled` it gets no log of single lookups. */
+  readonly log?: Omit<EventLog, 'isLevelEnabled'> & Partial<EventLog>;
+}
+
+/** The figures of a run so far, as in its summary. */
+export interface Progress {
+  /** Rows that have their results, or were rejected. */
+  readonly rows: number;
+  /** Calls made, retries included: of a resumed job also those of its earlier sessions, as in `credits`. */
+  readonly calls: number;
+  readonly credits: {readonly spent: number; readonly maybe_spent: number};
 }
 
 /**
@@ -66,8 +90,10 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
     const {job, io} = await prepared(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
-    const outcome = await run(job, {...io, stdin: process.stdin}, stopper).finally(release);
+    const watch = (session: Session) => reportProgress(session, options.onProgress);
+    const outcome = await run(job, {...io, stdin: process.stdin}, stopper, watch).finally(release);
     const {stop, message} = outcome;
+    if (stop?.error instanceof RowsError) throw stop.error.cause;
     return {
       ...outcome,
       message: formatForLibrary(message),
@@ -78,26 +104,48 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-const optionNames = Object.keys({
-  env: true,
-  signal: true,
-  graceMs: true,
-  onWarning: true,
-  log: true,
-} satisfies Record<keyof RunJobOptions, true>);
+const LONGEST_GRACE_MS = 3_600_000;
+const LOG_METHODS = ['error', 'warn', 'info', 'debug'] as const;
+
+const optionChecks: OptionChecks<RunJobOptions> = {
+  signal: ['an AbortSignal', isAbortSignal],
+  graceMs: milliseconds(0, LONGEST_GRACE_MS),
+  onWarning: ['a function', isFunction],
+  onProgress: ['a function', isFunction],
+  log: [
+    `a log with the methods ${LOG_METHODS.join(', ')}, such as console`,
+    log => LOG_METHODS.every(name => isFunction(Object(log)[name])),
+  ],
+  env: ['an object, such as process.env', env => typeof env === 'object' && env !== null],
+};
 
 /** @throws {UsageError} for what can be neither settings nor options, as a program without types may give it. */
 export function checkRunArguments(settings: unknown, options: RunJobOptions): void {
-  const {signal, onWarning} = options;
-  for (const name of Object.keys(options))
-    if (!optionNames.includes(name))
-      throw new UsageError('settings', `There is no option "${name}".${didYouMean(name, optionNames)}`);
-  if (onWarning !== undefined && typeof onWarning !== 'function')
-    throw new UsageError('settings', 'onWarning: expected a function.');
+  checkOptions(options, optionChecks);
   if (typeof settings !== 'object' || settings === null)
     throw new UsageError('settings', 'Expected an object with settings, such as {ip: "ip"}.');
-  if (signal !== undefined && typeof signal.addEventListener !== 'function')
-    throw new UsageError('settings', 'signal: expected an AbortSignal.');
+}
+
+/** With one more report at the end, four in a second. */
+const PROGRESS_EVERY_MS = 334;
+
+/** Reports the figures of a run. An error of `onProgress` ends the run. Returns the last report. */
+export function reportProgress(session: Session, onProgress: RunJobOptions['onProgress']): () => void {
+  if (onProgress === undefined) return () => {};
+  const report = () => {
+    const spending = totalSpending(session.asking.ledger.spending);
+    const rows = countFinishedRows(session.output.writer);
+    try {
+      onProgress({rows, calls: spending.calls, credits: spendingInCredits(spending)});
+    } catch (error) {
+      session.stopper.stop(makeErrorStop(new RowsError(error)));
+    }
+  };
+  const timer = setInterval(report, PROGRESS_EVERY_MS).unref();
+  return () => {
+    clearInterval(timer);
+    report();
+  };
 }
 
 /** {@link prepareRun}. If the settings are not valid, also writes the metrics, which say that the run failed. */
@@ -123,8 +171,6 @@ export function prepareRun(
 ): {readonly job: Job; readonly io: RunIo} {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, formatPropertyPath);
   const {env = process.env, graceMs} = options;
-  if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
-    throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
   const givenRows = program !== undefined;
   const job = resolveJob(
     {name, inputs: input, output, settings, fromFile: false, placeOf: formatPropertyPath, givenRows},
@@ -140,7 +186,7 @@ export function prepareRun(
       stdout: process.stdout,
       now: Date.now,
       random: Math.random,
-      log: options.log ?? pino({level: 'silent'}, {write() {}}),
+      log: eventLog(options.log ?? pino({level: 'silent'}, {write() {}})),
       warn: warner(options),
       program,
       ...(graceMs === undefined ? {} : {graceMs}),
@@ -148,11 +194,26 @@ export function prepareRun(
   };
 }
 
-function warner({onWarning}: RunJobOptions): RunIo['warn'] {
-  return sentence => onWarning?.(formatForLibrary(sentence));
+function eventLog(log: NonNullable<RunJobOptions['log']>): EventLog {
+  const isLevelEnabled = log.isLevelEnabled ?? (level => level !== 'debug');
+  return Object.assign(Object.create(log), {isLevelEnabled: isLevelEnabled.bind(log)});
 }
 
-const LONGEST_GRACE_MS = 3_600_000;
+function warner({onWarning = warnOnce}: RunJobOptions): RunIo['warn'] {
+  return sentence => onWarning(formatForLibrary(sentence));
+}
+
+/** Codes of the warnings that this process has had: like Node's own, each comes once, however many runs there are. */
+const warned = new Set<string>();
+
+/** Warns as Node's own APIs do. The code has the sentence's first words, without names and numbers. */
+function warnOnce(sentence: string): void {
+  const words = sentence.replace(/"[^"]*"/g, '').match(/[a-z]+/gi) ?? [];
+  const code = ['bulk', 'enrich', ...words.slice(0, 6)].join('_').toUpperCase();
+  if (warned.has(code)) return;
+  warned.add(code);
+  process.emitWarning(sentence, {type: 'BulkEnrichWarning', code});
+}
 
 /**
  * Starts the embedded service and loads its data.

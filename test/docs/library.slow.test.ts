@@ -1,10 +1,10 @@
 import {execFile} from 'node:child_process';
-import {existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync} from 'node:fs';
-import {dirname} from 'node:path';
+import {readdirSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import type {Sandbox} from '../support/command.ts';
+import {installed} from '../support/installed.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const text = readFileSync(`${root}docs/library.md`, 'utf8');
@@ -32,8 +32,8 @@ void (async () => {
 })();`;
 
 /** A program whose own declarations name the types of what it got. */
-const DECLARING = `import {createClient, enrich, runJob, startService} from 'bulk-enrich';
-import {createClient as alone} from 'bulk-enrich/client';
+const DECLARING = `import {type BulkEnrichError, type ClientError, createClient, enrich, runJob, startService} from 'bulk-enrich';
+import {ClientError as Alone, createClient as alone} from 'bulk-enrich/client';
 
 export async function* scored<Row extends {readonly ip: string}>(rows: Iterable<Row>) {
   yield* enrich(rows, {ip: 'ip', rate: process.env['RATE'] ?? '20/s', endpoint: 'embedded'});
@@ -47,7 +47,15 @@ export const client = createClient({baseUrl: service.url, apiKey: service.apiKey
 export const attempt = await client.send('ip', {ip: '192.0.2.1'});
 export const throttled = attempt.kind === 'throttled' ? attempt : undefined;
 export const pace = throttled?.pace;
-export const answered = await client.answer('email', {email: 'jo@example.com'});
+export const answered = await client.answer('email', {email: 'jo@example.com'}, {signal: AbortSignal.timeout(9)});
+export const domain: string | undefined = answered.data.domain;
+export const redeemed = attempt.kind === 'answered' && attempt.data.is_vpn;
+export const both: typeof client = alone({baseUrl: service.url, apiKey: service.apiKey});
+export const isOne = (error: ClientError): error is Alone => error instanceof Alone;
+export const rows = enrich([{ip: '192.0.2.1'}], {ip: 'ip'}, {log: console, onProgress: ({credits}) => credits.spent});
+export const end = await rows.next();
+export const spent = end.done ? end.value.credits.spent : end.value.enrichment.ip.status;
+export const costOf = (error: BulkEnrichError) => error.summary?.credits.spent;
 export const data = await alone({baseUrl: service.url, apiKey: service.apiKey}).phone('+442079460018');
 export const carrier: string | undefined = data.carrier;
 `;
@@ -61,36 +69,11 @@ const WRONG = [
   ['startService({prot: 80})', "'prot' does not exist in type 'ServiceOptions'"],
   ["createClient({baseUrl: 'b', apiKey: 'k', onUnasked() {}})", "'onUnasked' does not exist"],
   ["createClient({baseUrl: 'b', apiKey: 'k'}, () => {})", 'Expected 1 arguments, but got 2'],
+  ["client.send('ip', {pi: '192.0.2.1'})", "'pi' does not exist"],
+  ["client.answer('verify', {token: 't', actionId: 'a'})", "'actionId' does not exist"],
+  ["(await client.answer('ip', {ip: '192.0.2.1'})).data.contry", "Did you mean 'country'?"],
   ['new BulkEnrichError().remedy', "'remedy' does not exist"],
 ] as const;
-
-/** The directories of the packages that npm installs with this one. */
-function shippedPackages(): string[] {
-  const {packages} = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
-    packages: Record<string, {dev?: boolean}>;
-  };
-  return Object.keys(packages).filter(path => path !== '' && packages[path]?.dev !== true);
-}
-
-/** A folder in which the package is installed, with the packages that npm installs with it, or with these. */
-function installed(packages = shippedPackages()): Sandbox {
-  const sandbox = createSandbox();
-  const link = (from: string, to: string) =>
-    symlinkSync(`${root}${from}`, sandbox.path(`node_modules/${to}`));
-  mkdirSync(sandbox.path('node_modules/bulk-enrich'), {recursive: true});
-  for (const part of ['package.json', 'dist']) link(part, `bulk-enrich/${part}`);
-  // The types of Node are the user's own.
-  const types = ['node_modules/@types/node', 'node_modules/undici-types'];
-  for (const path of [...packages, ...types]) {
-    // A package for another platform is not there, and one within another comes with that.
-    if (!existsSync(`${root}${path}`) || path.lastIndexOf('node_modules/') > 0) continue;
-    mkdirSync(dirname(sandbox.path(path)), {recursive: true});
-    link(path, path.replace('node_modules/', ''));
-  }
-  sandbox.write('package.json', '{"type": "module"}');
-  sandbox.write('signups.csv', readFileSync(`${root}samples/signups.csv`));
-  return sandbox;
-}
 
 /** Returns its output. */
 async function node({directory, home}: Sandbox, ...args: readonly string[]): Promise<string> {
@@ -128,12 +111,25 @@ describe.concurrent('docs/library.md', () => {
     timeout: 300_000,
   }, async () => {
     using sandbox = installed();
+    sandbox.write('signups.csv', readFileSync(`${root}samples/signups.csv`));
     for (const [index, {code}] of examples.entries()) sandbox.write(`src/${index}.ts`, code);
     sandbox.write('src/required.cts', COMMONJS);
     await compile(sandbox, {module: 'nodenext', outDir: 'out'});
     for (const [index, {heading, printed}] of examples.entries())
       expect(await node(sandbox, `out/${index}.js`), heading).toBe(printed);
     expect(await node(sandbox, 'out/required.cjs')).toBe('true\n');
+  });
+
+  test('the command of the page compiles and runs its first example, as it is written', {
+    timeout: 300_000,
+  }, async () => {
+    using sandbox = installed();
+    sandbox.write('example.mts', examples[0]?.code ?? '');
+    const {directory: cwd, home: HOME} = sandbox;
+    const [, command = ''] = /^(npx tsc .*)$/m.exec(text) ?? [];
+    const env = {PATH: process.env.PATH ?? '', HOME, npm_config_offline: 'true'};
+    const {stdout} = await promisify(execFile)('sh', ['-c', command], {cwd, env});
+    expect(stdout).toBe(examples[0]?.printed);
   });
 
   test('two files declare all that a program uses, in TypeScript of two ways to find packages', {
@@ -149,7 +145,10 @@ describe.concurrent('docs/library.md', () => {
     const wrong = WRONG.map(([line]) => `${line};\n`).join('');
     const imports =
       "import {BulkEnrichError, createClient, enrich, runJob, startService} from 'bulk-enrich';";
-    sandbox.write('src/main.ts', `${imports} const rows = [{ip: '192.0.2.1'}];\n${wrong}`);
+    sandbox.write(
+      'src/main.ts',
+      `${imports} const rows = [{ip: '192.0.2.1'}], client = createClient({baseUrl: 'b', apiKey: 'k'});\n${wrong}`,
+    );
     const {message} = await compile(sandbox, {...how, module: 'nodenext'}).then(
       () => ({message: ''}),
       (error: Error) => error,

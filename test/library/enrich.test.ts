@@ -375,22 +375,6 @@ it('a row that is too large, or no object, is a result with its index', async ()
   expect(program.api.ledger.calls).toBe(1);
 });
 
-it.each([
-  ['of the key that was meant', [{ip: '192.0.2.1'}, {ip: null}], 'Did you mean "ip"?'],
-  ['where there is one row', [{ip: '192.0.2.1'}], 'Did you mean "ip"?'],
-  ['where a row lacks it, but not all', [{}, {ipp: '192.0.2.1'}], undefined],
-])('a column that no row has fails as the command does, %s', async (_, given, message) => {
-  await using program = await startProgram();
-  const misspelt = {...settings, ip: 'ipp'} as unknown as EnrichSettings<object>;
-  const reading = all(enrich(given as object[], misspelt, program.options));
-  if (message === undefined) expect(await reading).toHaveLength(2);
-  else
-    await expect(reading).rejects.toMatchObject({
-      code: 'unknown_column',
-      message: expect.stringContaining(message),
-    });
-});
-
 it('failIf is judged once all rows are out', async () => {
   await using program = await startProgram();
   const asked = {...settings, failIf: ['rows.written > 1']};
@@ -423,16 +407,6 @@ it('each column has its own repairs, and only the fields that are chosen', async
     repairs: ['leading_apostrophe'],
     data: {domain: 'example.com'},
   });
-});
-
-it('a column that 1,000 rows lack is told in a warning', async () => {
-  await using program = await startProgram();
-  const warnings: string[] = [];
-  const given = Array.from({length: 1_000}, () => ({ip: '192.0.2.1'}));
-  const misspelt = {...settings, ip: ['ip', 'ipp']} as unknown as EnrichSettings<object>;
-  const options = {...program.options, onWarning: (sentence: string) => void warnings.push(sentence)};
-  await expect(all(enrich(given, misspelt, options))).rejects.toMatchObject({code: 'unknown_column'});
-  expect(warnings).toEqual(['ip: the first rows have nothing in "ipp". Did you mean "ip"?']);
 });
 
 it.each([

@@ -16,6 +16,7 @@ import {
   type RunOutcome,
   runJob,
   type Stop,
+  type Summary,
   startService,
 } from '../../src/index.ts';
 import type {jobSchema} from '../../src/job/settings.ts';
@@ -80,9 +81,10 @@ it('several columns go by their names or prefixes, and nothing is scored without
 it('rows that are left are ended by the iterator', () => {
   never(async () => {
     const enriched = enrich(signups, {ip: 'signup_ip'});
-    const {value} = await enriched.next();
-    if (value) expectTypeOf(value.enrichment.ip).toEqualTypeOf<LookupResult<IpData>>();
-    expectTypeOf(await enriched.return()).toExtend<IteratorResult<typeof value, void>>();
+    const {done, value} = await enriched.next();
+    if (done) expectTypeOf(value).toEqualTypeOf<Summary>();
+    else expectTypeOf(value.enrichment.ip).toEqualTypeOf<LookupResult<IpData>>();
+    await enriched.return();
   });
 });
 
