@@ -206,9 +206,9 @@ function warner({onWarning = warnOnce}: RunJobOptions): RunIo['warn'] {
 /** Codes of the warnings that this process has had: like Node's own, each comes once, however many runs there are. */
 const warned = new Set<string>();
 
-/** Warns as Node's own APIs do. The code has the sentence's first words, without names and numbers. */
+/** Warns as Node's own APIs do. The code has the sentence's first words, without names, paths and numbers. */
 function warnOnce(sentence: string): void {
-  const words = sentence.replace(/"[^"]*"/g, '').match(/[a-z]+/gi) ?? [];
+  const words = sentence.replace(/"[^"]*"|\S*\/\S*/g, '').match(/[a-z]+/gi) ?? [];
   const code = ['bulk', 'enrich', ...words.slice(0, 6)].join('_').toUpperCase();
   if (warned.has(code)) return;
   warned.add(code);

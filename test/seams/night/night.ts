@@ -221,7 +221,7 @@ async function ended(settings: object): Promise<string> {
     ...{BULK_ENRICH_BASE_URL: 'https://risk.example.com', BULK_ENRICH_API_KEY: KEY, HOME},
   };
   try {
-    const {exitCode, stop, summary} = await runJob(settings as never, {env, graceMs: 10_000});
+    const {exitCode, stop, summary} = await runJob(settings as never, {env, graceMs: 10_000, onWarning() {}});
     return `${books(summary)} | ${exitCode}${stop === undefined ? '' : ` ${stop.reason}`}`;
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
