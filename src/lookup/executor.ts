@@ -160,6 +160,15 @@ export class Executor {
   }
 
   /** Maximum calls in flight from now on. */
+  /** Calls that may be in flight now. */
+  get slots(): number {
+    const {slots, lanes} = this.#desk;
+    return Math.min(
+      slots,
+      lanes.reduce((sum, {concurrency}) => sum + slotsOf(concurrency), 0),
+    );
+  }
+
   set slots(count: number) {
     this.#happened({kind: 'slots', count});
   }

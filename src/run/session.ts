@@ -121,7 +121,7 @@ async function openStages(
     startedAt,
     input,
     asking: {...means, ...opened, newLookups, lookups: newLookups()},
-    output: {window: openWindow(job), writer, timeline},
+    output: {window: openWindow(job, opened), writer, timeline},
   };
   return session;
 }
@@ -136,14 +136,18 @@ export async function reopenInput(session: Session): Promise<void> {
   session.input = {source, layout};
   await countList(state, job, io, session.input, stopper);
   asking.lookups = asking.newLookups();
-  session.output = {...output, window: openWindow(job), writer: await RowWriter.open(state, layout, io)};
+  const window = openWindow(job, asking);
+  session.output = {...output, window, writer: await RowWriter.open(state, layout, io)};
 }
 
 /** Rows of a program that keeps no answers are bought as it takes them: what it leaves is lost. */
-function openWindow({settings, output, redisUrl}: Job): ReorderBuffer {
+function openWindow(
+  {settings, output, redisUrl}: Job,
+  {executor}: Pick<OpenedLookups, 'executor'>,
+): ReorderBuffer {
   if (output.kind !== 'rows' || settings.store !== false || redisUrl !== undefined)
     return new ReorderBuffer();
-  return new ReorderBuffer((settings.concurrency ?? DEFAULT_CONCURRENCY) + BESIDE_CALLS);
+  return new ReorderBuffer(() => executor.slots + BESIDE_CALLS);
 }
 
 /** Opens the input at its first row. */

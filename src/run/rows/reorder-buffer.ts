@@ -47,17 +47,17 @@ export class ReorderBuffer {
   #open = 0;
   /** Number of records that the writer has taken and still uses. */
   #used = 0;
-  readonly #most: number;
+  readonly #most: (() => number) | undefined;
   #ended = false;
   #aborted = false;
   #wakeReader: (() => void) | undefined;
   #wakeWriter: (() => void) | undefined;
 
   /**
-   * `most`: maximum records in the window and with the writer. While the writer waits for a slow record, that many may
-   * lack results.
+   * `most`: returns the maximum of records in the window and with the writer. While the writer waits for a slow record,
+   * that many may lack results.
    */
-  constructor(most = Number.POSITIVE_INFINITY) {
+  constructor(most?: () => number) {
     this.#most = most;
   }
 
@@ -77,7 +77,7 @@ export class ReorderBuffer {
     if (entry.queued) this.#bytes += bytes;
     if (entry.queued && entry.missing === 0) {
       this.#open -= 1;
-      if (this.#isLimited) this.#wakeReader?.();
+      if (this.#most !== undefined) this.#wakeReader?.();
     }
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wakeWriter?.();
   }
@@ -92,15 +92,11 @@ export class ReorderBuffer {
     return this.#left;
   }
 
-  get #isLimited(): boolean {
-    return this.#most !== Number.POSITIVE_INFINITY;
-  }
-
   get #left(): number {
-    if (this.#aborted) return Number.POSITIVE_INFINITY;
+    if (this.#aborted || this.#most === undefined) return Number.POSITIVE_INFINITY;
     const count = this.#entries.length - this.#head;
     const isWaitedFor = this.#used === 0 && this.#entries[this.#head]?.missing !== 0;
-    return this.#most - (isWaitedFor ? this.#open : count + this.#used);
+    return this.#most() - (isWaitedFor ? this.#open : count + this.#used);
   }
 
   /** True if the window is full: reading pauses until the first record leaves. */
@@ -142,7 +138,7 @@ export class ReorderBuffer {
 
   #takeReady(): ReadyRecord[] {
     const ready: ReadyRecord[] = [];
-    const most = this.#isLimited ? TAKE_FEW : TAKE_AT_ONCE;
+    const most = this.#most === undefined ? TAKE_AT_ONCE : TAKE_FEW;
     while (ready.length < most) {
       const entry = this.#entries[this.#head];
       if (entry === undefined || entry.missing > 0) break;
