@@ -293,8 +293,6 @@ it.each<[rows: unknown, settings: unknown, options: object, said: string]>([
   [undefined, settings, {}, 'found undefined'],
   [[], undefined, {}, 'Expected an object with settings'],
   [[], null, {}, 'Expected an object with settings'],
-  [[], settings, {signal: 5}, 'signal: expected an AbortSignal'],
-  [[], settings, {sinal: AbortSignal.abort()}, 'There is no option "sinal". Did you mean "signal"?'],
   [[], settings, {onWarning: 5}, 'onWarning: expected a function'],
 ])(
   '%o as rows, %j as settings with %j as options are refused with a code',
