@@ -183,6 +183,7 @@ const inWords: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   EEXIST: 'a file of this name exists',
   EISDIR: 'a directory',
+  ENOLCK: 'its file system has no locks',
   ENAMETOOLONG: 'the name is too long',
   ENOTDIR: 'a part of the path is not a directory',
   EMFILE: 'too many open files',

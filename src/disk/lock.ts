@@ -2,11 +2,11 @@ import {closeSync, constants, existsSync, openSync, rmSync, statSync, writeFileS
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
-import {LockedError, systemCode} from '../errors.ts';
-import type {Said} from '../sentence.ts';
+import {LockedError, OutputError, systemCode} from '../errors.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {makePrivateDirectory, removeDirectory} from './directory.ts';
 import {readFileText} from './path.ts';
-import {isBusyError} from './sqlite.ts';
+import {hasLocks, isBusyError} from './sqlite.ts';
 
 export interface Lock {
   /** The topmost directory that {@link takeLock} created; undefined if the lock's directory existed. */
@@ -35,7 +35,7 @@ const TRIES = 20;
  * lock of an empty database: if the process that holds it is killed, the operating system releases it.
  *
  * @throws {LockedError} that names the process that has the lock; {@link OutputError} if other users can write
- * to the directory.
+ * to the directory, or its file system has no locks.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   let made: string | undefined;
@@ -56,7 +56,9 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
     }
   } catch (error) {
     if (!isBusyError(error)) throw error;
-    throw new LockedError(busy(holderOf(directory)), {cause: error});
+    if (hasLocks(directory)) throw new LockedError(busy(holderOf(directory)), {cause: error});
+    if (made !== undefined) removeDirectory(directory);
+    throw new OutputError('no_locks', noLocks(directory), {cause: error});
   }
   throw new LockedError(busy(holderOf(directory)));
 }
@@ -83,6 +85,11 @@ function lockFile(path: string): Database.Database | undefined {
   return undefined;
 }
 
+/** The sentence on a directory where two runs could write at once. */
+export function noLocks(directory: string): Said {
+  return say`The file system of ${directory} has no locks (ENOLCK), so a run there can't keep others out. Use a local disk. For a run, it is enough that its state is on one, at the same path for all runs of this output: ${set('state', 'DIR')}.`;
+}
+
 /** The process that holds the lock in `directory`; undefined if none does, or no lock can be there. Changes nothing. */
 export function findLockHolder(directory: string): string | undefined {
   const path = join(directory, LOCK);
@@ -92,7 +99,7 @@ export function findLockHolder(directory: string): string | undefined {
     db.pragma('user_version');
     return undefined;
   } catch (error) {
-    if (isBusyError(error)) return holderOf(directory);
+    if (isBusyError(error)) return hasLocks(directory) ? holderOf(directory) : undefined;
     throw error;
   } finally {
     db.close();

@@ -1,4 +1,6 @@
-import {chmodSync, closeSync, lstatSync, openSync, statSync} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {chmodSync, closeSync, lstatSync, openSync, rmSync, statSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import Database from 'libsql';
 import {systemCode} from '../errors.ts';
 import {refuseNotFile} from './path.ts';
@@ -106,7 +108,7 @@ export class Sqlite {
       if (isNew) this.transaction(() => this.#create(format));
     } catch (error) {
       this.#db.close();
-      throw error;
+      throw isBusyError(error) && !hasLocks(dirname(path)) ? noLocksError(path) : error;
     }
   }
 
@@ -263,6 +265,34 @@ export function sqliteCode(error: unknown): string | undefined {
 export function isDiskFullError(error: unknown): boolean {
   const codes = [error, (error as Error | undefined)?.cause].map(systemCode);
   return codes.some(code => code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT');
+}
+
+/**
+ * False if the directory's file system has no locks, such as NFS without lockd (ENOLCK). SQLite calls every file there
+ * busy; so this locks a new file, which no other process knows.
+ */
+export function hasLocks(directory: string): boolean {
+  const path = join(directory, `.bulk-enrich.${randomUUID()}`);
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // Another check says why nothing can be written there.
+    return true;
+  }
+  const db = new Database(path);
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    return !isBusyError(error);
+  } finally {
+    db.close();
+    rmSync(path, {force: true});
+  }
+}
+
+function noLocksError(path: string): Error {
+  return Object.assign(new Error('its file system has no locks'), {code: 'ENOLCK', syscall: 'lock', path});
 }
 
 /** True if another connection has the file locked. */

@@ -1,6 +1,7 @@
 import {statfsSync, statSync} from 'node:fs';
 import {checkWritable, nearestExistingPath} from '../../disk/directory.ts';
-import {findLockHolder} from '../../disk/lock.ts';
+import {findLockHolder, noLocks} from '../../disk/lock.ts';
+import {hasLocks} from '../../disk/sqlite.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -151,8 +152,13 @@ function checkPaths({state, store}: JobSettings, given: string): Check[] {
   return [...checked, store === false ? skippedCheck('store', '--no-store') : checkStore(store)];
 }
 
-/** Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. */
+/**
+ * Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. Also fails if the
+ * last of them, which has the state, is where no run could have a lock.
+ */
 function lockCheck(directories: readonly string[]): Check | undefined {
+  const place = nearestExistingPath(directories.at(-1) ?? '.');
+  if (!hasLocks(place)) return failedCheck('state', String(noLocks(place)), exitCodes.output);
   const holder = directories.map(findLockHolder).find(found => found !== undefined);
   const detail = `another run is writing this output: ${holder}; wait for it or end it`;
   return holder === undefined ? undefined : failedCheck('state', detail, exitCodes.locked);

@@ -1,6 +1,6 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
-import {removeFile} from '../../disk/directory.ts';
+import {makePrivateDirectory, removeFile} from '../../disk/directory.ts';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {syncDirectory} from '../../disk/replace.ts';
@@ -63,11 +63,12 @@ export function openRunDirectory(job: Job, env: Env): RunDirectory {
   const locked: LockedDirectory[] = [];
   try {
     // Another run of this output may have its state beside it, from which it can resume.
-    if (isApart) locked.push(hold(own, true, [...partialFiles, ...lockFiles]));
+    const isLockable = !isApart || holdBeside(own, locked);
     locked.push(hold(directory, job.settings.state === undefined, stateFiles));
     takeOverDay(job, directory);
     refuseOthersRun(job, directory, peekState({directory}));
-    return {destination, written, directory, partials: own, locked, temporary: undefined};
+    const partials = isLockable ? own : directory;
+    return {destination, written, directory, partials, locked, temporary: undefined};
   } catch (error) {
     letGo(locked, ({lock}) => lock.made !== undefined);
     if (error instanceof BulkEnrichError) throw error;
@@ -90,6 +91,22 @@ function takeOverDay(job: Job, directory: string): void {
   if (run === undefined || !isOfOutput(run, job)) return;
   for (const name of ledgerFiles.filter(file => existsSync(join(above, file))))
     renameSync(join(above, name), join(directory, name));
+}
+
+/**
+ * Takes the lock beside the output. Returns false if nothing can be locked there: then the state's lock has to do, all
+ * files are with it, and the directory only shows that the run is not finished.
+ */
+function holdBeside(path: string, locked: LockedDirectory[]): boolean {
+  const files = [...partialFiles, ...lockFiles];
+  try {
+    locked.push(hold(path, true, files));
+    return true;
+  } catch (error) {
+    if (!(error instanceof OutputError && error.code === 'no_locks')) throw error;
+    locked.push({path, lock: {made: makePrivateDirectory(path, true), release() {}}, own: true, files});
+    return false;
+  }
 }
 
 function hold(path: string, ours: boolean, files: readonly string[]): LockedDirectory {
