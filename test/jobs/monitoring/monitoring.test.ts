@@ -89,7 +89,8 @@ async function scrapes(stage: Stage, redisUrl: string): Promise<string[]> {
       pages.push(fetch(`http://127.0.0.1:${port}/metrics`).then(page => page.text()));
       return undefined;
     });
-    const settings = {ip: 'ip', rate: '500/s', maxCredits: 100, metrics: stage.path('out.prom')};
+    const output = 'out-{date}.csv';
+    const settings = {ip: 'ip', output, rate: '500/s', maxCredits: 100, metrics: stage.path('out.prom')};
     const ended = await stage.run(settings, {name: 'nightly', env: {BULK_ENRICH_REDIS_URL: redisUrl}});
     expect(ended).toMatchObject({code: 0});
     return [stage.read('out.prom'), ...(await Promise.all(pages))];
