@@ -4,7 +4,8 @@ import {setTimeout} from 'node:timers/promises';
 import {nonFileKind} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import {driftSentence} from '../report/drift.ts';
-import type {RunOutcome} from '../run/exit.ts';
+import type {Summary} from '../report/summary.ts';
+import {type RunOutcome, UNFINISHED_DAYS} from '../run/exit.ts';
 import type {Said} from '../sentence.ts';
 import type {Console} from './console.ts';
 import {printWorkflowCommand} from './terminal/printable.ts';
@@ -70,10 +71,14 @@ function annotations({exitCode, stop, summary, message}: RunOutcome<Said>): stri
     );
   }
   if (stop === undefined && exitCode === exitCodes.incomplete)
-    lines.push(annotation('warning', 'bulk-enrich: some values have no answer', String(message)));
+    lines.push(annotation('warning', `bulk-enrich: ${gapOf(summary)}`, String(message)));
   if (stop === undefined && exitCode === exitCodes.limit && summary.reason !== 'drift')
     lines.push(annotation('error', 'bulk-enrich: a limit was exceeded', String(message)));
   return lines;
+}
+
+function gapOf({reason}: Summary): string {
+  return reason === UNFINISHED_DAYS ? 'an earlier day is unfinished' : 'some values have no answer';
 }
 
 /** Maximum bytes of a step summary. GitHub Actions refuses a longer one (docs.github.com, "Workflow commands"). */

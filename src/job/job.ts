@@ -41,8 +41,8 @@ export interface Job {
   readonly placeOf: SettingLocator;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
-  /** Earlier days whose runs of this job never finished. */
-  readonly unfinished?: readonly UnfinishedDay[];
+  /** Earlier days whose runs of this job never finished, oldest first; undefined if the output is not of a day. */
+  readonly unfinished?: readonly UnfinishedDay[] | undefined;
   /** Milliseconds since the epoch at which calls end (`until`). Set by `run`, one moment for all days. */
   readonly untilMs?: number | undefined;
 }
@@ -121,7 +121,7 @@ export function resolveJob(
     endpoint: resolveEndpoint(endpoint, verdict?.action, env, interactive, {offline, warn}),
     redisUrl: resolveRedisUrl(fleet, '--fleet', env),
     date: mentionsDate([...given.inputs, given.output, ...namedPaths(given.settings)]) ? date : undefined,
-    unfinished: unfinishedDays(given, date).map(day => ({
+    unfinished: unfinishedDays(given, date)?.map(day => ({
       date: day,
       directory: fillDate(`${given.output}.run`, day),
       // `restart` is for today's run only.
@@ -144,12 +144,10 @@ function checkStore({store, requireStore, offline}: Settings): void {
   );
 }
 
-/**
- * Earlier days whose unfinished runs this command finishes first. Empty if `date` is set, which chooses one day.
- */
-function unfinishedDays({output, settings}: UnresolvedJob, today: string): string[] {
-  if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
-  return listEarlierDays(`${output}.run`, today);
+/** The days before today, other than `date`, that have a state beside their output; undefined without `{date}`. */
+function unfinishedDays({output}: UnresolvedJob, date: string): string[] | undefined {
+  if (output === undefined || !mentionsDate([output])) return undefined;
+  return listEarlierDays(`${output}.run`, utcDate(Date.now())).filter(day => day !== date);
 }
 
 /** Each day of a job has a directory of its own in `state`: a day without credits must not block the next. */

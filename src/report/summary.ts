@@ -258,6 +258,10 @@ export function createSummarySchema(
       ),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
+    unfinished_days: z
+      .array(z.string())
+      .optional()
+      .describe('Days before today whose runs are unfinished, for an output with {date}.'),
     resumed: z.object({times: whole}),
   });
 }

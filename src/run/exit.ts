@@ -1,4 +1,5 @@
 import {type ErrorCode, type ExitCode, exitCodes, isSuccess} from '../errors.ts';
+import type {Job} from '../job/job.ts';
 import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import {policyNumbers} from '../lookup/retry-policy.ts';
@@ -70,6 +71,20 @@ const withoutAnswers: Readonly<Record<string, ExitCode>> = {
   lookups_failed: exitCodes.temporary,
 };
 
+/** Reason of a run whose only lack is that runs of earlier days are unfinished. */
+export const UNFINISHED_DAYS = 'unfinished_days';
+
+/** The summary of a run that wrote all rows, with the earlier days that are unfinished now: with them, 0 becomes 3. */
+export function withUnfinishedDays(summary: Summary, {unfinished, settings}: Job): Summary {
+  if (unfinished === undefined) return summary;
+  const told = {...summary, unfinished_days: unfinished.map(({date}) => date)};
+  if (summary.reason !== 'done' && summary.reason !== UNFINISHED_DAYS) return told;
+  // With --date, the user has chosen one day.
+  return unfinished.length > 0 && settings.date === undefined
+    ? {...told, exit_code: exitCodes.incomplete, reason: UNFINISHED_DAYS}
+    : {...told, exit_code: exitCodes.ok, reason: 'done'};
+}
+
 /** True if the last values, at least `least`, were refused with 403 without an answer between: the key is to blame. */
 export function isKeyForbidden(
   {count, credentials, code}: RefusalStreak,
@@ -103,8 +118,13 @@ export function isCompleteRun({status, exit_code}: Summary): boolean {
 export function failureSentence(summary: Summary): Said {
   const {failed_if: exceeded, reason} = summary;
   const drifted = reason === 'drift' ? " It differs from the job's last runs by more than drift allows." : '';
+  const days =
+    reason === UNFINISHED_DAYS ? ` Unfinished earlier days: ${summary.unfinished_days?.join(', ')}.` : '';
   const limits = exceeded.map(text => say` A limit is exceeded (${set('failIf')}): ${text}.`);
-  return [unansweredSentence(summary), ...limits, drifted].reduce((all, one) => say`${all}${one}`, say``);
+  return [unansweredSentence(summary), ...limits, drifted, days].reduce(
+    (all, one) => say`${all}${one}`,
+    say``,
+  );
 }
 
 /** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */

@@ -1,13 +1,13 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {toOutputError} from '../errors.ts';
-import {isReadOnce} from '../input/bytes/raw.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
-import type {Job, UnfinishedDay} from '../job/job.ts';
+import type {Job} from '../job/job.ts';
 import {resolveUntil} from '../job/settings/time-limit.ts';
 import {formatDuration} from '../report/format.ts';
-import {type Said, say, set} from '../sentence.ts';
+import type {Said} from '../sentence.ts';
 import {hasAnswers, sumAskedCells, sumFailedCells} from './counts/counters.ts';
+import {finishEarlierDays} from './earlier-days.ts';
 import {summarizeSession} from './end/build-summary.ts';
 import {finishSession, reportFailedStart} from './end/finish.ts';
 import {type SendStartPing, withHealthCheck} from './end/health-check.ts';
@@ -61,40 +61,9 @@ export function run(
   const {until} = job.settings;
   const untilMs = until && resolveUntil(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
-    for (const day of job.unfinished ?? [])
-      if (job.inputs.some(isReadOnce)) io.warn(pipedDay(day));
-      else if (stopper.reason === undefined) await finishDay(day, untilMs, io, stopper, watch, begun);
-    return await runOnce({...job, untilMs}, io, stopper, watch, begun);
+    const finish = (one: Job) => runOnce({...one, untilMs}, io, stopper, watch, begun);
+    return await finish(await finishEarlierDays(job, io, stopper, finish));
   });
-}
-
-/** The warning about an earlier day's run whose list came through a pipe: the pipe has today's list now. */
-function pipedDay({date, directory}: UnfinishedDay): Said {
-  return say`The run of ${date} was interrupted, and its list came through a pipe. To finish it, pipe that list into the same command with ${set('date', date)}; to give it up, remove ${directory}.`;
-}
-
-/** Finishes an earlier day's run first. A failure here is a warning and never fails today's run. */
-async function finishDay(
-  {date, directory, resolve}: UnfinishedDay,
-  untilMs: number | undefined,
-  io: RunIo,
-  stopper: Stopper,
-  watch: SessionStartHook,
-  begun: SendStartPing,
-): Promise<void> {
-  io.warn(`The run of ${date} was interrupted, so it is finished first.`);
-  const left = (more: Said = '') =>
-    say`To finish it, run the same command with ${set('date', date)}${more}; to give it up, remove ${directory}.`;
-  try {
-    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, watch, begun);
-    // If a daily or monthly budget is used up, the stop has the time at which to come back. Without this
-    // time, the run's own limit is used up.
-    const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
-    const toDo = left(usedUp ? say` and a higher ${set('maxCredits')}` : '');
-    io.warn(say`The run of ${date}: ${message}${stop === undefined ? '' : say` ${toDo}`}`);
-  } catch (error) {
-    io.warn(say`The run of ${date}: ${makeErrorStop(error).message} ${left()}`);
-  }
 }
 
 async function runOnce(

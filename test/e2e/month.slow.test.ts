@@ -196,6 +196,21 @@ test('a damaged state: exit 10; --restart begins a new count, and pays for no st
   expect(existsSync(run)).toBe(false);
 });
 
+test('a day whose list is lost: exit 3 each night until it is done', async () => {
+  await month.night(26, {signal: ['SIGTERM', 10]});
+  const list = month.sandbox.path(`exports/signups-${dateOf(26)}.csv`);
+  renameSync(list, `${list}.lost`);
+  const told = new RegExp(
+    `^Warning: [^\\n]*\\nWarning: The run of ${dateOf(26)}: [^\\n]* does not exist[^\\n]*--date`,
+  );
+  for (const day of [27, 28]) expect(await month.night(day)).toMatchObject(saying(3, told, 1));
+  expect(month.sandbox.read('scored/nightly.prom')).toMatch(/^bulk_enrich_unfinished_days\{.*\} 1$/m);
+  renameSync(`${list}.lost`, list);
+  expect(await month.again(28)).toMatchObject(warned(finished(26)));
+  expect(await month.again(28, {flags: ['--date', dateOf(27)]})).toMatchObject(SILENT);
+  expect(month.sandbox.read('scored/nightly.prom')).toMatch(/^bulk_enrich_unfinished_days\{.*\} 0$/m);
+});
+
 test('each output has its run in the list of runs, and the money is the service’s', async () => {
   const codes = (await month.runs()).map(({exit_code: code}) => code);
   const outputs = month.sandbox.files().filter(name => /^scored\/signups-[\d-]+\.csv$/.test(name));

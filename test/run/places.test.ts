@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -239,117 +238,6 @@ test('a killed attempt to run a complete list again is kept with its answers unt
   expect(stage.api.ledger.requests).toBe(40);
   expect(requests).toBeLessThan(30);
   expect((await stage.run(unstored)).message).not.toContain('cut off');
-});
-
-test('a day that was cut off goes first on the next', async () => {
-  await using stage = await openStage();
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  const today = new Date().toISOString().slice(0, 10);
-  stage.write('list.csv', ips(20));
-  const daily = {...settings, output: 'out-{date}.csv', store: false};
-  const st = stage.path('st');
-  // The first programs kept the state of all days in one directory.
-  const moveUp = () => renameSync(`${st}/${yesterday}/ledger.db`, `${st}/ledger.db`);
-  for (const [state, meanwhile] of [
-    [{}, () => {}],
-    [{state: stage.path('st-{date}')}, () => {}],
-    [{state: st}, () => {}],
-    [{state: st}, moveUp],
-  ] as const) {
-    await cutOff(stage, {...daily, ...state, date: yesterday});
-    meanwhile();
-    // The message is about today's run: the earlier one resumes.
-    const ended = await stage.run({...daily, ...state, restart: true});
-    expect(ended.code).toBe(0);
-    const finished = readFileSync(stage.path(`out-${yesterday}.summary.json`), 'utf8');
-    expect(JSON.parse(finished)).toMatchObject({resumed: {times: 1}});
-    expect(ended.warnings).toEqual([
-      expect.stringContaining(`The run of ${yesterday} was interrupted`),
-      expect.stringContaining(`The run of ${yesterday}: 20 rows written`),
-    ]);
-    const files = readdirSync(stage.directory).filter(name => !name.startsWith('st'));
-    expect(files.sort()).toEqual([
-      'list.csv',
-      ...[yesterday, today].flatMap(day => [`out-${day}.csv`, `out-${day}.summary.json`]),
-    ]);
-    for (const day of [yesterday, today]) rmSync(stage.path(`out-${day}.csv`));
-  }
-});
-
-test('days that were cut off are finished in the order of their dates', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
-  const daily = {...settings, output: 'out-{date}.csv', store: false};
-  for (const date of ['2026-01-02', '2026-01-01', '2026-01-03']) await cutOff(stage, {...daily, date});
-  const {warnings} = await stage.run(daily);
-  const finished = warnings.flatMap(warning => /^The run of (\S+): 20 rows/.exec(warning)?.[1] ?? []);
-  expect(finished).toEqual(['2026-01-01', '2026-01-02', '2026-01-03']);
-});
-
-test('an earlier day makes no calls after the time limit of the command that finishes it', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
-  const daily = {...settings, output: 'out-{date}.csv', store: false};
-  await cutOff(stage, {...daily, date: '2026-01-01'});
-  const {calls} = stage.api.ledger;
-  let late = 0;
-  const ended = await stage.run(
-    {...daily, until: '1h'},
-    {
-      now: () => Date.now() + late,
-      warned: () => {
-        // The earlier day begins now.
-        late = 7_200_000;
-      },
-    },
-  );
-  expect([ended.code, ended.warnings[1]]).toEqual([5, expect.stringContaining('time limit')]);
-  expect(stage.api.ledger.calls).toBe(calls);
-});
-
-test('a day that can not be finished is said with the command that does it, and keeps no other day', async () => {
-  await using stage = await openStage();
-  stage.write('in-2026-01-01.csv', ips(20));
-  const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv'};
-  await cutOff(stage, {...daily, date: '2026-01-01'});
-  rmSync(stage.path('in-2026-01-01.csv'));
-  stage.write(`in-${new Date().toISOString().slice(0, 10)}.csv`, ips(3));
-  const ended = await stage.run(daily);
-  expect(ended.code).toBe(0);
-  expect(ended.warnings.join('\n')).toContain('--date 2026-01-01');
-  expect(existsSync(stage.path('out-2026-01-01.csv.run'))).toBe(true);
-});
-
-test("an earlier day whose list came through a pipe is not finished with today's list", async () => {
-  await using stage = await openStage();
-  const daily = {...settings, input: '-', output: 'out-{date}.csv'};
-  const first = {...daily, date: '2026-01-01', maxCredits: 3};
-  expect((await stage.run(first, {stdin: ips(6)})).code).toBe(7);
-  const today = await stage.run(daily, {stdin: 'ip\n198.51.100.7\n'});
-  expect([today.code, today.summary?.rows.written]).toEqual([0, 1]);
-  expect(today.warnings).toEqual([
-    expect.stringContaining('The run of 2026-01-01 was interrupted, and its list came through a pipe.'),
-  ]);
-  expect(await stage.run({...first, maxCredits: 6}, {stdin: ips(6)})).toMatchObject({
-    code: 0,
-    summary: {rows: {written: 6}, resumed: {times: 1}},
-  });
-});
-
-test('an earlier day that used up its own limit is said to need a higher one, as waiting does not renew it', async () => {
-  await using stage = await openStage();
-  stage.write('in-2026-01-01.csv', ips(6));
-  stage.write(`in-${new Date().toISOString().slice(0, 10)}.csv`, ips(1));
-  const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv', maxCredits: 3};
-  expect((await stage.run({...daily, date: '2026-01-01'})).code).toBe(7);
-  const {warnings} = await stage.run(daily);
-  expect(warnings.at(-1)).toContain(
-    'run the same command with --date 2026-01-01 and a higher --max-credits;',
-  );
-  expect(await stage.run({...daily, date: '2026-01-01', maxCredits: 6})).toMatchObject({
-    code: 0,
-    summary: {credits: {spent: 6}},
-  });
 });
 
 test('a run with another state leaves the files of an unfinished one alone', async () => {

@@ -14,6 +14,7 @@ interface RunEnd {
   readonly exit_code: number;
   readonly duration_ms?: number;
   readonly drift?: Summary['drift'];
+  readonly unfinished_days?: Summary['unfinished_days'];
 }
 
 /**
@@ -41,16 +42,20 @@ function ofJob(job: string | null, end: Values, others: Values): string {
   return formatPrometheusText([...metrics(end), buildInfo(), ...metrics(others)], {job_name: job ?? ''});
 }
 
-function endValues({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Values {
+function endValues(end: RunEnd, before: string): Values {
+  const {job, finished_at, exit_code, duration_ms, drift, unfinished_days: days} = end;
+  const kept = (name: keyof typeof help) => valueIn(before, name, job ?? '');
   const finished = secondsOf(finished_at);
   const success = isSuccess(exit_code);
   return {
     last_run_timestamp_seconds: finished,
     last_run_success: success ? 1 : 0,
     last_run_complete: exit_code === exitCodes.ok ? 1 : 0,
-    last_success_timestamp_seconds: success ? finished : lastSuccessIn(before, job ?? ''),
+    last_success_timestamp_seconds: success ? finished : kept('last_success_timestamp_seconds'),
     last_run_exit_code: exit_code,
     last_run_duration_seconds: inSeconds(duration_ms),
+    // A run that could not begin has not looked.
+    unfinished_days: duration_ms === undefined ? kept('unfinished_days') : (days?.length ?? null),
     last_run_drifts: drift?.length ?? null,
   };
 }
@@ -121,8 +126,9 @@ function inSeconds(ms: number | null = null): number | null {
   return ms && ms / 1_000;
 }
 
-function lastSuccessIn(before: string, job: string): number | null {
-  const start = `${sampleName('last_success_timestamp_seconds', {job_name: job})} `;
+/** A job's value in a text of metrics; null without one. */
+function valueIn(before: string, name: string, job: string): number | null {
+  const start = `${sampleName(name, {job_name: job})} `;
   const line = before.split('\n').find(text => text.startsWith(start));
   const value = Number(line?.slice(start.length));
   return line !== undefined && Number.isFinite(value) ? value : null;

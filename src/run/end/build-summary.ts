@@ -116,6 +116,7 @@ function buildSummary(facts: SummaryFacts): Summary {
     left_out: [...(mapping?.leftOut ?? [])],
     drift: [],
     failed_if: [],
+    ...(job.unfinished && {unfinished_days: job.unfinished.map(({date}) => date)}),
     resumed: {times},
   };
 }

@@ -1,7 +1,5 @@
-import {existsSync} from 'node:fs';
-import {dirname} from 'node:path';
 import {hasDigest} from '../../disk/digest.ts';
-import {exitCodes} from '../../errors.ts';
+import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {policyNumbers} from '../../lookup/retry-policy.ts';
 import {
@@ -9,13 +7,11 @@ import {
   pluralize,
   refusalStreaksSentence,
   storeTroubleSentence,
-  summaryJson,
   wrongTypesSentence,
 } from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {stateToken} from '../destination/publish.ts';
-import {endOfCompletedRun, failureSentence, type RunOutcome, type Stop} from '../exit.ts';
+import {endOfCompletedRun, failureSentence, type RunOutcome, type Stop, withUnfinishedDays} from '../exit.ts';
 import type {RunIo} from '../io.ts';
 import {undercountSentence} from '../open/account.ts';
 import {pruneAnswerStore, storesRejections} from '../open/answer-store.ts';
@@ -26,7 +22,7 @@ import {closeRunDirectory, type RunDirectory} from '../state/run-directory.ts';
 import {makeErrorStop, makeNoAnswersStop, REFUSED, rejectionsWarning, wasRefused} from '../stop.ts';
 import {summarizeFailedStart, summarizeSession} from './build-summary.ts';
 import {findDrift, saveRunInHistory} from './history.ts';
-import {writeFileBesideOutput, writeReports, writeUnstartedMetrics} from './report-files.ts';
+import {writeReports, writeSummary, writeUnstartedMetrics} from './report-files.ts';
 import {spaceSentence} from './space.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
@@ -105,7 +101,9 @@ function judge(session: Session, published: PublishedDigests): Pick<RunOutcome, 
   const drifted = drift.length > 0 && setting !== 'off' && setting.fails;
   const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;
   const {exitCode, reason} = limit === undefined ? done : {exitCode: exitCodes.limit, reason: limit};
-  return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
+  const judged = {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift};
+  const summary = withUnfinishedDays(judged, job);
+  return {exitCode: summary.exit_code as ExitCode, summary};
 }
 
 function metFailConditions({io, input: {layout}}: Session, summary: Summary): string[] {
@@ -172,17 +170,8 @@ function closeLedger({asking: {ledger}}: Session): void {
 }
 
 function writeStopped(job: Job, io: RunIo, state: RunDirectory | undefined, summary: Summary): void {
-  const path = job.paths.summary;
-  // If the directory is missing, the run has already stopped for that reason. No summary is written then.
-  if (path === undefined || !existsSync(dirname(path))) return;
   const {output, rejects} = state?.replaced ?? summary;
-  writeFileBesideOutput(
-    'summary',
-    path,
-    () => summaryJson({...summary, output, rejects}),
-    io,
-    stateToken(job),
-  );
+  writeSummary(job, io, {...summary, output, rejects});
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 import type {Job} from '../../job/job.ts';
 import {fillDate, isUrl, utcDate} from '../../job/paths.ts';
 import {buildReport} from '../../report/build-report.ts';
+import {summaryJson} from '../../report/format.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics, renderUnstartedMetrics} from '../../report/render/metrics.ts';
@@ -69,6 +70,14 @@ export function writeFileBesideOutput(
   } catch (error) {
     warn(makeErrorStop(error).message);
   }
+}
+
+/** Writes the summary of a run that puts no output in place. */
+export function writeSummary(job: Job, io: World, summary: Summary): void {
+  const path = job.paths.summary;
+  // If the directory is missing, the run has already stopped for that reason. No summary is written then.
+  if (path === undefined || !existsSync(dirname(path))) return;
+  writeFileBesideOutput('summary', path, () => summaryJson(summary), io, stateToken(job));
 }
 
 /** Writes the report and the metrics. */

@@ -10,8 +10,14 @@ import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isRunFile} from '../destination/publish.ts';
 import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
-import {checkReportPaths, writeReports} from '../end/report-files.ts';
-import {failureSentence, isCompleteRun, type RunOutcome} from '../exit.ts';
+import {checkReportPaths, writeReports, writeSummary} from '../end/report-files.ts';
+import {
+  failureSentence,
+  isCompleteRun,
+  type RunOutcome,
+  UNFINISHED_DAYS,
+  withUnfinishedDays,
+} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {Stopper} from '../stop.ts';
@@ -35,7 +41,8 @@ export async function finishCompletedRun(
   const {force, restart} = job.settings;
   removeTemporaryLeftovers(job, destination);
   if (destination.file === undefined || !existsSync(destination.file)) return undefined;
-  const last = earlierSummary(job);
+  const known = earlierSummary(job);
+  const last = isWritten(known) ? withUnfinishedDays(known, job) : known;
   const isSame = last?.settings_sha256 === settingsDigest(job);
   const {run, hasCalls} = peekState(state);
   // The ledger of a run whose summary says that it ended: a kill hit the run's publishing, or what follows.
@@ -46,6 +53,7 @@ export async function finishCompletedRun(
   if (isLeft && !restart && found === 'not in place' && (isSame || force)) return undefined;
   if (last !== undefined && found === 'same') {
     const isCutOff = hasCalls && !isLeft;
+    if (last.reason !== known?.reason) writeSummary(job, io, last);
     if (force || (isCompleteRun(last) && !restart))
       return end(job, io, state, doneBefore(job, last, isCutOff), isCutOff);
     if (!isCompleteRun(last)) {
@@ -132,7 +140,9 @@ function isWritten(summary: Summary | undefined): summary is Summary {
 /** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
 function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome<Said> {
   const rows = summary.rows.written;
-  const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
+  const lacksAnswers =
+    summary.exit_code === exitCodes.incomplete &&
+    !['rows_rejected', UNFINISHED_DAYS].includes(summary.reason);
   const again = isCutOff
     ? say`A later run of it was interrupted. To resume that one: ${set('force', true)}.`
     : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${set('force', true)}.`;

@@ -27,8 +27,14 @@ export const ledgerFiles = ['', '-wal', '-shm', DAMAGED_SUFFIX, SPARE_SUFFIX].ma
   suffix => LEDGER_FILE + suffix,
 );
 
-/** All files that a run may leave in its directories. The locks are removed last. */
-export const stateFiles = [...ledgerFiles, ...partialFiles, ...lockFiles];
+/** Shows that the directory's run was given up, and that the user has been told. */
+export const GIVEN_UP_FILE = 'given-up';
+
+/** Files that a run may leave beside its output. The locks are removed last. */
+export const filesBeside = [GIVEN_UP_FILE, ...partialFiles, ...lockFiles];
+
+/** All files that a run may leave in its directories. */
+export const stateFiles = [...ledgerFiles, ...filesBeside];
 
 /** A file that a job reads or writes, and the setting that names it. */
 interface NamedFile {

@@ -1,7 +1,7 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import {makePrivateDirectory, removeFile} from '../../disk/directory.ts';
-import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
+import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {syncDirectory} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
@@ -14,9 +14,16 @@ import {type LedgerState, peekLedger} from '../../ledger/run/ledger-file.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
-import {partialFiles, type RunPaths} from '../destination/publish.ts';
+import type {RunPaths} from '../destination/publish.ts';
 import {scopeKeyOfJob} from '../identity.ts';
-import {DAMAGED_SUFFIX, LEDGER_FILE, ledgerFiles, resolveRealPaths, stateFiles} from './job-files.ts';
+import {
+  DAMAGED_SUFFIX,
+  filesBeside,
+  LEDGER_FILE,
+  ledgerFiles,
+  resolveRealPaths,
+  stateFiles,
+} from './job-files.ts';
 import type {RunIdentity} from './run-identity.ts';
 import {isOfOutput, refuseOthersRun} from './run-identity.ts';
 
@@ -98,7 +105,7 @@ function takeOverDay(job: Job, directory: string): void {
  * files are with it, and the directory only shows that the run is not finished.
  */
 function holdBeside(path: string, locked: LockedDirectory[]): boolean {
-  const files = [...partialFiles, ...lockFiles];
+  const files = filesBeside;
   try {
     locked.push(hold(path, true, files));
     return true;
