@@ -57,7 +57,7 @@ function demandWritable(name: RunFileKind, path: string): void {
 }
 
 /** Writes a file beside the output. The rows are safe by then, so a failure is a warning. */
-export function writeFileBesideOutput(
+function writeFileBesideOutput(
   kind: RunFileKind,
   path: string,
   textFor: (path: string) => string,
