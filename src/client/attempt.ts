@@ -75,11 +75,16 @@ export type Attempt =
   | (Responded & {readonly kind: 'rejected'; readonly code: string})
   | {
       readonly kind: 'fatal';
-      readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate' | 'proxy';
+      readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate' | 'proxy' | 'wrong_protocol';
       readonly code: string;
+      /** The time (ISO) before or after which the certificate is not valid. */
+      readonly limit?: string | undefined;
       readonly latencyMs: number;
       readonly status?: number;
     };
+
+/** A call that brought no answer. */
+export type Failure = Exclude<Attempt, {kind: 'answered'}>;
 
 /** An attempt, with the time of its end in milliseconds since the epoch: its answer, if any, was bought then. */
 export type TimestampedAttempt = Attempt & {readonly boughtAt: number};

@@ -3,7 +3,7 @@ import {fieldTypes} from '../operations/field-types.ts';
 import {errorBodySchema, INVALID_TOKEN_CODE, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {isObject, readAnswerFields} from './answer-fields.ts';
-import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
+import type {Answered, Attempt, Failure, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import {PROXY_CREDENTIALS_CODE} from './http/proxy.ts';
 import {REDACTED_FIELD_NAME, type Redact, repeatsSentValue} from './redact.ts';
@@ -40,6 +40,8 @@ export function classifyResponse(
   if (status === 401 || message === INVALID_TOKEN_CODE) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
   }
+  // Over TLS, a proxy's refusal is an error of the tunnel.
+  if (status === 407) return {kind: 'fatal', reason: 'proxy', code: 'http_407', latencyMs, status};
   if (status === 402)
     return {kind: 'fatal', reason: 'credits', code: message ?? 'http_402', latencyMs, status};
   const throttles = throttlingStatuses[status];
@@ -161,18 +163,34 @@ const UNPARSABLE = /^hpe_(?!invalid_eof_state)/;
  * Classifies a call that ended without a response. `connected`: the connection was open, so the call may
  * have been sent.
  */
-export function attemptWithoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
-  if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+export function attemptWithoutResponse(
+  code: string,
+  connected: boolean,
+  latencyMs: number,
+  limit?: string,
+): Failure {
+  if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs, limit};
   if (UNPARSABLE.test(code))
     return {kind: 'unreadable', code: 'bad_response', detail: `not HTTP: ${code}`, latencyMs};
-  if (code === PROXY_CREDENTIALS_CODE.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
+  if (code === PROXY_CREDENTIALS_CODE.toLowerCase() || isProxyCertificateError(code))
+    return {kind: 'fatal', reason: 'proxy', code, latencyMs};
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 
+/** True if the proxy of this code (`proxy_…`) has a certificate that can't be trusted. */
+export function isProxyCertificateError(code: string): boolean {
+  return code.startsWith('proxy_') && isCertificateError(code.slice('proxy_'.length).toUpperCase());
+}
+
+/** Codes for a port without TLS where the URL says `https:`, and for one with TLS where it says `http:`. */
+export const NO_TLS = 'no_tls';
+export const NEEDS_TLS = 'needs_tls';
+
 /** A short, stable code for a network error: `timeout`, `econnreset`, …. Certificate errors keep their own code. */
-export function networkCode(code: string): string {
+export function networkCode(code: string, message = ''): string {
   if (isCertificateError(code)) return code;
-  // ABORT_ERR: the proxy agent gave up on a silent proxy, or was closed.
-  if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';
+  // OpenSSL's words for bytes that are not TLS.
+  if (/wrong version number|packet length too long|http request/.test(message)) return NO_TLS;
+  if (code === 'ETIMEDOUT') return 'timeout';
   return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code.toLowerCase() : 'network_error';
 }

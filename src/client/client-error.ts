@@ -1,9 +1,7 @@
 import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
-import type {Attempt} from './attempt.ts';
-import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
-
-type Failure = Exclude<Attempt, {kind: 'answered'}>;
+import type {Attempt, Failure} from './attempt.ts';
+import {isProxyCertificateError, NO_TLS} from './classify.ts';
 
 /**
  * Thrown for a call outside of a run that brought no answer. (In a run, a failed call is an {@link Attempt}, and
@@ -33,7 +31,9 @@ export function exitCodeOfAttempt(attempt: Failure): ExitCode {
 export function explainFailure(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {
   switch (attempt.kind) {
     case 'not_sent':
-      return `the service can't be reached (${attempt.code}); nothing was sent`;
+      return attempt.code.startsWith('proxy_')
+        ? `the proxy can't be reached, or refuses the connection (${attempt.code}): check HTTPS_PROXY; nothing was sent`
+        : `the service can't be reached (${attempt.code}); nothing was sent`;
     case 'throttled':
       return `the service asks to slow down (${attempt.code})`;
     case 'ambiguous':
@@ -60,10 +60,30 @@ function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: strin
     case 'redirect':
       return `the service answered with a redirect (${attempt.code}), which would send the key elsewhere and is never followed. Check BULK_ENRICH_BASE_URL`;
     case 'certificate':
-      return `the service's certificate can't be trusted (${attempt.code}): check BULK_ENRICH_BASE_URL, or add its authority with NODE_EXTRA_CA_CERTS`;
+      return explainCertificate(attempt.code, attempt.limit);
     case 'proxy':
-      return PROXY_CREDENTIALS_ADVICE;
+      return isProxyCertificateError(attempt.code)
+        ? `the proxy's certificate can't be trusted (${attempt.code}): check HTTPS_PROXY, or add its authority with NODE_EXTRA_CA_CERTS`
+        : 'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
+    case 'wrong_protocol':
+      return attempt.code === NO_TLS
+        ? "the service's port does not speak TLS: check BULK_ENRICH_BASE_URL"
+        : "the service's port speaks TLS: BULK_ENRICH_BASE_URL must begin with https://";
     default:
       return attempt.reason satisfies never;
   }
+}
+
+/** `limit`: the time before or after which the certificate is not valid, if known. */
+function explainCertificate(code: string, limit?: string): string {
+  const clock = `this machine's clock says ${new Date().toISOString()}`;
+  if (code === 'CERT_NOT_YET_VALID')
+    return `${clock}, and the service's certificate is not valid yet (${limit === undefined ? code : `valid from ${limit}`}): set the clock; if it is right, the service's operator has to replace the certificate`;
+  if (code === 'CERT_HAS_EXPIRED')
+    return `the service's certificate has expired (${limit ?? code}); ${clock}. If that is right, the service's operator has to renew it`;
+  if (/ALTNAME|HOSTNAME/.test(code))
+    return `the service's certificate is for another name (${code}): check BULK_ENRICH_BASE_URL`;
+  if (/REVOKED/.test(code))
+    return `the service's certificate was revoked (${code}): tell the service's operator, and send no key before it is replaced`;
+  return `the service's certificate can't be trusted (${code}): check BULK_ENRICH_BASE_URL, or add its authority with NODE_EXTRA_CA_CERTS`;
 }

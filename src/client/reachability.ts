@@ -3,8 +3,11 @@ import {request as httpRequest} from 'node:http';
 import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
 import {systemCode} from '../errors.ts';
-import {isCertificateError} from './classify.ts';
+import type {Failure} from './attempt.ts';
+import {attemptWithoutResponse, networkCode} from './classify.ts';
+
 import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
+import {FirstContact, watchCertificate} from './http/first-contact.ts';
 import {createProxyAgent, proxyUrl} from './http/proxy.ts';
 
 /** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
@@ -13,7 +16,7 @@ export interface Reachability {
   readonly proxy: string | undefined;
   /** Addresses of the host; an error code if it can't be resolved; undefined if a proxy resolves it. */
   readonly dns: {readonly addresses: readonly string[]} | {readonly error: string} | undefined;
-  readonly answer: FirstResponse | {readonly error: string; readonly certificate: boolean};
+  readonly answer: FirstResponse | {readonly failure: Failure};
 }
 
 interface FirstResponse {
@@ -31,11 +34,17 @@ interface FirstResponse {
 export async function probeService(base: URL, timeoutMs: number): Promise<Reachability> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
-  const answer = await getHead(base, timeoutMs).catch((thrown: unknown) => {
-    const error = systemCode(thrown);
-    return {error, certificate: isCertificateError(error)};
-  });
+  const found = await getHead(base, timeoutMs).catch(failureOf);
+  const failure = (await new FirstContact().judge(found, base)) ?? ('kind' in found ? found : undefined);
+  const answer = failure === undefined ? (found as FirstResponse) : {failure};
   return {proxy: proxy?.host, dns, answer};
+}
+
+/** The failure of a call that would have ended with this error, unsent. */
+function failureOf(thrown: unknown): Failure {
+  const {message, limit} = thrown as Error & {readonly limit?: string};
+  const code = systemCode(thrown);
+  return attemptWithoutResponse(code === LATE ? code : networkCode(code, message), false, 0, limit);
 }
 
 async function resolve(host: string): Promise<Reachability['dns']> {
@@ -46,6 +55,8 @@ async function resolve(host: string): Promise<Reachability['dns']> {
   }
 }
 
+/** Message of the error of a GET that took too long. */
+const LATE = 'timeout';
 /** Maximum milliseconds for one notice: its receiver must not delay a run. */
 const PING_TIMEOUT_MS = 2_500;
 
@@ -70,12 +81,16 @@ async function getHead(base: URL, timeoutMs: number): Promise<FirstResponse> {
     ? httpsRequest(base, {agent: agent ?? new Agent(CHECKED_TLS_OPTIONS)})
     : httpRequest(base, {agent: false});
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => request.destroy(new Error('timeout')), timeoutMs);
+    const timer = setTimeout(() => request.destroy(new Error(LATE)), timeoutMs);
+    let limit: () => string | undefined = () => undefined;
+    request.once('socket', socket => {
+      limit = watchCertificate(socket);
+    });
     request.once('close', () => {
       clearTimeout(timer);
       agent?.destroy();
     });
-    request.once('error', reject);
+    request.once('error', error => reject(Object.assign(error, {limit: limit()})));
     request.once('response', response => {
       const {socket} = response;
       const tls = 'encrypted' in socket ? describeTls(socket as TLSSocket) : undefined;

@@ -75,13 +75,18 @@ export function createPauseLogger({io, job, clock, asking: {executor, ledger}}: 
       const doctor = isNew ? ' If the address may be wrong, stop it and run bulk-enrich doctor.' : '';
       const until = new Date(since + job.settings.maxOutage).toISOString();
       io.warn(
-        say`The service can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${set('maxOutage')}).${doctor}`,
+        say`${whoIsAway(pause.detail)} can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${set('maxOutage')}).${doctor}`,
       );
     } else if (pause === undefined && since !== undefined) {
       logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run resumes');
       since = undefined;
     }
   };
+}
+
+/** The party that an outage of this cause is the fault of. */
+function whoIsAway(cause: string): string {
+  return cause.startsWith('proxy_') ? 'The proxy (HTTPS_PROXY)' : 'The service';
 }
 
 /** Logs rows that could not be read, and lookups without an answer. */

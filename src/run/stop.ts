@@ -132,7 +132,8 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<StopReason, {k
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
     return say`The service asks to come back at ${at} (${cause}), which exceeds ${set('maxOutage')}.`;
-  const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
+  const isOfProxy = cause.startsWith('proxy_');
+  const silent = `${isOfProxy ? 'The proxy (HTTPS_PROXY) could not be used' : 'The service has not answered'} since ${new Date(sinceMs).toISOString()} (${cause})`;
   if (why === 'too long')
     return say`${silent}, which is longer than ${set('maxOutage')}. Try again at ${at}.`;
   return say`${silent}, and all values that are left were sent as often as ${set('resends')} allows. Try again at ${at} with a higher ${set('resends')}; otherwise these values fail.`;

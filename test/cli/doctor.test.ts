@@ -4,7 +4,6 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {expect, test} from 'vitest';
 import type {Check} from '../../src/cli/commands/doctor-checks.ts';
-import {checkConnection} from '../../src/cli/commands/doctor-checks.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
@@ -43,21 +42,6 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   expect(found.of('call')?.detail).toBe('the key was not tested; --call tests it (1 credit)');
   expect([server.ledger.calls, server.ledger.keySeen, server.ledger.keyElsewhere]).toEqual([0, 0, []]);
   expect(sandbox.files()).toEqual([]);
-});
-
-test('a proxy that refuses the credentials is named as the cause, with the exit code of a run', () => {
-  const answer = {error: 'PROXY_407', certificate: false};
-  const checks = checkConnection(new URL('https://api.example.com'), {
-    proxy: 'proxy.example.com:3128',
-    dns: undefined,
-    answer,
-  });
-  expect(checks[0]).toMatchObject({
-    name: 'connection',
-    state: 'failed',
-    exitCode: 2,
-    detail: expect.stringContaining('Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT'),
-  });
 });
 
 test('a key file that others can read is a warning, with advice', async () => {
@@ -125,19 +109,6 @@ test('certificates: an untrusted one is a usage error, a trusted one is describe
     0,
     expect.stringMatching(/^TLSv1\.3, certificate valid to /),
   ]);
-});
-
-test.each([
-  ['CERT_HAS_EXPIRED', 'clock'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'BULK_ENRICH_BASE_URL'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
-])('a certificate that is not accepted for %s: the advice names %s', (code, named) => {
-  const tls = checkConnection(new URL('https://api.example.com'), {
-    proxy: undefined,
-    dns: undefined,
-    answer: {error: code, certificate: true},
-  }).find(({name}) => name === 'tls');
-  expect(tls?.detail).toContain(named);
 });
 
 test('a proxy is named, without its password', async () => {

@@ -35,8 +35,7 @@ test('a call checks the certificate, whatever the environment says', async () =>
 test('so do notices and the checks of doctor', async () => {
   expect(await pingHealthCheck(new URL(server.url))).toBe(UNTRUSTED);
   expect((await probeService(new URL(server.url), 5_000)).answer).toEqual({
-    error: UNTRUSTED,
-    certificate: true,
+    failure: {kind: 'fatal', reason: 'certificate', code: UNTRUSTED, latencyMs: 0},
   });
   expect(server.ledger.requests).toBe(0);
 });

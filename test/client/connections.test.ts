@@ -215,7 +215,7 @@ describe('a proxy that never answers', () => {
     const attempt = await accelerated(100, () =>
       client('https://api.example.com').send('ip', {ip: '192.0.2.1'}),
     );
-    expect(attempt).toMatchObject({kind: 'not_sent', code: 'timeout'});
+    expect(attempt).toMatchObject({kind: 'not_sent', code: 'proxy_timeout'});
     await expect.poll(() => proxy.sockets.every(socket => socket.destroyed)).toBe(true);
   });
 

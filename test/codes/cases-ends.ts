@@ -30,6 +30,8 @@ export const endCases: Cases = {
   'credits 7': answered(() => reply.noCredits()),
   'budget 7': by(`${RUN} --max-credits 2`),
   'refused 2': answered(() => reply.error(422, 'unknown_account'), '', many(20)),
+  'wrong_protocol 2': place =>
+    place.command(RUN, {env: {BULK_ENRICH_BASE_URL: place.service.url.replace('http:', 'https:')}}),
   'redirect 2': answered(() => reply.redirect('https://example.com/')),
   'outage 5': answered(() => reply.unavailable(3_600), '--max-outage 1s'),
   'deadline 5': answered(() => reply.ok({delayMs: 60}), '--until 100ms --concurrency 1'),

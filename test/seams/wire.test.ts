@@ -166,11 +166,10 @@ test('Retry-After as a date is measured against the clock of the response', asyn
 test.each([
   ['a host without an address', async () => 'https://api.invalid'],
   ['a port that is closed', async () => `http://127.0.0.1:${await freePort()}`],
-  ['a server without TLS', async (url: string) => url.replace('http:', 'https:')],
 ])('%s: exit 5 with the time to come back, and nothing was sent', async (_, urlOf) => {
   await using program = await openProgram();
   program.write('list.csv', 'ip\n8.8.8.8\n');
-  const {code, summary} = await program.run({ip: 'ip', maxOutage: '1s'}, await urlOf(program.api.url));
+  const {code, summary} = await program.run({ip: 'ip', maxOutage: '1s'}, await urlOf());
   expect([code, summary?.calls.total, summary?.credits.spent]).toEqual([5, 0, 0]);
   expect(Date.parse(summary?.come_back_at ?? '')).toBeGreaterThan(Date.parse(summary?.finished_at ?? ''));
   program.expectSound(summary);

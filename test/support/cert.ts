@@ -1,27 +1,38 @@
 import {generateKeyPairSync, randomBytes, sign} from 'node:crypto';
 import {isIPv4} from 'node:net';
 
-/** Host names and IPv4 addresses that the certificate is for. */
-const HOSTS = ['localhost', '127.0.0.1'];
 const YEAR_MS = 365.25 * 24 * 3600 * 1000;
+
+export interface CertificateOptions {
+  /** Host names and IPv4 addresses that the certificate is for. */
+  readonly hosts?: readonly string[];
+  /** Its validity, in years from now. */
+  readonly years?: readonly [from: number, to: number];
+}
 
 /**
  * A fresh self-signed certificate and its key, as PEM, for TLS tests. Node can read X.509 but not write it, so the
  * few DER structures of RFC 5280 are written here; no private key needs to be kept in the repository.
  */
-export function makeCertificate(): {key: string; cert: string} {
+export function makeCertificate({
+  hosts = ['localhost', '127.0.0.1'],
+  years = [-1, 1],
+}: CertificateOptions = {}): {
+  key: string;
+  cert: string;
+} {
   const {privateKey, publicKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
-  const now = Date.now();
+  const times = years.map(from => time(new Date(Date.now() + from * YEAR_MS)));
   const body = der(
     SEQUENCE,
     der(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     ecdsaWithSha256,
     nameOf('localhost'),
-    der(SEQUENCE, time(new Date(now - YEAR_MS)), time(new Date(now + YEAR_MS))),
+    der(SEQUENCE, ...times),
     nameOf('localhost'),
     publicKey.export({type: 'spki', format: 'der'}),
-    der(0xa3, der(SEQUENCE, basicConstraints, altNames())),
+    der(0xa3, der(SEQUENCE, basicConstraints, altNames(hosts))),
   );
   const signature = sign('sha256', body, privateKey);
   const certificate = der(SEQUENCE, body, ecdsaWithSha256, bits(signature));
@@ -44,8 +55,8 @@ const basicConstraints = der(
 );
 
 /** 2.5.29.17: dNSName is [2], iPAddress is [7] */
-function altNames(): Buffer {
-  const names = HOSTS.map(host =>
+function altNames(hosts: readonly string[]): Buffer {
+  const names = hosts.map(host =>
     isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),
   );
   return der(SEQUENCE, oid('551d11'), octets(der(SEQUENCE, ...names)));

@@ -1,6 +1,6 @@
 import {isIP} from 'node:net';
 import {parseBaseUrl} from '../../client/client.ts';
-import {PROXY_CREDENTIALS_ADVICE, PROXY_CREDENTIALS_CODE} from '../../client/http/proxy.ts';
+import {exitCodeOfAttempt, explainFailure} from '../../client/client-error.ts';
 import {probeService, type Reachability} from '../../client/reachability.ts';
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 import {formatDuration} from '../../report/format.ts';
@@ -62,16 +62,14 @@ function dnsCheck(base: URL, {dns}: Reachability): Check {
 
 /** Checks connection, TLS and clock, by the service's response or the error that came instead. */
 export function checkConnection(base: URL, {answer}: Reachability): Check[] {
-  if ('error' in answer) {
-    const detail = `${base.host} does not answer (${answer.error})`;
-    const clock = skippedCheck('clock', 'the service did not answer');
-    if (answer.certificate)
-      return [failedCheck('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock];
-    const connection =
-      answer.error === PROXY_CREDENTIALS_CODE
-        ? failedCheck('connection', PROXY_CREDENTIALS_ADVICE, exitCodes.usage)
-        : failedCheck('connection', detail, exitCodes.temporary);
-    return [connection, skippedCheck('tls', 'the service did not answer'), clock];
+  if ('failure' in answer) {
+    const {failure} = answer;
+    const isOfTls = failure.kind === 'fatal' && failure.reason !== 'proxy';
+    const isPlain = failure.kind !== 'fatal' && !failure.code.startsWith('proxy_');
+    const detail = isPlain ? `${base.host} does not answer (${failure.code})` : explainFailure(failure);
+    const skipped = (name: string) => skippedCheck(name, 'the service did not answer');
+    const failed = failedCheck(isOfTls ? 'tls' : 'connection', detail, exitCodeOfAttempt(failure));
+    return [failed, ...(isOfTls ? [] : [skipped('tls')]), skipped('clock')];
   }
   const {tls, skewMs} = answer;
   return [
@@ -81,15 +79,6 @@ export function checkConnection(base: URL, {answer}: Reachability): Check[] {
       : passedCheck('tls', `${tls.protocol}, certificate valid to ${tls.validTo}`),
     clockCheck(skewMs),
   ];
-}
-
-/** Advice for a refused certificate, by the code of Node's TLS error. */
-function adviceOn(code: string): string {
-  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code))
-    return "check this machine's clock; if it is right, the service's operator has to renew the certificate";
-  if (/ALTNAME|HOSTNAME/.test(code)) return 'the certificate is for another name: check BULK_ENRICH_BASE_URL';
-  if (/REVOKED/.test(code)) return "tell the service's operator, and send no key before it is replaced";
-  return 'add its authority with NODE_EXTRA_CA_CERTS';
 }
 
 function clockCheck(skewMs: number | undefined): Check {

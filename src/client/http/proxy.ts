@@ -4,7 +4,7 @@ import {BlockList, isIP} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {HttpsProxyAgent} from 'hpagent';
 import {getProxyForUrl} from 'proxy-from-env';
-import {UsageError} from '../../errors.ts';
+import {systemCode, UsageError} from '../../errors.ts';
 import {CHECKED_TLS_OPTIONS} from './certificates.ts';
 
 /**
@@ -12,11 +12,9 @@ import {CHECKED_TLS_OPTIONS} from './certificates.ts';
  */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Prefix of the code for a proxy's refusal: `PROXY_407` for refused credentials. */
-const REFUSED = 'PROXY_';
-export const PROXY_CREDENTIALS_CODE = `${REFUSED}407`;
-export const PROXY_CREDENTIALS_ADVICE =
-  'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
+/** Prefix of the code for a proxy's refusal or failure: `PROXY_407` for refused credentials, `PROXY_ECONNREFUSED`. */
+const OF_PROXY = 'PROXY_';
+export const PROXY_CREDENTIALS_CODE = `${OF_PROXY}407`;
 
 /** Variables that name the proxy, in order of precedence. */
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -121,8 +119,13 @@ class TunnelAgent extends HttpsProxyAgent {
 
 type Made = (error: Error | null, socket: Duplex) => void;
 
-/** Gives a proxy's refusal an error code such as `PROXY_407`. hpagent has the status only in its message. */
+/**
+ * Gives an error of the way to the proxy, or a refusal by it, a code such as `PROXY_ECONNREFUSED` or `PROXY_407`. hpagent
+ * has the status only in its message, and aborts the wait for a silent proxy.
+ */
 function named(error: Error | null): Error | null {
-  const [, status] = /^Bad response: (\d{3})$/.exec(error?.message ?? '') ?? [];
-  return status === undefined ? error : Object.assign(new Error(), {code: `${REFUSED}${status}`});
+  if (error === null) return null;
+  const [, status] = /^Bad response: (\d{3})$/.exec(error.message) ?? [];
+  const code = status ?? systemCode(error).replace(/^(ABORT_ERR|ETIMEDOUT)$/, 'TIMEOUT');
+  return Object.assign(new Error(), {code: `${OF_PROXY}${code}`});
 }

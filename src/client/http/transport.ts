@@ -16,6 +16,7 @@ import type {Attempt, PaceHeaders} from '../attempt.ts';
 import {attemptWithoutResponse, networkCode, type RawResponse} from '../classify.ts';
 import {onAbort} from '../on-abort.ts';
 import {IdleConnectionGuard} from './connections.ts';
+import {FirstContact, watchCertificate} from './first-contact.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
 
 export interface TransportOptions {
@@ -66,6 +67,7 @@ export function createTransport(options: TransportOptions): Transport {
     return made;
   };
   const connections = new IdleConnectionGuard(options.agent, options.onUnasked);
+  const contact = new FirstContact();
   // Streams of calls under way. Ended calls leave their place to new ones. This is not a Set, since V8 may
   // keep removed entries of a Set in memory.
   const underWay: (Duplex | undefined)[] = [];
@@ -80,7 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
         underWay[slot] = undefined;
         unused.push(slot);
       });
-      return result;
+      return contact.isMade ? result : result.then(async found => (await contact.judge(found, url)) ?? found);
     },
     close() {
       for (const stream of underWay) stream?.destroy();
@@ -110,8 +112,9 @@ function exchange(
     const complete = (problem?: string) => {
       if (response !== undefined) settle(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
     };
+    let brokenLimit: () => string | undefined = () => undefined;
     const failed = (code: string) =>
-      settle(attemptWithoutResponse(code, timers.isConnected, timers.elapsedMs));
+      settle(attemptWithoutResponse(code, timers.isConnected, timers.elapsedMs, brokenLimit()));
     const giveUp = (code: string) => {
       failed(code);
       stream.destroy();
@@ -125,7 +128,10 @@ function exchange(
     };
     stream.on('request', (request: ClientRequest) => {
       sent = request;
-      connections.begin(request, socket => timers.start(socket));
+      connections.begin(request, socket => {
+        if (!request.reusedSocket) brokenLimit = watchCertificate(socket);
+        timers.start(socket);
+      });
       // Without this listener, a call answered with another protocol (101) would never end.
       request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
         socket.destroy();
@@ -147,9 +153,9 @@ function exchange(
       }
     });
     stream.on('end', () => complete());
-    stream.on('error', ({code}: RequestError) => {
+    stream.on('error', ({code, message}: RequestError) => {
       if (sent !== undefined) connections.failed(sent, code);
-      failed(networkCode(code));
+      failed(networkCode(code, message));
     });
     // A socket closed in mid-body ends the stream without an error. If another event came first, that one counts.
     stream.on('close', () => failed('connection_closed'));
