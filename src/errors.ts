@@ -186,7 +186,8 @@ const inWords: Readonly<Record<string, string>> = {
   ENOLCK: 'its file system has no locks',
   ENAMETOOLONG: 'the name is too long',
   ENOTDIR: 'a part of the path is not a directory',
-  EMFILE: 'too many open files',
+  EMFILE:
+    'too many open files: the limit is ulimit -Hn, or LimitNOFILE of systemd; a lower --concurrency needs fewer',
   EADDRINUSE: 'another program uses this address',
   EADDRNOTAVAIL: 'this machine does not have this address',
   ENOTFOUND: 'unknown host name',

@@ -17,6 +17,7 @@ import {exceedsLimit, isKeyForbidden, type RunOutcome} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {createPauseLogger, logEnd, logRowFailures, logStart, logStop} from './log.ts';
 import {turnOffUnusableSettings} from './open/answer-store.ts';
+import {fitConcurrency} from './open/connection.ts';
 import {limitRows} from './rows/first-pass.ts';
 import {RowAdmission} from './rows/row-admission.ts';
 import {
@@ -73,7 +74,7 @@ async function runOnce(
   watch: SessionStartHook,
   begun: SendStartPing,
 ): Promise<RunOutcome<Said>> {
-  const job = turnOffUnusableSettings(given, io);
+  const job = fitConcurrency(turnOffUnusableSettings(given, io), io.warn);
   let state: RunDirectory | undefined;
   try {
     state = openRunDirectory(job, io.env);

@@ -6,7 +6,7 @@ import {accelerated} from '../support/fast-clock.ts';
 import {openProgram} from './program.ts';
 
 /** Statuses that stop a run for good, as they should, have cases of their own. */
-const STOPPING = new Set([401, 402]);
+const STOPPING = new Set([401, 402, 407]);
 
 const status = fc.oneof(
   {weight: 3, arbitrary: fc.constant(200)},

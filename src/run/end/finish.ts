@@ -62,7 +62,9 @@ function settleRejections({asking: {ledger, store}, output: {writer}, io}: Sessi
 
 async function complete(session: Session): Promise<RunOutcome<Said>> {
   const {job, state, stopper, io, asking, output} = session;
-  const {ledger, store} = asking;
+  const {ledger, store, connection} = asking;
+  // All calls have ended. What the process may have open is needed for the files.
+  await connection.close();
   // Gives the store the last answers before the ledger is removed.
   await stopper.unlessStopped(store.flush(true));
   const published = output.writer.digests;

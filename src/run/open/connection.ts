@@ -1,4 +1,5 @@
 import {type ClientLimits, type OpenedClient, openClient} from '../../client/client.ts';
+import {readIfFile} from '../../disk/path.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import type {Rate} from '../../job/setting-types.ts';
@@ -6,8 +7,11 @@ import type {AnswerStore} from '../../ledger/answers/store.ts';
 import type {ValidityJudge} from '../../ledger/answers/validity.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LaneSettings} from '../../lookup/call.ts';
+import {autoConcurrency} from '../../lookup/concurrency.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
 import type {Operation} from '../../operations/table.ts';
+import {pluralize} from '../../report/format.ts';
+import {say, set} from '../../sentence.ts';
 import type {RunIo} from '../io.ts';
 import type {AccountLimits} from './account.ts';
 
@@ -59,6 +63,30 @@ export function createStrayAnswerWarning(warn: (sentence: string) => void): () =
     if (!isTold) warn(UNASKED);
     isTold = true;
   };
+}
+
+/** Files that a run has open besides its connections: lists, state, store, account, history, and those of Node. */
+const OTHER_FILES = 60;
+
+/** Returns the job with no more calls at once than the system lets this process open files for. Warns of fewer. */
+export function fitConcurrency(job: Job, warn: RunIo['warn']): Job {
+  const {concurrency = autoConcurrency.most} = job.settings;
+  const files = openFileLimit();
+  // The embedded service has the other end of each connection.
+  const ends = job.endpoint.kind === 'embedded' ? 2 : 1;
+  const most = Math.max(1, Math.floor((files - OTHER_FILES) / ends));
+  if (concurrency <= most || job.redisUrl !== undefined) return job;
+  warn(
+    say`This process may have ${files} files open (ulimit -Hn; LimitNOFILE of systemd), too few for ${concurrency} calls at once (${set('concurrency')}): it makes at most ${pluralize(most, 'call')} at once.`,
+  );
+  return {...job, settings: {...job.settings, concurrency: most}};
+}
+
+/** The number of files that this process may have open: Node has raised it to the hard limit. Known on Linux alone. */
+function openFileLimit(): number {
+  const limits = process.platform === 'linux' ? (readIfFile('/proc/self/limits') ?? '') : '';
+  const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
 /** Default rate of a live service, whose limits are unknown. */
