@@ -61,7 +61,7 @@ function dnsCheck(base: URL, {dns}: Reachability): Check {
 }
 
 /** Checks connection, TLS and clock, by the service's response or the error that came instead. */
-export function checkConnection(base: URL, {answer}: Reachability): Check[] {
+function checkConnection(base: URL, {answer}: Reachability): Check[] {
   if ('failure' in answer) {
     const {failure} = answer;
     const isOfTls = failure.kind === 'fatal' && failure.reason !== 'proxy';
