@@ -31,8 +31,6 @@ export class ChunkAdder {
     this.#redis = redis;
     this.#once = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
     this.#life = new RedisIncarnation(this.#once);
-    // Errors need no handling here: each add sees the failure itself.
-    this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE_NAME, {
       connection: this.#once,
       prefix: KEY_PREFIX,

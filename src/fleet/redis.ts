@@ -54,6 +54,9 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
   redis.on('error', error => {
     last = error;
   });
+  // BullMQ takes its listeners from its own connections before they are closed.
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = options => duplicate(options).on('error', () => {});
   try {
     await redis.connect();
     demandKeeping(await redis.info('memory'), publicUrl(url));

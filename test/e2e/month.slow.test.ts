@@ -120,14 +120,14 @@ test.skipIf(lacks('mounts'))(
   },
 );
 
-test('two runs at once: the second ends with 11 and says nothing', async () => {
+test('two runs at once: the second ends with 11 and says why', async () => {
   month.sandbox.write(`exports/signups-${dateOf(17)}.csv`, month.list(17));
   const {gate, letGo} = held();
   month.service.setScript(() => gate);
   const {calls} = month.service.ledger;
   const first = month.start(17);
   await until(() => month.service.ledger.calls > calls);
-  expect(await month.again(17)).toMatchObject({code: 11, stdout: '', stderr: ''});
+  expect(await month.again(17)).toMatchObject(saying(11, /^Error: Another run is writing this output/, 1));
   letGo();
   const {code, stderr} = await first.outcome;
   expect([code, stderr]).toEqual([0, '']);

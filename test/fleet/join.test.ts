@@ -19,6 +19,8 @@ import {
   type MemberOptions,
 } from '../../src/fleet/roster.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
+import {makeCertificate} from '../support/cert.ts';
+import {createSandbox} from '../support/command.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 
@@ -55,6 +57,28 @@ test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Red
   await expect.poll(connections, {timeout: 5_000}).toBe(before);
   await other.leave();
 });
+
+test.skipIf(lacks('redis'))(
+  'a worker that may not join over TLS says so in its log, and nothing besides',
+  async () => {
+    const tls = makeCertificate();
+    await using server = await startRedis({tls});
+    const other = await enterRoster(server.client, memberOf());
+    using sandbox = createSandbox();
+    const env = {
+      BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9',
+      BULK_ENRICH_API_KEY: 'a-secret-of-16-characters',
+      NODE_EXTRA_CA_CERTS: sandbox.write('../ca.pem', tls.cert),
+    };
+    const args = ['worker', '--redis', server.url, '--log', 'json'];
+    for (let n = 0; n < 3; n++) {
+      const {code, stderr} = await sandbox.run(args, {env});
+      expect([code, stderr]).toEqual([2, expect.stringContaining('"code":"fleet_refused"')]);
+      for (const line of stderr.trimEnd().split('\n')) expect(line).toMatch(/^\{.*\}$/);
+    }
+    await other.leave();
+  },
+);
 
 test.skipIf(lacks('redis'))(
   'each lane of a run sends its own values, in its share of the calls of a worker',

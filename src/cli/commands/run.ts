@@ -1,5 +1,5 @@
 import {existsSync, statSync} from 'node:fs';
-import {LockedError, type UsageError} from '../../errors.ts';
+import type {UsageError} from '../../errors.ts';
 import {missingFileError} from '../../input/input-error.ts';
 import type {Job} from '../../job/job.ts';
 import {isJsonLogSetting} from '../../job/settings/result-settings.ts';
@@ -51,9 +51,7 @@ export async function refuseRun(error: UsageError, flags: JobFlags): Promise<num
 /** Reports why a run could not begin, and returns the exit code. Undefined if `main` has to show the error. */
 function said(error: unknown, flags: JobFlags): number | undefined {
   annotateError(error);
-  // With --quiet, nothing is printed if another run is active, so that cron sends no mail.
-  const {quiet, log} = readUncheckedSettings(flags).said;
-  if (error instanceof LockedError && quiet === true) return error.exitCode;
+  const {log} = readUncheckedSettings(flags).said;
   return isJsonLogSetting(log) ? logFailure(error) : undefined;
 }
 
