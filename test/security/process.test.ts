@@ -1,4 +1,7 @@
+import {once} from 'node:events';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import type {Readable} from 'node:stream';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {FAST, KEY, startService} from '../e2e/service.ts';
 import {createSandbox} from '../support/command.ts';
@@ -37,3 +40,33 @@ test.runIf(existsSync('/proc/self/cmdline'))('the process shows neither key nor 
     await run.outcome;
   }
 });
+
+test.skipIf(process.platform === 'win32').each<[string, string[], RegExp]>([
+  ['run', ['run', 'list.csv', '--quiet', ...FAST], / 0 rows · \d credits · /],
+  ['run that logs JSON', ['run', 'list.csv', '--log', 'json', ...FAST], /"event":"run_progress".*"rows":0/],
+  ['serve', ['serve', '--port', '0'], /^(?!.*Debugger)/s],
+])(
+  'SIGUSR1, as logrotate sends it, opens no debugger of a %s; a run tells its progress',
+  async (_, args, told) => {
+    await using service = await startService({latencyMs: 60_000});
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+    const command = sandbox.start(args, {env: service.env});
+    const isServe = args[0] === 'serve';
+    try {
+      if (isServe) await once(command.child.stdout as Readable, 'data');
+      else await until(() => service.ledger.calls > 0);
+      const before = command.stderr.length;
+      for (let n = 0; n < 3; n++) {
+        command.kill('SIGUSR1');
+        await sleep(100);
+      }
+      await until(() => isServe || command.stderr.length > before);
+      expect(command.stderr).not.toContain('Debugger');
+      expect(command.stderr.slice(before)).toMatch(told);
+    } finally {
+      command.kill('SIGKILL');
+      await command.outcome;
+    }
+  },
+);

@@ -5,7 +5,7 @@ import type {AnnouncePhase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
 import {formatOpening} from './opening.ts';
-import {canRedraw} from './printable.ts';
+import {canRedraw, print} from './printable.ts';
 import {
   estimateTimeLeft,
   formatPhase,
@@ -44,14 +44,21 @@ function repeat(work: () => void, everyMs: number, console: Console): () => void
 
 /**
  * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line every 30 s. Returns a function
- * that ends the display. `counted`: the number of calls left at the start, if it was counted.
+ * that ends the display. SIGUSR1 tells it at once, as of dd. `counted`: the number of calls left at the start, if it was counted.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of formatOpening(session)) console.say(sentence);
-  if (console.quiet) return () => {};
   const bar = hasBar(console);
   const speed = new Speedometer();
   speed.read(0, session.clock());
+  const tell = () => {
+    const status = statusOf(session, speed, counted);
+    if (console.forMachine) logProgress(status, console);
+    else print('stderr', `${formatStatus(status)}\n`);
+  };
+  process.on('SIGUSR1', tell);
+  const endTelling = () => void process.off('SIGUSR1', tell);
+  if (console.quiet) return endTelling;
   const draw = () => {
     if (bar && isCatchingUp(session)) {
       const {position, bytesTotal} = session.input.source;
@@ -59,13 +66,15 @@ export function startProgress(session: Session, console: Console, counted?: numb
       console.draw(formatPhase('catching up', {share}, console.width));
       return;
     }
-    const status = statusOf(session, speed, counted);
-    if (console.forMachine) logProgress(status, console);
-    else if (bar) console.draw(formatStatus(status, console.width));
-    else console.say(formatStatus(status));
+    if (bar) console.draw(formatStatus(statusOf(session, speed, counted), console.width));
+    else tell();
   };
   if (bar) draw();
-  return repeat(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, console);
+  const endDrawing = repeat(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS, console);
+  return () => {
+    endTelling();
+    endDrawing();
+  };
 }
 
 /** True while a resumed run writes rows of which it knows all answers. */
