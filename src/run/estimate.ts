@@ -42,8 +42,8 @@ export interface PlanIo extends World {
 export async function makePlan(given: Job, io: PlanIo) {
   const job = turnOffUnusableSettings(given, io);
   new Destination(job).check();
-  checkReportPaths(job);
-  const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
+  checkReportPaths(job, io);
+  const account = findAccount(answerScope(job.endpoint, job.settings), io.env, io.warn);
   const left = leftOfAccount(account, io);
   const source = await openRecordSource({
     ...job.settings,

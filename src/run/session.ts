@@ -74,7 +74,7 @@ async function openStages(
   stopper: Stopper,
   closes: (close: () => unknown) => void,
 ): Promise<Session> {
-  const account = findAccount(answerScope(job.endpoint, job.settings), io.env);
+  const account = findAccount(answerScope(job.endpoint, job.settings), io.env, io.warn);
   warnIfUncheckedTls(io.env, io.warn);
   const options = {
     timeoutMs: job.settings.timeout,

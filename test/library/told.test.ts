@@ -33,7 +33,7 @@ const cases: readonly (readonly [string, readonly string[], Partial<JobInput>, r
     {report: 'x.html', metrics: 'x.html'},
     ['report and metrics are the same file'],
   ],
-  ['a directory for the report', BOTH, {report: 'none/r.html'}, ['report: the directory of']],
+  ['a directory for the report', BOTH, {ip: 'ip', report: 'none/r.html'}, ['report: the directory of']],
   [
     'an output of a run',
     ['ip,ip_status,ip_error', '192.0.2.1,ok,'],

@@ -12,6 +12,25 @@ import {whole} from '../support/whole.ts';
 
 const DAY_MS = 86_400_000;
 
+test.each([
+  ['another name of the host', (url: string) => url.replace('127.0.0.1', 'localhost'), true],
+  ['a path more', (url: string) => `${url}/v1`, true],
+  ['the same URL with a slash', (url: string) => `${url}/`, false],
+])(
+  'account files of %s: a run whose endpoint has none says that no limit holds',
+  async (_, urlOf, isTold) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    stage.account('a.yaml', `endpoint: ${urlOf(stage.api.url)}\nmax_credits_per_day: 50\n`);
+    const {code, warnings} = await stage.run({ip: 'ip'});
+    const told = expect.stringContaining(`No account file is for ${stage.api.url}`);
+    expect([code, warnings]).toEqual([0, isTold ? [told] : []]);
+    expect(await stage.run({ip: 'ip', output: 'own.csv', endpoint: 'embedded'})).toMatchObject({
+      warnings: [],
+    });
+  },
+);
+
 test("an account's credits are for all its jobs, by day and by month, and a run warns when they run short", async () => {
   await using stage = await openStage();
   let now = Date.parse('2031-05-30T22:00:00Z');

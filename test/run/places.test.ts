@@ -255,3 +255,16 @@ test('a run with another state leaves the files of an unfinished one alone', asy
   expect(await stage.run({...apart, force: true})).toMatchObject({code: 0, summary: {credits: {spent: 6}}});
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json', 'st']);
 });
+
+test('a directory of report or metrics that is gone is told, and costs no night; that of the summary is an error', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const gone = {report: stage.path('gone/r.html'), metrics: stage.path('gone/m.prom')};
+  const ended = await stage.run({...settings, ...gone});
+  expect([ended.code, stage.api.ledger.calls, ended.summary?.rows.written]).toEqual([0, 3, 3]);
+  for (const path of Object.values(gone)) expect(ended.warnings.join('\n')).toContain(path);
+  expect(await stage.run({...settings, summary: stage.path('gone/s.json'), force: true})).toMatchObject({
+    code: 2,
+    errorCode: 'no_directory',
+  });
+});

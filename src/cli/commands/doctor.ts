@@ -210,7 +210,11 @@ async function checkFleet(given: string | undefined): Promise<Check[]> {
 
 /** Shows the limits in the account's file, and the credits left. Fails if none are left. */
 function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console): Check {
-  const account = findAccount(answerScope(endpoint, settings), process.env);
+  let trouble: string | undefined;
+  const account = findAccount(answerScope(endpoint, settings), process.env, sentence => {
+    trouble = String(sentence);
+  });
+  if (trouble !== undefined) return warningCheck('account', trouble);
   if (account === undefined)
     return passedCheck('account', `"${settings.account}" has no account file, so no limits of its own`);
   const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});

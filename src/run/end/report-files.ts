@@ -25,22 +25,23 @@ import type {World} from '../io.ts';
 import {makeErrorStop} from '../stop.ts';
 
 /**
- * Checks, before anything is paid for, that the files beside the output have a directory.
+ * Checks, before anything is paid for, that the files beside the output have a directory. Warns if those of report and
+ * metrics are gone.
  *
- * @throws {UsageError} if a directory is missing; {@link OutputError} if a file that is published with the output
- * can't be written.
+ * @throws {UsageError} if the directory of summary or rejects is missing; {@link OutputError} if a file that is published
+ * with the output can't be written.
  */
-export function checkReportPaths({settings}: Job): void {
+export function checkReportPaths({settings}: Job, {warn}: Pick<World, 'warn'>): void {
   const {summary, rejects, report, metrics} = settings;
   for (const [name, path] of Object.entries({summary, rejects, report, metrics})) {
     if (path === undefined) continue;
-    if (!existsSync(dirname(path)))
-      throw new UsageError(
-        'no_directory',
-        say`${set(name)}: the directory of ${path} does not exist. Make it, or use another path.`,
-      );
     // The output is published only together with these files, so they must be writable.
-    if ((name === 'summary' || name === 'rejects') && !isStreamPath(path)) demandWritable(name, path);
+    const isNeeded = name === 'summary' || name === 'rejects';
+    if (!existsSync(dirname(path))) {
+      const gone = say`${set(name)}: the directory of ${path} does not exist. Make it, or use another path.`;
+      if (isNeeded) throw new UsageError('no_directory', gone);
+      warn(gone);
+    } else if (isNeeded && !isStreamPath(path)) demandWritable(name, path);
   }
 }
 

@@ -30,12 +30,17 @@ export interface AccountLimits extends AccountSettings {
 }
 
 /**
- * Finds the file of the job's account. Undefined if the endpoint has no account files.
+ * Finds the file of the job's account. Undefined if the endpoint has no account files; warns if others have some: the
+ * URL may be another spelling of the endpoint's.
  *
  * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; if two files
  * belong to the job's account; or if the endpoint has files of other accounts only.
  */
-export function findAccount(scope: AccountScope, env: Env): AccountLimits | undefined {
+export function findAccount(
+  scope: AccountScope,
+  env: Env,
+  warn: World['warn'] = () => {},
+): AccountLimits | undefined {
   const files = listAccountFilePaths(env).map(readAccount);
   const {endpoint, label} = scope;
   const [found, other] = files.filter(({key}) => key === scopeKey(scope));
@@ -49,6 +54,10 @@ export function findAccount(scope: AccountScope, env: Env): AccountLimits | unde
     throw new UsageError(
       'account_missing',
       say`The account "${label}" at ${endpoint} has no account file, so its limits are unknown. There are files for ${siblings.map(({account, path}) => `"${account}" (${path})`).join(', ')}. Use one of these labels (${set('account', siblings[0]?.account)}). For an account without limits, write a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
+    );
+  if (found === undefined && files.length > 0 && endpoint !== endpointName({kind: 'embedded'}))
+    warn(
+      `No account file is for ${endpoint}, so no limits of an account hold. There are files for ${[...new Set(files.map(each => each.endpoint))].join(', ')}. If one is meant for it, write the same URL; if none is, add a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
     );
   return found;
 }
@@ -203,7 +212,7 @@ export async function callWithinAccount<T>(
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
-  const budgets = openBudgets(findAccount(answerScope(endpoint, settings), io.env), io);
+  const budgets = openBudgets(findAccount(answerScope(endpoint, settings), io.env, io.warn), io);
   const credits = createOperationPricer({endpoint, settings})(operation);
   const taken = new Map<PeriodBudget, string>();
   let charge: ChargeKind = 'free';

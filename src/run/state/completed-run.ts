@@ -28,7 +28,7 @@ import {closeRunDirectory, forgetLedger, peekState, type RunDirectory, withLedge
 /**
  * The outcome of a run that has nothing to look up, since its output is complete. Undefined if rows are to be looked up.
  *
- * @throws {UsageError} if the run would replace an output, or a report has no directory.
+ * @throws {UsageError} if the run would replace an output, or a summary has no directory.
  */
 export async function finishCompletedRun(
   job: Job,
@@ -36,7 +36,7 @@ export async function finishCompletedRun(
   state: RunDirectory,
   stopper: Stopper,
 ): Promise<RunOutcome<Said> | undefined> {
-  checkReportPaths(job);
+  checkReportPaths(job, io);
   const {destination, directory} = state;
   const {force, restart} = job.settings;
   removeTemporaryLeftovers(job, destination);
