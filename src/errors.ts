@@ -187,7 +187,7 @@ const inWords: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ENOTDIR: 'a part of the path is not a directory',
   EMFILE:
-    'too many open files: the limit is ulimit -Hn, or LimitNOFILE of systemd; a lower --concurrency needs fewer',
+    'too many open files: the limit is ulimit -Hn, or LimitNOFILE of systemd; fewer calls at once need fewer',
   EADDRINUSE: 'another program uses this address',
   EADDRNOTAVAIL: 'this machine does not have this address',
   ENOTFOUND: 'unknown host name',

@@ -86,8 +86,7 @@ export function createPauseLogger({io, job, clock, asking: {executor, ledger}}: 
 
 /** The party that an outage of this cause is the fault of. */
 function whoIsAway(cause: string): string {
-  if (cause === 'emfile')
-    return 'This process has too many open files (see ulimit -Hn and --concurrency), so the service';
+  if (cause === 'emfile') return 'This process has too many open files (ulimit -Hn), so the service';
   return cause.startsWith('proxy_') ? 'The proxy (HTTPS_PROXY)' : 'The service';
 }
 

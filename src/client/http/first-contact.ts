@@ -14,7 +14,7 @@ const HANDSHAKE_MS = 2_000;
 export class FirstContact {
   isMade = false;
 
-  /** What a response or failure really is; undefined if it is what it seems. */
+  /** The failure that a response or failure really is; undefined if it is what it seems. */
   async judge({kind, code, status}: Contacted, url: URL): Promise<Failure | undefined> {
     if (status !== undefined && status < 400) this.isMade = true;
     if (this.isMade) return undefined;
