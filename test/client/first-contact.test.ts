@@ -33,6 +33,7 @@ async function contact(url: string, more: Record<string, string> = {}, isProcess
     '-o',
     'out.csv',
     '--force',
+    '--restart',
     '--max-outage',
     '1s',
     '--no-store',
