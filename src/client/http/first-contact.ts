@@ -19,7 +19,7 @@ export class FirstContact {
     if (status !== undefined && status < 400) this.isMade = true;
     if (this.isMade) return undefined;
     if (status === 407) return {kind: 'fatal', reason: 'proxy', code: 'http_407', latencyMs: 0};
-    const isBroken = kind !== undefined && kind !== 'fatal' && code !== 'timeout';
+    const isBroken = kind !== undefined && kind !== 'fatal' && code !== 'timeout' && code !== 'aborted';
     // Servers of TLS close a connection that begins with plain HTTP, or answer it with 400.
     const needsTls = url.protocol === 'http:' && (isBroken || status === 400) && (await speaksTls(url));
     if (!needsTls && code !== NO_TLS) return undefined;
