@@ -93,7 +93,7 @@ test.each([
 
 test.each([
   ['http://[::1]:8080/risk/', {protocol: 'http:', host: '::1', port: '8080', path: '/risk/'}],
-  ['https://api.example.com/a', {protocol: 'https:', host: 'api.example.com', port: undefined, path: '/a'}],
+  ['https://api.example.com/a', {protocol: 'https:', host: 'api.example.com', port: 443, path: '/a'}],
 ])('a request for %s goes there', (url, expected) => {
   const [handler] = slimRequestOptions(new URL(url), new Agent()).handlers ?? [];
   const headers = {accept: 'application/json'};

@@ -142,14 +142,32 @@ describe('what comes behind an answer is never the answer to the next call', () 
   });
 
   test.each([
-    ['that carried a gateway’s error', 'HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n'],
-    ['that the server closes soon', `${http('X').replace('\r\n', '\r\nKeep-Alive: timeout=1\r\n')}`],
-  ])('a connection %s carries no other call', async (_, answer) => {
-    const server = await serveRaw(socket => socket.write(answer));
-    const asked = client(server.url);
-    await asked.send('ip', {ip: '192.0.2.1'});
-    await asked.send('ip', {ip: '192.0.2.2'});
-    expect(server.sockets).toHaveLength(2);
+    [
+      'that carried a gateway’s error',
+      'HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n',
+      'ambiguous',
+      6,
+    ],
+    [
+      'that the server closes soon',
+      http('X').replace('\r\n', '\r\nKeep-Alive: timeout=1\r\n'),
+      'answered',
+      4,
+    ],
+    ['that is reset with its answer', http('X'), 'answered', 6],
+  ])('a connection %s carries no other call', async (how, answer, kind, connections) => {
+    const server = await serveRaw(socket => {
+      socket.write(answer);
+      if (how.includes('reset')) socket.resetAndDestroy();
+    });
+    const asked = client(server.url, {maxConnections: 1});
+    const ips = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+    const inTurn = [];
+    for (const ip of ips) inTurn.push(await asked.send('ip', {ip}));
+    const atOnce = await Promise.all(ips.map(ip => asked.send('ip', {ip})));
+    expect([...inTurn, ...atOnce].map(attempt => attempt.kind)).toEqual(Array(6).fill(kind));
+    // Calls that wait for their connection have it in time.
+    expect(server.sockets).toHaveLength(connections);
   });
 
   test('there are never more connections than are asked for', async () => {

@@ -24,6 +24,7 @@ const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
  */
 export class IdleConnectionGuard {
   readonly #tell: () => void;
+  readonly #isIdle = new WeakMap<Duplex, boolean>();
   /** Number of calls on connections that had carried a call before. `#lost`: those whose connection was closed. */
   #reused = 0;
   #lost = 0;
@@ -34,8 +35,7 @@ export class IdleConnectionGuard {
   constructor(agent: Agent, onUnasked: () => void) {
     this.#tell = onUnasked;
     const keep = agent.keepSocketAlive.bind(agent);
-    const reuse = agent.reuseSocket.bind(agent);
-    const isIdle = new WeakMap<Duplex, boolean>();
+    const isIdle = this.#isIdle;
     const refuse = (socket: Duplex, bytes: Buffer) => {
       socket.destroy();
       if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked();
@@ -47,17 +47,16 @@ export class IdleConnectionGuard {
       // True if the connection may carry another call. Node's types lack this result.
       return keep(socket);
     };
-    agent.reuseSocket = (socket, request) => {
-      isIdle.set(socket, false);
-      reuse(socket, request);
-    };
   }
 
   /** Calls `onSocket` once, when the call has its connection. */
   begin(request: ClientRequest, onSocket: (socket: Socket) => void): void {
     if (this.#isUnasked || this.#loses) request.shouldKeepAlive = false;
     const assigned = (socket: Socket) => {
-      if (request.reusedSocket) this.#reused += 1;
+      if (request.reusedSocket) {
+        this.#reused += 1;
+        this.#isIdle.set(socket, false);
+      }
       onSocket(socket);
     };
     if (request.socket) assigned(request.socket);
