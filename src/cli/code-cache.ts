@@ -6,14 +6,14 @@ import type {Env} from '../job/endpoint.ts';
 
 /** `module.enableCompileCache`. Node has it since 22.8. It does nothing if NODE_DISABLE_COMPILE_CACHE is set. */
 type EnableCompileCache = (directory: string) => unknown;
-const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache;
+const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache ?? null;
 
 /**
  * Lets Node keep compiled code in the user's cache directory, so that the next command starts faster. Node executes
  * the kept code. So the directory must be the user's own and closed to others; otherwise no code is kept.
  */
-export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefined = nodes): void {
-  if (enable === undefined) return;
+export function keepCompiledCode(env: Env, enable: EnableCompileCache | null = nodes): void {
+  if (enable === null) return;
   try {
     const path = join(userDirectory('cache', env), 'code');
     for (const each of [dirname(dirname(path)), dirname(path), path]) makeClosed(each);

@@ -45,6 +45,6 @@ test('no code is kept for a user without a home, and nothing is made', () => {
 });
 
 test('a Node that keeps no code makes no directory', () => {
-  keepCompiledCode({HOME: within()}, undefined);
+  keepCompiledCode({HOME: within()}, null);
   expect(existsSync(within('.cache'))).toBe(false);
 });
