@@ -47,6 +47,11 @@ export interface Job {
   readonly untilMs?: number | undefined;
 }
 
+/** True if the job file has this setting, and no flag replaces it: then its author has chosen the value. */
+export function isFromJobFile({fromFile, placeOf}: Pick<Job, 'fromFile' | 'placeOf'>, name: string): boolean {
+  return fromFile && !placeOf([name]).startsWith('--');
+}
+
 export interface UnfinishedDay {
   readonly date: string;
   readonly directory: string;

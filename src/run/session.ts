@@ -14,7 +14,13 @@ import {completeKilledRuns} from './end/history.ts';
 import {answerScope, scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {createCreditRefund, findAccount, openBudgets, raiseBudgetCounts} from './open/account.ts';
+import {
+  createCreditRefund,
+  findAccount,
+  openBudgets,
+  raiseBudgetCounts,
+  refuseStrangeHost,
+} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {
   createStrayAnswerWarning,
@@ -74,6 +80,7 @@ async function openStages(
   stopper: Stopper,
   closes: (close: () => unknown) => void,
 ): Promise<Session> {
+  refuseStrangeHost(job, io.env);
   const account = findAccount(answerScope(job.endpoint, job.settings), io.env, io.warn);
   warnIfUncheckedTls(io.env, io.warn);
   const options = {

@@ -27,6 +27,11 @@ export const settingsCases: Cases = {
   'job_syntax 2': by('run --job job.yaml', {'job.yaml': 'ip: [\n'}),
   'job_columns 2': by('run --job job.yaml', {'job.yaml': 'input: list.csv\nendpoint: live\n'}),
   'job_endpoint 2': by('run --job job.yaml', {'job.yaml': 'input: list.csv\nip: ip\n'}),
+  'strange_host 2': by(
+    'run --job job.yaml',
+    {'job.yaml': 'input: list.csv\nendpoint: https://elsewhere.example.com/v1\nip: ip\n'},
+    {env: LIVE},
+  ),
   'no_endpoint 2': by(RUN, {}, {env: NOTHING}),
   'no_key 2': by(RUN, {}, {env: {...LIVE, ...WITHOUT_KEY}}),
   'empty_variable 2': by(RUN, {}, {env: {BULK_ENRICH_API_KEY: ''}}),

@@ -127,3 +127,25 @@ test('the key is nowhere after a redirect that has it in its address', async () 
   expect(outcome.code, outcome.stderr).toBe(2);
   expectNoKey(sandbox, outcome.stdout + outcome.stderr);
 });
+
+test.each([
+  ['only the job file names it', 2, 0, () => ({})],
+  ['the environment names another host', 2, 0, () => ({BULK_ENRICH_BASE_URL: 'https://api.example.com'})],
+  ['the environment names its origin', 0, 1, (url: string) => ({BULK_ENRICH_BASE_URL: `${url}/v2`})],
+  ['an account file of this user names it', 0, 1, () => ({}), 'endpoint: URL/v1\n'],
+  ['a flag names it', 0, 1, () => ({}), undefined, (url: string) => ['--endpoint', url]],
+  ['no call is made', 3, 0, () => ({}), undefined, () => ['--offline']],
+])('a job file’s host gets the key: %s', async (_, code, calls, env, account?, flags?) => {
+  await using service = await startService();
+  using sandbox = createSandbox({'list.csv': 'ip\n8.8.8.8\n'});
+  sandbox.write('job.yaml', `input: list.csv\nip: ip\nscore: none\nendpoint: ${service.url}\n`);
+  if (account !== undefined)
+    sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account.replace('URL', service.url));
+  const given = {env: {BULK_ENRICH_API_KEY: KEY, ...env(service.url)}};
+  const ended = await runHere(sandbox, ['run', '--job', 'job.yaml', ...(flags?.(service.url) ?? [])], given);
+  expect([ended.code, service.ledger.requests], ended.stderr).toEqual([code, calls]);
+  if (code !== 2) return;
+  expect(ended.stderr).toMatch(/^Error: job.yaml:4: .*\n?.*export BULK_ENRICH_BASE_URL=http:/);
+  const checked = await runHere(sandbox, ['doctor', '--job', 'job.yaml', '--call'], given);
+  expect([checked.code, service.ledger.keySeen], checked.stdout).toEqual([2, 0]);
+});

@@ -1,6 +1,8 @@
 import {execFileSync} from 'node:child_process';
 import {chmodSync, chownSync, mkdirSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
@@ -94,6 +96,40 @@ test('an output replaces no file that the run reads: rules, their lists, account
   }
   expect(stage.api.ledger.requests).toBe(0);
 });
+
+test.each([
+  ['an empty file', '', 0],
+  ['an output', 'ip,ip_status,ip_error\n192.0.2.1,ok,\n', 0],
+  ['a nested output', '{"ip":"192.0.2.1","enrichment":{"ip":{"status":"ok","error":null}}}\n', 0],
+  ['a list', 'ip\n192.0.2.1\n', 2],
+  ['a list with a status', 'ip,ip_status\n192.0.2.1,ok\n', 2],
+  ['bytes', '\0\xff\n', 2],
+])('a job file’s force replaces only what a run made, the flag all: %s', async (_, text, code) => {
+  const output = text.startsWith('{') ? 'out.ndjson' : 'out.csv';
+  using sandbox = createSandbox({'list.csv': 'ip\n8.8.8.8\n', [output]: text});
+  const job = `input: list.csv\nip: ip\noutput: ${output}\nendpoint: embedded\n`;
+  sandbox.write('job.yaml', `${job}force: true\n`);
+  const ended = await runHere(sandbox, ['run', '--job', 'job.yaml']);
+  expect(ended.code, ended.stderr).toBe(code);
+  if (code !== 0)
+    expect([sandbox.read(output), ended.stderr]).toEqual([text, expect.stringMatching(/job.yaml:5: force/)]);
+  sandbox.write(output, text);
+  expect((await runHere(sandbox, ['run', '--job', 'job.yaml', '--force'])).code).toBe(0);
+});
+
+test.each([true, false])(
+  'the next night replaces the output of the last, with a header: %s',
+  async header => {
+    using sandbox = createSandbox({'list.csv': '8.8.8.8\n'});
+    const job = 'input: list.csv\noutput: out.csv\nendpoint: embedded\nforce: true\n';
+    sandbox.write('job.yaml', header ? `${job}ip: ip\n` : `${job}header: false\nip: column_1\n`);
+    for (const list of ['8.8.8.8\n', '8.8.8.8\n9.9.9.9\n', '1.1.1.1\n']) {
+      sandbox.write('list.csv', header ? `ip\n${list}` : list);
+      const ended = await runHere(sandbox, ['run', '--job', 'job.yaml']);
+      expect(ended.code, ended.stderr).toBe(0);
+    }
+  },
+);
 
 test.runIf(isRoot)('a link of another user is not followed, nor a link that it leads to', async () => {
   await using stage = await openStage();

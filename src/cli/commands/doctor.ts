@@ -8,14 +8,15 @@ import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/roster.ts';
 import {keyVariable} from '../../job/api-key.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
-import {checkSettings, readJobFile} from '../../job/parse.ts';
+import type {Job} from '../../job/job.ts';
+import {checkSettings, createSettingLocator, readJobFile} from '../../job/parse.ts';
 import {fillDate, utcDate} from '../../job/paths.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
 import {formatCount, pluralize} from '../../report/format.ts';
 import {answerScope} from '../../run/identity.ts';
-import {callWithinAccount, findAccount, openBudgets} from '../../run/open/account.ts';
+import {callWithinAccount, findAccount, openBudgets, refuseStrangeHost} from '../../run/open/account.ts';
 import {openConnection} from '../../run/open/connection.ts';
 import {shellWord} from '../../sentence.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
@@ -43,8 +44,12 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
     file,
     withoutMissingFlags({...given, output: out}),
   );
+  const source = {
+    fromFile: file !== undefined,
+    placeOf: createSettingLocator(file, withoutMissingFlags(given)),
+  };
   const checks = [
-    ...(await checkService(settings, call, createConsole(settings))),
+    ...(await checkService(settings, call, createConsole(settings), source)),
     ...(await collectChecks('fleet', () => checkFleet(settings.fleet))),
     ...checkPaths(settings, output),
   ];
@@ -58,11 +63,17 @@ function exitCodeOfAll(checks: readonly Check[]) {
   return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
 }
 
-async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
+async function checkService(
+  settings: JobSettings,
+  call: boolean,
+  console: Console,
+  source: Pick<Job, 'fromFile' | 'placeOf'>,
+): Promise<Check[]> {
   let found: Endpoint | undefined;
   const configured = await collectChecks('configuration', async () => {
     const action = settings.verdict?.action;
     found = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
+    refuseStrangeHost({...source, endpoint: found}, process.env);
     return [passedCheck('configuration', describeEndpoint(found)), ...keyFileCheck()];
   });
   const endpoint = found;

@@ -1,5 +1,5 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
-import {UsageError} from '../../errors.ts';
+import {BulkEnrichError, UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
 import {openRecordSource, type RecordSource, type SourceSettings} from '../../input/source.ts';
@@ -62,6 +62,21 @@ export async function openEnrichedFile(path: string): Promise<EnrichedFile> {
     };
   } catch (error) {
     await source.close();
+    throw error;
+  }
+}
+
+/** True for an empty file, and for one whose header or first row has a run's columns. */
+export async function isReplaceable(path: string): Promise<boolean> {
+  if (statSync(path).size === 0) return true;
+  try {
+    const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
+    const source = await openRecordSource({...settings, paths: [path]});
+    const found = layoutOf(source);
+    await source.close();
+    return found !== undefined;
+  } catch (error) {
+    if (error instanceof BulkEnrichError) return false;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import {ClientError} from '../../client/client-error.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
-import type {Job} from '../../job/job.ts';
+import {isFromJobFile, type Job} from '../../job/job.ts';
 import {checkYamlValue, readYaml} from '../../job/parse.ts';
 import {type ChargeKind, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
 import {type AccountSettings, accountSettingsSchema} from '../../job/settings/store-settings.ts';
@@ -16,7 +16,7 @@ import {chargeKindOfAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {say, set} from '../../sentence.ts';
+import {say, set, shellWord} from '../../sentence.ts';
 import {spentByRun} from '../end/history.ts';
 import {answerScope, endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -60,6 +60,26 @@ export function findAccount(
       `No account file is for ${endpoint}, so no limits of an account hold. There are files for ${[...new Set(files.map(each => each.endpoint))].join(', ')}. If one is meant for it, write the same URL; if none is, add a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
     );
   return found;
+}
+
+/**
+ * Refuses a host that only a job file names: it would get this user's key, and in CI a pull request may bring the file.
+ *
+ * @throws {UsageError} if neither `BULK_ENRICH_BASE_URL` nor an account file of this user has the endpoint's origin.
+ */
+export function refuseStrangeHost(job: Pick<Job, 'endpoint' | 'fromFile' | 'placeOf'>, env: Env): void {
+  const {endpoint, placeOf} = job;
+  if (endpoint.kind !== 'live' || endpoint.apiKey === '' || !isFromJobFile(job, 'endpoint')) return;
+  const known = [
+    env.BULK_ENRICH_BASE_URL ?? '',
+    ...listAccountFilePaths(env).map(path => readAccount(path).endpoint),
+  ];
+  const {origin} = new URL(endpoint.baseUrl);
+  if (known.some(url => URL.canParse(url) && new URL(url).origin === origin)) return;
+  throw new UsageError(
+    'strange_host',
+    `${placeOf(['endpoint'])}: the API key would go to ${origin}, which only the job file names. If this host may have the key, run: export BULK_ENRICH_BASE_URL=${shellWord(endpoint.baseUrl)}. Nothing was sent.`,
+  );
 }
 
 /**

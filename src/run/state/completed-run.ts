@@ -4,7 +4,8 @@ import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {readIfFile} from '../../disk/path.ts';
 import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
 import {isReadOnce, openStdinOrPipe, type PipeSettings} from '../../input/bytes/raw.ts';
-import type {Job} from '../../job/job.ts';
+import {isFromJobFile, type Job} from '../../job/job.ts';
+import {isReplaceable} from '../../output/earlier/enriched-file.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
@@ -42,6 +43,7 @@ export async function finishCompletedRun(
   removeTemporaryLeftovers(job, destination);
   if (destination.file === undefined || !existsSync(destination.file)) return undefined;
   const known = earlierSummary(job);
+  if (force && isFromJobFile(job, 'force')) await refuseOthersOutput(job, destination.file, known);
   const last = isWritten(known) ? withUnfinishedDays(known, job) : known;
   const isSame = last?.settings_sha256 === settingsDigest(job);
   const {run, hasCalls} = peekState(state);
@@ -71,6 +73,20 @@ export async function finishCompletedRun(
   throw new UsageError(
     'output_exists',
     say`${job.output.name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
+  );
+}
+
+/**
+ * Refuses to replace a file that no run made, if only a job file asks for it. A list without a header gives an output
+ * without one: there, the summary must have its digest.
+ */
+async function refuseOthersOutput(job: Job, path: string, last: Summary | undefined): Promise<void> {
+  const {bytes, sha256} = last?.output ?? {bytes: null, sha256: null};
+  const isOwn = !job.settings.header && bytes !== null && sha256 !== null;
+  if (isOwn ? await hasDigest(path, {bytes, sha256}) : await isReplaceable(path)) return;
+  throw new UsageError(
+    'output_exists',
+    say`${job.output.name} exists, and is not the output of a run. A job file replaces outputs of runs only (${job.placeOf(['force'])}). Replace it with the flag ${set('force', true)}, or choose another output. Nothing was sent.`,
   );
 }
 
