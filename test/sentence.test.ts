@@ -1,5 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {describeSettings} from '../src/job/settings.ts';
 import {formatForLibrary, type Sentence, say, sayFlags, set, spellName} from '../src/sentence.ts';
@@ -43,7 +44,7 @@ test("a user's own names stay as they are, also if they look like settings", () 
 const forTheCommand =
   /^(cli|fleet\/worker\/metrics|output\/earlier|job\/settings|report|operations|service|lookup|run\/estimate|columns\/recognize|library)\b/;
 
-const source = new URL('../src/', import.meta.url).pathname;
+const source = fileURLToPath(new URL('../src/', import.meta.url));
 const files = readdirSync(source, {recursive: true, encoding: 'utf8'}).filter(file => file.endsWith('.ts'));
 const lines = files.flatMap(file =>
   readFileSync(join(source, file), 'utf8')

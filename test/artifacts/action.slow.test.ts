@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {beforeEach, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {KEY, startService} from '../e2e/service.ts';
@@ -35,7 +36,7 @@ interface Action {
   readonly runs: {readonly steps: readonly Step[]};
 }
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const path = join(root, 'action.yml');
 const {inputs, outputs, runs} = parse(readFileSync(path, 'utf8')) as Action;
 

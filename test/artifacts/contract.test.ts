@@ -1,5 +1,6 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -14,7 +15,7 @@ import {
   wordFacts,
 } from './contract.ts';
 
-const path = new URL('contract.txt', import.meta.url).pathname;
+const path = fileURLToPath(new URL('contract.txt', import.meta.url));
 
 /** The files of a run that stopped at its limit, beside those that all runs share. */
 async function factsOnDisk(): Promise<Fact[]> {

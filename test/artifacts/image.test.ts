@@ -1,11 +1,12 @@
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {parse, parseAllDocuments} from 'yaml';
 import {packageVersion} from '../../src/operations/package-files.ts';
 import {builder, lacks} from '../support/real-parts.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => readFileSync(`${root}${name}`, 'utf8');
 const dockerfile = read('Dockerfile');
 const instructions = dockerfile

@@ -1,8 +1,9 @@
 import {readFileSync} from 'node:fs';
 import {posix} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 
-const src = new URL('../../src/', import.meta.url).pathname;
+const src = fileURLToPath(new URL('../../src/', import.meta.url));
 const IMPORT = /^(?:import|export) (?!type\b)([^;]*?)from '([^']+)'/gm;
 const ONLY_TYPES = /^\{(?:\s*type [^,}]+,?)+\s*\}\s*$/;
 

@@ -197,7 +197,7 @@ test('init: the commands in the job file, and the line for cron as cron would ru
   for (const command of commands) expect([command, (await follow(command, {})).code]).toEqual([command, 0]);
   // In place of the command is what tells its words.
   const teller = sandbox.write('teller.cjs', 'console.log(process.cwd(), ...process.argv.slice(2))');
-  const installed = line.replace(/\S+\/cli\/bin\.js/, teller);
+  const installed = line.replace(/'[^']+\/cli\/bin\.js'|\S+\/cli\/bin\.js/, teller);
   const said = execFileSync('/bin/sh', ['-c', installed], {cwd: '/', env: {PATH: '/usr/bin:/bin'}});
   const [directory, ...words] = String(said).trim().split(' ');
   expect([directory, (await runHere(sandbox, words)).code]).toEqual([sandbox.directory, 0]);

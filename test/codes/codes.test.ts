@@ -1,4 +1,5 @@
 import {existsSync, readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import zlib from 'node:zlib';
 import {afterAll, expect, test} from 'vitest';
 import {lacks} from '../support/real-parts.ts';
@@ -45,7 +46,7 @@ test('each code has a case, with the exit code that the docs have', () => {
 });
 
 test('the message of each code (-u writes it)', async () => {
-  const path = new URL('messages.txt', import.meta.url).pathname;
+  const path = fileURLToPath(new URL('messages.txt', import.meta.url));
   const known = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
   const lines = [
     ...[...messages].map(([code, text]) => `${code}: ${text}`),

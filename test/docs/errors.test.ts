@@ -1,4 +1,5 @@
 import {readFileSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {unaskedCodes} from '../../src/ledger/lookup-outcome.ts';
 import {INTERRUPTED_CODE} from '../../src/ledger/run/ledger-entry.ts';
@@ -15,7 +16,7 @@ import {operationNames, operations} from '../../src/operations/table.ts';
 import {errorCodes} from '../codes/error-codes.ts';
 import {textOf} from './blocks.ts';
 
-const path = new URL('../../docs/errors.md', import.meta.url).pathname;
+const path = fileURLToPath(new URL('../../docs/errors.md', import.meta.url));
 const MARK = '<!-- codes: what follows is made from src/lookup/code-meanings.ts and src/operations -->\n';
 const BEGIN = '<!-- errors: this list is made from src/error-codes.json -->\n';
 const END = '<!-- end of errors -->\n';

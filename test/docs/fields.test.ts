@@ -1,10 +1,11 @@
 import {readFileSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {z} from 'zod';
 import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
 import {type AnswerField, fieldsOfOperation} from '../../src/output/columns.ts';
 
-const path = new URL('../../docs/fields.md', import.meta.url).pathname;
+const path = fileURLToPath(new URL('../../docs/fields.md', import.meta.url));
 const MARK = '<!-- operations: what follows is made from src/operations -->\n';
 
 function schemaAt(operation: Operation, field: AnswerField): z.ZodType {

@@ -144,7 +144,7 @@ function tried({stderr}: CommandOutcome): Promise<CommandOutcome> {
 
 /** Runs a script in a shell that knows the command; fails where it does. */
 function shell(box: Sandbox, script: string) {
-  box.write('bin/bulk-enrich', `#!/bin/sh\nexec ${process.execPath} ${bin} "$@"\n`);
+  box.write('bin/bulk-enrich', `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
   chmodSync(box.path('bin/bulk-enrich'), 0o755);
   const env = {PATH: `${box.path('bin')}:${process.env.PATH}`, HOME: box.home, ...service.env};
   return promisify(execFile)('sh', ['-ec', script], {cwd: box.directory, env});

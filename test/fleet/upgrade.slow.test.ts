@@ -1,6 +1,7 @@
 import {cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {packageVersion} from '../../src/operations/package-files.ts';
 import {listOf} from '../support/crash.ts';
@@ -12,7 +13,7 @@ const NEIGHBOUR = '0.0.9';
 
 /** This package as another version: the version before, of the same protocol. */
 function installNeighbour(): Disposable & {readonly program: string} {
-  const root = new URL('../../', import.meta.url).pathname;
+  const root = fileURLToPath(new URL('../../', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-neighbour-'));
   cpSync(join(root, 'dist'), join(folder, 'dist'), {recursive: true});
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));

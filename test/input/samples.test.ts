@@ -1,8 +1,9 @@
 import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect, it} from 'vitest';
 import {fieldsOf, readAll, rejectsOf} from './reading.ts';
 
-const sample = (name: string) => new URL(`../../samples/${name}`, import.meta.url).pathname;
+const sample = (name: string) => fileURLToPath(new URL(`../../samples/${name}`, import.meta.url));
 
 it('signups.csv: 400 records, none to reject', async () => {
   const {format, records, blankLines} = await readAll(sample('signups.csv'));

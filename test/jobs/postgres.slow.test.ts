@@ -2,6 +2,7 @@ import {execFileSync, spawnSync} from 'node:child_process';
 import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {bin} from '../support/command.ts';
 import {lacks, postgresPrograms} from '../support/real-parts.ts';
@@ -90,10 +91,10 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
 
 /** `command`: what stands in for `bulk-enrich`; the real one is `$real`. */
 function runScript(home: string, command = 'exec "$real" "$@"') {
-  writeFileSync(join(directory, 'real'), `#!/bin/sh\nexec ${process.execPath} ${bin} "$@"\n`);
+  writeFileSync(join(directory, 'real'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
   writeFileSync(join(directory, 'bulk-enrich'), `#!/bin/sh\nreal=${directory}/real\n${command}\n`);
   for (const name of ['real', 'bulk-enrich']) chmodSync(join(directory, name), 0o755);
-  const script = new URL('../../jobs/postgres.sh', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('../../jobs/postgres.sh', import.meta.url));
   const env = {
     PATH: `${directory}:${process.env.PATH}`,
     HOME: home,

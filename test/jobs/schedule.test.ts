@@ -1,5 +1,6 @@
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {newDirectory} from '../support/new-directory.ts';
@@ -38,14 +39,14 @@ it.skipIf(lacks('systemd'))('systemd loads the service and the timer', () => {
 });
 
 it.skipIf(lacks('systemd'))('systemd finds the service well confined: an exposure below 3 of 10', () => {
-  const unit = new URL('../../jobs/schedule/bulk-enrich.service', import.meta.url).pathname;
+  const unit = fileURLToPath(new URL('../../jobs/schedule/bulk-enrich.service', import.meta.url));
   const given = ['security', '--offline=true', '--threshold=29', unit];
   const {status, stdout} = spawnSync('systemd-analyze', given, {encoding: 'utf8'});
   expect([status, stdout.split('\n').at(-2)]).toEqual([0, expect.stringContaining('OK')]);
 });
 
 it.skipIf(lacks('actionlint'))('actionlint finds nothing wrong with the workflow', () => {
-  const path = new URL('../../jobs/schedule/github-actions.yaml', import.meta.url).pathname;
+  const path = fileURLToPath(new URL('../../jobs/schedule/github-actions.yaml', import.meta.url));
   expect(spawnSync('actionlint', ['-no-color', path], {encoding: 'utf8'})).toMatchObject({
     status: 0,
     stdout: '',

@@ -1,3 +1,4 @@
+import {fileURLToPath} from 'node:url';
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
@@ -36,7 +37,7 @@ const readings: readonly ((text: string, other?: string) => string)[] = [
 ];
 
 test('each text is the value, or has the fault, that canonical.txt says', async () => {
-  const path = new URL('canonical.txt', import.meta.url).pathname;
+  const path = fileURLToPath(new URL('canonical.txt', import.meta.url));
   const told = casesOf(path).map((cases, part) =>
     cases.map(one => {
       if (one.startsWith('#')) return one;

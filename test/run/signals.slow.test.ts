@@ -80,7 +80,7 @@ describe.concurrent('a run that is told to end', () => {
   test('the end of its own terminal (SIGHUP) stops a run, which saves its state', async () => {
     await using arena = await openHanging();
     const {sandbox, env, letGo, isHanging} = arena;
-    const terminal = openTerminal(`echo "pid $$ "; exec ${process.execPath} ${bin} ${args.join(' ')} --yes`, {
+    const terminal = openTerminal(`echo "pid $$ "; exec '${process.execPath}' '${bin}' ${args.join(' ')} --yes`, {
       cwd: sandbox.directory,
       env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ...env},
     });

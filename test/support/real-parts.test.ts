@@ -1,6 +1,8 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
+import {isOwnSetting} from './build.ts';
 import {createSandbox} from './command.ts';
 import {isLacking, MISSING_PARTS, partNames, partsNotRun} from './real-parts.ts';
 
@@ -27,9 +29,22 @@ test('a part that is required and missing is a failure, and is told too', () => 
   expect(isLacking('c', absent('c'), env)).toBe(true);
 });
 
+const root = fileURLToPath(new URL('../', import.meta.url));
+const files = readdirSync(root, {recursive: true, encoding: 'utf8'}).filter(name => /\.m?tsx?$/.test(name));
+
+test('a test finds its files by fileURLToPath, and quotes paths for a shell: a clone’s path may have a space', () => {
+  const wrong = /import\.meta\.url\)\.pathname|exec \$\{(?:process|bin)/;
+  expect(files.filter(name => wrong.test(readFileSync(join(root, name), 'utf8')))).toEqual([]);
+});
+
+test('tests have no proxy, no setting and no directory of the user who runs them', () => {
+  const own = Object.keys(process.env).filter(isOwnSetting);
+  expect(own.filter(name => !/^XDG_(CACHE|CONFIG|STATE)_HOME$/.test(name))).toEqual([]);
+  const names = ['https_proxy', 'HTTP_PROXY', 'NO_PROXY', 'BULK_ENRICH_REDIS_URL', 'GITHUB_STEP_SUMMARY'];
+  expect([...names, 'HOME', 'PATH'].filter(isOwnSetting)).toEqual(names);
+});
+
 test('no test looks for an installed program by itself', () => {
-  const root = new URL('../', import.meta.url).pathname;
-  const files = readdirSync(root, {recursive: true, encoding: 'utf8'}).filter(name => /\.tsx?$/.test(name));
   const own = /(?:spawnSync|has)\([^)]*\['?(?:--version|version)'?\]\)\.?(?:status|stdout)/;
   const others = files.filter(
     name => !name.includes('real-parts') && own.test(readFileSync(join(root, name), 'utf8')),

@@ -1,5 +1,6 @@
 import {spawnSync} from 'node:child_process';
 import {copyFileSync, readFileSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
@@ -13,7 +14,7 @@ import {startRedis} from '../../support/redis.ts';
 import {ips, openStage, type Stage} from '../../support/stage.ts';
 
 const within = newDirectory();
-const pathOf = (name: string) => new URL(`../../../${name}`, import.meta.url).pathname;
+const pathOf = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
 interface Alert {
