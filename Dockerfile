@@ -12,10 +12,16 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN mkdir /packed && npm pack --silent --pack-destination /packed
-# bullmq and ioredis are what a fleet needs beside the package, in the versions that it was tested with. None of their
-# install scripts is needed.
-RUN npm install --global --prefix /installed --ignore-scripts --no-fund --no-audit /packed/*.tgz \
-  $(node -p "['bullmq', 'ioredis'].map(name => name + '@' + require('./package-lock.json').packages['node_modules/' + name].version).join(' ')")
+# All packages are those of the lock file, by their hashes. bullmq and ioredis, which a fleet needs beside the package,
+# are packages for development in a clone, and dependencies here.
+WORKDIR /installed/lib/node_modules/bulk-enrich
+RUN tar -xzf /packed/*.tgz --strip-components=1 && cp /src/package-lock.json /src/.npmrc . && \
+  for name in bullmq ioredis; do \
+    npm pkg set "dependencies.$name=$(npm pkg get "devDependencies.$name" | tr -d '\"')" && \
+    npm pkg delete "devDependencies.$name" "peerDependencies.$name" || exit 1; \
+  done && \
+  npm ci --omit=dev --ignore-scripts && rm package-lock.json .npmrc && \
+  mkdir /installed/bin && ln -s ../lib/node_modules/bulk-enrich/dist/cli/bin.js /installed/bin/bulk-enrich
 
 FROM $NODE
 COPY --from=build /installed/ /usr/local/

@@ -26,6 +26,14 @@ test('the image is built in a stage of its own, on a base named by its content, 
   expect(last).toContain('USER node');
 });
 
+test('the image has the packages of the lock file, and none of their scripts is run', () => {
+  const npm = instructions.flatMap(line =>
+    [...line.matchAll(/\bnpm [^&|;)]*|\bnpx\b.*/g)].map(([words]) => words.trim()),
+  );
+  const installs = npm.filter(words => !/^npm (pack|pkg) /.test(words));
+  expect(installs).toEqual(['npm ci --ignore-scripts', 'npm ci --omit=dev --ignore-scripts']);
+});
+
 test('Compose and Kubernetes start the image that the Dockerfile makes, of this version', () => {
   const image = `registry.example.com/bulk-enrich:${packageVersion()}`;
   expect(dockerfile).toContain(`docker build -t ${image} .`);
