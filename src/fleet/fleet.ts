@@ -170,6 +170,7 @@ export class Fleet implements Dispatcher {
       agreed: {protocol: describeProtocol(endpoint), rate, credits: creditsAt},
       seal,
       report: () => ({...report(), runId, out: this.#queue.values, rate}),
+      warn: this.#options.warn,
       onRefused: error => this.#events?.refused(error),
     });
   }

@@ -73,7 +73,7 @@ export class FleetMonitor {
   async #count(): Promise<void> {
     const workers = await listMembers<WorkerMember>(this.#options.redis, 'worker');
     this.#workers = workers.length;
-    const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
+    const calls = workers.reduce((sum, {concurrency}) => sum + (Number(concurrency) || 0), 0);
     this.#options.onCapacity(workers.length, calls);
   }
 

@@ -79,6 +79,8 @@ export interface MemberOptions {
   readonly seal: Seal;
   /** The member's present state. */
   readonly report: () => object;
+  /** Called with a sentence if the roster has members that can't be read. They are skipped. */
+  readonly warn?: ((sentence: string) => void) | undefined;
   /** Called if the member later disagrees with one that came before it, as after a restart of an empty Redis. */
   readonly onRefused: (error: UsageError) => void;
 }
@@ -89,7 +91,7 @@ export interface MemberOptions {
  * @throws {UsageError} if a present member disagrees, or has another API key.
  */
 export async function enterRoster(redis: Redis, options: MemberOptions): Promise<Membership> {
-  const {kind, agreed, seal, report, onRefused} = options;
+  const {kind, agreed, seal, report, warn, onRefused} = options;
   const own = {
     // The id is random: containers may share host and process id, and one process may have several members.
     id: randomUUID(),
@@ -121,7 +123,9 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
         'The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
       );
   };
-  demandFleet(await listEntries(redis));
+  const unreadable: string[] = [];
+  demandFleet(await listEntries(redis, unreadable));
+  if (unreadable.length > 0) warn?.(describeUnreadable(unreadable));
   const before = await beat();
   try {
     // Of two that enter at the same moment, neither has found the other yet.
@@ -173,18 +177,36 @@ export async function enterRoster(redis: Redis, options: MemberOptions): Promise
   };
 }
 
-/** The entries of all present members. Any program with access to Redis can add one, so an entry may be incomplete. */
-export async function listEntries<Report>(redis: Redis): Promise<Entry<Report>[]> {
+/**
+ * The entries of all present members. Any program with access to Redis can add one, so an entry may be incomplete. If it
+ * is not an object, it is skipped, and its id goes to `unreadable`.
+ */
+export async function listEntries<Report>(redis: Redis, unreadable: string[] = []): Promise<Entry<Report>[]> {
   const ids = await redis.smembers(ROSTER);
   if (ids.length === 0) return [];
   const texts = await redis.mget(ids.map(memberKey));
   const gone = ids.filter((_, index) => texts[index] === null);
   if (gone.length > 0) await redis.srem(ROSTER, gone);
-  return texts.flatMap(text => {
+  return texts.flatMap((text, index) => {
     if (text === null) return [];
-    const entry = JSON.parse(text) as Entry<Report>;
-    return [{...entry, agreed: entry.agreed ?? {}}];
+    const entry = readEntry<Report>(text);
+    if (entry === undefined) unreadable.push(ids[index] as string);
+    return entry ?? [];
   });
+}
+
+function readEntry<Report>(text: string): Entry<Report> | undefined {
+  try {
+    const entry = JSON.parse(text) as Entry<Report> | null;
+    return typeof entry?.kind === 'string' ? {...entry, agreed: Object(entry.agreed)} : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function describeUnreadable(ids: readonly string[]): string {
+  const names = ids.slice(0, 3).map(id => JSON.stringify(id.slice(0, 60)));
+  return `Skipped members of the fleet that can't be read in Redis: ${names.join(', ')}${ids.length > 3 ? ', …' : ''}.`;
 }
 
 /** The present members of a kind. */
@@ -243,9 +265,30 @@ export interface FleetStatus {
   readonly protocol: string | undefined;
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];
+  /** Ids of members that can't be read, or lack a part of what they report. */
+  readonly unreadable: readonly string[];
   readonly chunks: {readonly waiting: number; readonly active: number};
   /** Milliseconds until calls continue, because the service asked to slow down; otherwise 0. */
   readonly closedMs: number;
+}
+
+const reported = {
+  worker: ['concurrency', 'inFlight', 'chunks', 'clockAheadMs'],
+  run: ['out', 'rows', 'calls', 'spent', 'maybeSpent'],
+} as const;
+
+/** True if the entry has all that a status shows. */
+function isComplete(entry: Entry): boolean {
+  const {kind, id, host, version} = entry;
+  if (kind !== 'worker' && kind !== 'run') return false;
+  const numbers = ['pid', 'startedAt', ...reported[kind]].map(name => Reflect.get(entry, name));
+  const texts = [id, host, version, kind === 'run' ? Reflect.get(entry, 'rate') : ''];
+  const calls: unknown = kind === 'worker' ? Reflect.get(entry, 'calls') : {};
+  return (
+    texts.every(text => typeof text === 'string') &&
+    numbers.every(number => typeof number === 'number') &&
+    Object(calls) === calls
+  );
 }
 
 /** @throws as {@link loadPackages} and {@link connectRedis}. */
@@ -258,16 +301,20 @@ export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
     skipMetasUpdate: true,
   });
   try {
-    const [entries, counts, closedMs] = await Promise.all([
-      listEntries(redis),
+    const unreadable: string[] = [];
+    const [all, counts, closedMs] = await Promise.all([
+      listEntries(redis, unreadable),
       queue.getJobCounts('waiting', 'active'),
       new FleetLimits(redis).closedMs(),
     ]);
     const {waiting = 0, active = 0} = counts;
+    const entries = all.filter(isComplete);
+    unreadable.push(...all.filter(entry => !isComplete(entry)).map(({id}) => String(id)));
     return {
       protocol: entries[0]?.agreed.protocol,
       workers: membersOf<WorkerMember>(entries, 'worker'),
       runs: membersOf<RunMember>(entries, 'run'),
+      unreadable,
       chunks: {waiting, active},
       closedMs,
     };

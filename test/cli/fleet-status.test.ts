@@ -29,6 +29,7 @@ const status = {
   protocol: 'protocol 1 and the endpoint https://api.example.com/',
   workers: [worker],
   runs: [run],
+  unreadable: ['evil'],
   chunks: {waiting: 0, active: 1},
   closedMs: 0,
 } as unknown as FleetStatus;
@@ -38,6 +39,7 @@ test('the status of a fleet fits a terminal of 80 columns, and keeps what it has
   for (const line of shown.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
   expect(shown).toMatch(/1,234,567 +12 +2,000,000/);
   expect(shown).toMatch(/^1 worker$/m);
+  expect(shown).toContain(`can't be read in Redis: "evil".`);
 });
 
 test('all columns are shown where there is room', () => {

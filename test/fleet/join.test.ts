@@ -36,7 +36,12 @@ const optionsOf = (redisUrl: string, lanes: readonly LaneSettings[] = []): Fleet
 /** A run of this fleet. */
 const memberOf = (changes: Partial<MemberOptions> = {}): MemberOptions => ({
   ...{kind: 'run', agreed: {protocol: describeProtocol(ENDPOINT), rate: '20/s', credits: 'here'}},
-  ...{seal: createSeal('a-secret'), report: () => ({}), onRefused: () => expect.unreachable()},
+  ...{
+    seal: createSeal('a-secret'),
+    report: () => ({}),
+    warn: () => {},
+    onRefused: () => expect.unreachable(),
+  },
   ...changes,
 });
 
@@ -212,8 +217,22 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     expect([refused, member.trouble, member.isHeard]).toEqual([[], undefined, true]);
     await expect(enter()).rejects.toMatchObject({code: 'fleet_refused'});
     await member.leave();
-    expect((await fleetStatus(server.url)).runs).toHaveLength(1);
+    expect(await fleetStatus(server.url)).toMatchObject({runs: [], unreadable: ['planted']});
   });
+
+  test.each(['evil', 'null', '[]', '"x"', '{}', '{"kind":1}'])(
+    'a member %s is skipped, and named',
+    async text => {
+      const warnings: string[] = [];
+      await server.client.sadd(`${KEY_PREFIX}:members`, 'planted');
+      await server.client.set(`${KEY_PREFIX}:member:planted`, text);
+      const member = await enter({warn: sentence => void warnings.push(sentence)});
+      expect([warnings.length, await present()]).toEqual([1, 1]);
+      expect(warnings[0]).toContain('can\'t be read in Redis: "planted".');
+      expect((await fleetStatus(server.url)).unreadable).toContain('planted');
+      await member.leave();
+    },
+  );
 
   test('forgets a member that falls silent within 8 s', async () => {
     const member = await enter();

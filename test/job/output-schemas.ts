@@ -102,6 +102,7 @@ const fleetStatusSchema = z.object({
       calls: z.record(z.string(), whole).describe('Calls by outcome.'),
     }),
   ),
+  unreadable: z.array(z.string()).describe('Ids of members that can’t be read, which are skipped.'),
   runs: z.array(
     z.object({
       ...member,

@@ -2,7 +2,7 @@ import {type ClientLimits, type OpenedClient, openClient} from '../../client/cli
 import {exitCodes, UsageError} from '../../errors.ts';
 import {sealingSecret} from '../../fleet/encryption.ts';
 import {publicUrl} from '../../fleet/redis.ts';
-import {type FleetStatus, fleetStatus} from '../../fleet/roster.ts';
+import {describeUnreadable, type FleetStatus, fleetStatus} from '../../fleet/roster.ts';
 import {parseAddress, serveMetrics} from '../../fleet/worker/metrics.ts';
 import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
@@ -49,6 +49,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       lostAfterMs,
       clientFor: clientsOf(endpoint, connection, shared),
       log: console.log,
+      warn: console.warn,
       onFatal: ending.fail,
     });
     try {
@@ -135,16 +136,17 @@ export async function fleetStatusCommand(flags: {
 
 /** The fleet's status as text, with tables of at most `width` characters a line. */
 export function renderFleet(
-  {protocol, workers, runs, chunks, closedMs}: FleetStatus,
+  {protocol, workers, runs, unreadable, chunks, closedMs}: FleetStatus,
   now: number,
   width: number,
 ): string {
-  if (protocol === undefined) return 'This Redis has neither a worker nor a run.\n';
+  const skipped = unreadable.length === 0 ? '' : `${describeUnreadable(unreadable)}\n`;
+  if (protocol === undefined) return `This Redis has neither a worker nor a run.\n${skipped}`;
   const closed =
     closedMs === 0 ? '' : `The service throttles: nothing is sent for ${formatDuration(closedMs)}.\n`;
   return `The fleet is of ${protocol}.
 ${formatCount(chunks.waiting)} chunks wait, ${formatCount(chunks.active)} are with workers.
-${closed}
+${skipped}${closed}
 ${pluralize(workers.length, 'worker')}
 ${workers.length === 0 ? '' : fitTable(workerColumns(workers, now), width)}
 ${pluralize(runs.length, 'run')}

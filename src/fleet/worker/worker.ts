@@ -41,6 +41,7 @@ export interface WorkerOptions {
   /** Makes a client whose calls may take at most `timeoutMs` milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
   readonly log: EventLog;
+  readonly warn?: ((sentence: string) => void) | undefined;
   /** Receives the error after which the worker can't continue. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -121,6 +122,7 @@ export class FleetWorker {
         agreed: {protocol: describeProtocol(options.endpoint)},
         seal: worker.#seal,
         report: () => worker.report,
+        warn: options.warn,
         onRefused: options.onFatal,
       });
     } catch (error) {
