@@ -46,6 +46,34 @@ describe('loops and searches', () => {
     expect(condition(text).decide(facts(length))).toBe(expected);
   });
 
+  const nested = (list: string, loops: number, body: string): string =>
+    loops === 0 ? body : `${list}.exists(x${loops}, ${nested(list, loops - 1, body)})`;
+  const digits = JSON.stringify([...'0123456789']);
+
+  test.each([
+    ['the constant part of an expression', `ip.is_vpn || ${nested(digits, 9, 'x1 == "no"')}`],
+    [
+      'a constant part in a loop that ignores errors',
+      `${digits}.exists(a, ${nested(digits, 8, 'x1 == a + "!"')})`,
+    ],
+  ])('%s with too many steps is refused at the start', (_, text) => {
+    expect(() => condition(text)).toThrow(/more than 1,000,000 steps/);
+  });
+
+  test.each([
+    ['verify.rules.exists(r, r.action == "no")', 100_000, false],
+    ['verify.rules.map(r, r.action).exists(a, a == "a99999")', 100_000, true],
+    [nested('verify.rules', 2, 'x1.action == x2.action + "!"'), 900, false],
+    [nested('verify.rules', 2, 'x1.action == x2.action + "!"'), 1_100, undefined],
+    [nested('verify.rules', 9, 'x1.action == "no"'), 10, undefined],
+    ['verify.rules.all(r, !(r.action in verify.rules.map(a, a.action + "!")))', 800, undefined],
+  ])('%s of %i: too many steps end the run', (text, length, expected) => {
+    const {decide} = condition(text);
+    if (expected === undefined)
+      expect(() => decide(facts(length))).toThrow(/1,000,000 steps.*The expression: verify/);
+    else expect(decide(facts(length))).toBe(expected);
+  });
+
   test('a list of the rules is looked into by hash', () => {
     const vocabulary = {row: {kind: 'dyn'}, list: {kind: 'object', fields: {known: {kind: 'set'}}}} as const;
     const known = new Map([['a7', true]]);

@@ -379,6 +379,23 @@ describe('fail_if', () => {
   });
 });
 
+test.each(['rule', 'where', 'when'])(
+  'a row whose list takes a %s too many steps ends the run',
+  async kind => {
+    const tags = Array.from({length: 1_100}, (_, n) => `t${n}`);
+    const rows = [[], tags].map(own => `${JSON.stringify({ip: '192.0.2.1', tags: own})}\n`);
+    box.write('in.ndjson', rows.join(''));
+    const long = 'row.tags.exists(a, row.tags.exists(b, a + b == "no"))';
+    const rule = {when: kind === 'rule' ? long : 'ip.is_vpn', add: 1, reason: 'r'};
+    box.write('r.yaml', JSON.stringify({rules: [rule]}));
+    const ip = kind === 'when' ? {column: 'ip', when: long} : 'ip';
+    const where = kind === 'where' ? {where: long} : {};
+    const {code, text} = await run({input: 'in.ndjson', ip, score: 'r.yaml', ...where});
+    expect(code, text).toBe(2);
+    expect(text).toMatch(/^Row 2: it takes more than 1,000,000 steps/);
+  },
+);
+
 describe('a job is refused before a call', () => {
   const refusals: string[] = [];
   const file = join(import.meta.dirname, 'refused-jobs.txt');

@@ -1,4 +1,5 @@
 import {listRepairs, type PlannedCell} from '../../columns/plan-row.ts';
+import {CodedError} from '../../errors.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
 import {type CellResult, type Lookup, makeInternalFailure} from '../../ledger/lookup-outcome.ts';
 import type {Waiter} from '../../lookup/call.ts';
@@ -174,6 +175,7 @@ export class RowAdmission {
       const asks = lookupConditions?.asks({row, results, answers: entry.answers, shared: facts?.of(row)});
       return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
     } catch (thrown) {
+      if (thrown instanceof CodedError) throw thrown;
       return () => makeInternalFailure(thrown);
     }
   }

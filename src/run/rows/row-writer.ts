@@ -106,6 +106,7 @@ export class RowWriter {
       );
       return {row, results, repairs, answers, ...this.#scored({row, results, answers})};
     } catch (thrown) {
+      if (thrown instanceof CodedError) throw thrown;
       return this.#broken(row, thrown);
     }
   }
@@ -115,6 +116,7 @@ export class RowWriter {
     try {
       return scorer?.score({...view, shared: facts?.of(view.row)}) ?? NOT_SCORED;
     } catch (thrown) {
+      if (thrown instanceof CodedError) throw thrown;
       this.#tell(view.row, thrown);
       return {risk: UNSCORED, outcomes: undefined};
     }

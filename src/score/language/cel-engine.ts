@@ -2,6 +2,8 @@ import {createRequire} from 'node:module';
 import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
 import {
+  changeMember,
+  type Evaluator,
   type ExpressionPart,
   findPaths,
   findUndecidedParts,
@@ -14,6 +16,7 @@ import {
   replaceArgs,
 } from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
+import {StepLimit} from './step-limit.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -52,6 +55,7 @@ export class Engine {
     new Environment({unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false}),
   );
   readonly #constants: Constants;
+  readonly #steps = new StepLimit();
 
   /** `declare`: declares the names that expressions may read. */
   constructor(declare: (environment: Environment) => void, constants: Constants = {}) {
@@ -106,9 +110,10 @@ export class Engine {
       const read = readAt(path);
       changeMember(path.node, 'evaluate', () => () => read(seen));
     }
+    this.#steps.limit(ast);
     const evaluate: ValueReader<View> = view => {
       seen = view;
-      return parsed();
+      return this.#steps.run(parsed);
     };
     let whole: ExpressionPart | undefined;
     const undecidedParts = (view: View) => {
@@ -167,7 +172,7 @@ export class Engine {
       'evaluate',
       () => (engine, _, context) => node.evaluate(engine, part, context),
     );
-    return run;
+    return () => this.#steps.run(run);
   }
 
   /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
@@ -211,24 +216,9 @@ export class Engine {
   }
 }
 
-/** Functions that the library puts into the nodes it has checked: for an operator, for a call, and for any node. */
+/** Functions that the library puts into the nodes it has checked: for an operator, and for a call. */
 type OperatorHandler = (left: unknown, right: unknown, node: ASTNode, engine: unknown) => unknown;
 type CallHandler = (values: readonly unknown[], ...more: readonly unknown[]) => unknown;
-type Evaluator = (engine: unknown, node: ASTNode, context: unknown) => unknown;
-
-/**
- * Changes what the library does at a node. Its types don't name these functions, so their absence is refused, and
- * package.json names one version.
- */
-function changeMember<Member>(
-  node: ASTNode,
-  name: 'handle' | 'evaluate',
-  change: (member: Member) => Member,
-): void {
-  const changed = node as unknown as Record<typeof name, Member>;
-  if (typeof changed[name] !== 'function') throw new Error('the expression engine has changed');
-  changed[name] = change(changed[name]);
-}
 
 /** One error for all rows, since making one for each row would be slow. */
 const NO_TEXT = new Error('matches() takes a text');

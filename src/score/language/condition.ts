@@ -1,6 +1,9 @@
+import {UsageError} from '../../errors.ts';
 import {pathOfNode, type ReadPath} from './ast.ts';
 import type {ValueReader} from './cel-engine.ts';
+import {truncateText} from './explain-error.ts';
 import {type Expression, type PathReference, resolveReference} from './expression.ts';
+import {TooManyStepsError} from './step-limit.ts';
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
@@ -49,7 +52,8 @@ export function compileCondition<View extends object>(
     try {
       const result = evaluate(view);
       return typeof result === 'boolean' ? result : undefined;
-    } catch {
+    } catch (error) {
+      if (error instanceof TooManyStepsError) throw refuseSteps(text, error, view);
       // A field is missing, or a value can't be used, such as a text that is not a number.
       return undefined;
     }
@@ -79,6 +83,16 @@ export function compileCondition<View extends object>(
       return isWrong;
     },
   };
+}
+
+/** The error that ends the run: any row may have such a list, so its condition would be undecided at random. */
+function refuseSteps(
+  text: string,
+  {message}: Error,
+  {row}: {readonly row?: {readonly record?: number}},
+): UsageError {
+  const where = row?.record === undefined ? '' : `Row ${row.record}: `;
+  return new UsageError('score_rules', `${where}${message}. The expression: ${truncateText(text)}`);
 }
 
 interface FieldRead<View> {
