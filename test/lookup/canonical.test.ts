@@ -17,7 +17,7 @@ import {
   perVerifyInput,
   verifyInputs,
 } from '../../src/operations/verify.ts';
-import {casesOf} from '../support/told.ts';
+import {casesOf, expectText} from '../support/told.ts';
 
 /** A canonical value as one text: the value and what was repaired, `empty`, or the code behind a `!`. */
 function shown(canonical: CanonicalCell): string {
@@ -45,7 +45,7 @@ test('each text is the value, or has the fault, that canonical.txt says', async 
       return `${one} => ${readings[part]?.(text.startsWith('"') ? JSON.parse(text) : text, other)}`;
     }),
   );
-  await expect(`${told.map(lines => lines.join('\n')).join('\n\n')}\n`).toMatchFileSnapshot(path);
+  expectText(path, `${told.map(lines => lines.join('\n')).join('\n\n')}\n`);
 });
 
 test.each(['jo..x@docomo.ne.jp', 'jo.@DOCOMO.ne.jp', '.jo@ezweb.ne.jp'])(

@@ -80,10 +80,13 @@ describe.concurrent('a run that is told to end', () => {
   test('the end of its own terminal (SIGHUP) stops a run, which saves its state', async () => {
     await using arena = await openHanging();
     const {sandbox, env, letGo, isHanging} = arena;
-    const terminal = openTerminal(`echo "pid $$ "; exec '${process.execPath}' '${bin}' ${args.join(' ')} --yes`, {
-      cwd: sandbox.directory,
-      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ...env},
-    });
+    const terminal = openTerminal(
+      `echo "pid $$ "; exec '${process.execPath}' '${bin}' ${args.join(' ')} --yes`,
+      {
+        cwd: sandbox.directory,
+        env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ...env},
+      },
+    );
     await until(isHanging);
     process.kill(Number(/pid (\d+) /.exec(terminal.written)?.[1]), 'SIGHUP');
     await until(() => terminal.written.includes('Stopping'));
