@@ -1,6 +1,6 @@
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {beforeAll, describe, expect, test} from 'vitest';
+import {beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {z} from 'zod';
 import {type RunRecord, UNFINISHED_REASON} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend-report.ts';
@@ -21,11 +21,15 @@ interface Runs {
 const service = opened(startService, beforeAll);
 const sandbox = opened(createSandbox, beforeAll);
 
-const here = (...args: string[]) => runHere(sandbox, args, {env: service.env});
+const at = (box: Sandbox, args: readonly string[]) => runHere(box, args, {env: service.env});
+const here = (...args: string[]) => at(sandbox, args);
 
 /** Runs a command and returns what it writes, once it fits its schema in docs. */
 async function checked<T>(schema: string, ...args: string[]): Promise<T> {
-  const {code, stdout, stderr} = await here(...args);
+  return readChecked(schema, await here(...args));
+}
+
+function readChecked<T>(schema: string, {code, stdout, stderr}: Awaited<ReturnType<typeof here>>): T {
   expect(code, stderr).toBe(0);
   const written = JSON.parse(
     readFileSync(new URL(`../../docs/${schema}.schema.json`, import.meta.url), 'utf8'),
@@ -46,13 +50,15 @@ const list = (rows: number) =>
 
 test('before any run there is nothing to say, and nothing is made', async () => {
   // Another user, or another environment, has another history.
+  using fresh = createSandbox();
+  const here = (...args: string[]) => at(fresh, args);
   expect((await here('runs')).stdout).toMatch(
     /^No run has ended in the last 30d, by the history in \/.*bulk-enrich\/runs\.\n$/,
   );
   expect((await here('spend', '--since', '7d')).stdout).toBe(
     'No run of a service that charges has ended in the last 7d.\n',
   );
-  expect((await checked<Runs>('runs', 'runs', '--json')).runs).toEqual([]);
+  expect(readChecked<Runs>('runs', await here('runs', '--json')).runs).toEqual([]);
   expect(await here('runs', '--since', '99999999999d')).toMatchObject({code: 0});
   expect(await here('runs', '--since', 'soon')).toMatchObject({code: 2});
   expect(await here('spend', '--json', '--csv')).toMatchObject({code: 2});
@@ -60,6 +66,7 @@ test('before any run there is nothing to say, and nothing is made', async () => 
 });
 
 describe('after some runs, named and unnamed, killed and resumed', () => {
+  let calls = 0;
   beforeAll(async () => {
     sandbox.write('secret-place/list.csv', list(30));
     const args = ['run', 'secret-place/list.csv', '--score', 'none', '--rate', 'unlimited'];
@@ -74,6 +81,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     service.setScript(call => (call.value === '203.0.113.32' ? reply.error(422, 'odd') : undefined));
     await here('run', '--job', 'night.yaml');
     service.setScript(undefined);
+    calls = service.ledger.calls;
   });
 
   test('runs has a line for each run, which add up to what the service counted', async () => {
@@ -88,7 +96,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
       maybe_spent: 1,
       by_operation: {ip: {calls: 3, spent: 2, maybe_spent: 1}, email: {calls: 3, spent: 2.1, maybe_spent: 0}},
     });
-    expect(runs.reduce((sum, {calls}) => sum + calls, 0)).toBe(60 + service.ledger.calls);
+    expect(runs.reduce((sum, run) => sum + run.calls, 0)).toBe(60 + calls);
     expect((await checked<Runs>('runs', 'runs', '--json', '--job', 'nightly')).runs).toHaveLength(1);
     const {stdout} = await here('runs');
     expect(stdout.split('\n')[0]).toMatch(
@@ -166,6 +174,8 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
   test('a damaged file is named, and left out', async () => {
     const {length} = (await checked<Runs>('runs', 'runs', '--json')).runs;
     const [path = ''] = filesOfHistory(sandbox);
+    const before = readFileSync(path);
+    onTestFinished(() => writeFileSync(path, before));
     writeFileSync(path, '{');
     const {code, stdout, stderr} = await here('runs', '--json');
     expect([code, (JSON.parse(stdout) as Runs).runs.length]).toEqual([0, length - 1]);

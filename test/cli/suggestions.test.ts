@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {rmSync} from 'node:fs';
 import iconv from 'iconv-lite';
 import {beforeAll, expect, test} from 'vitest';
 import {type CodeText, callCodes} from '../../src/lookup/code-meanings.ts';
@@ -108,7 +109,11 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     says: /3 rows written/,
   },
   'no such command': {line: 'xyzzy', where: /(bulk-enrich --help)/, says: /^Usage: bulk-enrich/},
-  'no such summary': {line: 'runs 00000000', where: /(bulk-enrich runs)/, says: /^run +ended/},
+  'no such summary': {
+    line: 'runs 00000000',
+    where: /(bulk-enrich runs)/,
+    says: /^run +ended|^No run has ended/,
+  },
   'a command of its own': {
     line: 'lookup verify x',
     where: /\((bulk-enrich verify)/,
@@ -147,6 +152,8 @@ test.each(Object.entries(suggestions))(
   '%s: the suggested command works as it is printed',
   async (name, one) => {
     const {text = LIST, line = 'run LIST', env = service.env, where = TRY, code = 0, works = false} = one;
+    for (const left of sandbox.files().filter(file => file.startsWith('list.enriched')))
+      rmSync(sandbox.path(left), {recursive: true, force: true});
     sandbox.write('list.csv', LIST);
     const list = `${name.replace(/\W/g, '-')}.csv`;
     sandbox.write(list, text);
