@@ -11,16 +11,10 @@ import type {Lookups} from '../lookup/lookups.ts';
 import {say, set} from '../sentence.ts';
 import {Timeline} from './counts/timeline.ts';
 import {completeKilledRuns} from './end/history.ts';
-import {answerScope, scopeKeyOfJob} from './identity.ts';
+import {scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {
-  createCreditRefund,
-  findAccount,
-  openBudgets,
-  raiseBudgetCounts,
-  refuseStrangeHost,
-} from './open/account.ts';
+import {createCreditRefund, findAccountOfJob, openBudgets, raiseBudgetCounts} from './open/account.ts';
 import {openAnswerStore, storeTerms} from './open/answer-store.ts';
 import {
   createStrayAnswerWarning,
@@ -80,8 +74,7 @@ async function openStages(
   stopper: Stopper,
   closes: (close: () => unknown) => void,
 ): Promise<Session> {
-  refuseStrangeHost(job, io.env);
-  const account = findAccount(answerScope(job.endpoint, job.settings), io.env, io.warn);
+  const account = findAccountOfJob(job, io);
   warnIfUncheckedTls(io.env, io.warn);
   const options = {
     timeoutMs: job.settings.timeout,

@@ -63,6 +63,16 @@ export function findAccount(
 }
 
 /**
+ * {@link findAccount} for a run.
+ *
+ * @throws {UsageError} also if the host is not to get the key: {@link refuseStrangeHost}.
+ */
+export function findAccountOfJob(job: Job, {env, warn}: World): AccountLimits | undefined {
+  refuseStrangeHost(job, env);
+  return findAccount(answerScope(job.endpoint, job.settings), env, warn);
+}
+
+/**
  * Refuses a host that only a job file names: it would get this user's key, and in CI a pull request may bring the file.
  *
  * @throws {UsageError} if neither `BULK_ENRICH_BASE_URL` nor an account file of this user has the endpoint's origin.
