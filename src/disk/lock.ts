@@ -6,7 +6,7 @@ import {LockedError, OutputError, systemCode} from '../errors.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {makePrivateDirectory, removeDirectory} from './directory.ts';
 import {readFileText} from './path.ts';
-import {hasLocks, isBusyError} from './sqlite.ts';
+import {databasePath, hasLocks, isBusyError} from './sqlite.ts';
 
 export interface Lock {
   /** The topmost directory that {@link takeLock} created; undefined if the lock's directory existed. */
@@ -73,7 +73,7 @@ function lockFile(path: string): Database.Database | undefined {
   const inode = () => statSync(path, {throwIfNoEntry: false})?.ino;
   const before = inode();
   if (before === undefined) return undefined;
-  const db = new Database(path);
+  const db = new Database(databasePath(path));
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     if (inode() === before) return db;
@@ -94,7 +94,7 @@ export function noLocks(directory: string): Said {
 export function findLockHolder(directory: string): string | undefined {
   const path = join(directory, LOCK);
   if (!existsSync(path)) return undefined;
-  const db = new Database(path, {readonly: true});
+  const db = new Database(databasePath(path), {readonly: true});
   try {
     db.pragma('user_version');
     return undefined;

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {chmodSync, closeSync, lstatSync, openSync, rmSync, statSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import Database from 'libsql';
 import {systemCode} from '../errors.ts';
 import {refuseNotFile} from './path.ts';
@@ -48,6 +48,11 @@ const LOG_PAGES = 8_192;
 /** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
+/** The whole path: the driver takes a name such as `file:st` or `libsql:o` for a URL. */
+export function databasePath(path: string): string {
+  return resolve(path);
+}
+
 /** SQL that tests if a value is in a list from {@link toListParameter}. One statement works for lists of any length. */
 export const IN_LIST_SQL = 'IN (SELECT value FROM json_each(?))';
 
@@ -89,7 +94,7 @@ export class Sqlite {
     refuseOthers(path);
     closeSync(openSync(path, 'a', 0o600));
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-    this.#db = new Database(path);
+    this.#db = new Database(databasePath(path));
     try {
       this.pragma(`busy_timeout = ${busyTimeoutMs}`);
       const isNew = format !== undefined && this.#isNew(format);
@@ -279,7 +284,7 @@ export function hasLocks(directory: string): boolean {
     // Another check says why nothing can be written there.
     return true;
   }
-  const db = new Database(path);
+  const db = new Database(databasePath(path));
   try {
     db.exec('BEGIN EXCLUSIVE');
     return true;

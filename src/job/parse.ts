@@ -21,6 +21,8 @@ export interface YamlFile {
 /** A job file, read but not checked. */
 export interface RawJob extends YamlFile {
   readonly settings: RawSettings;
+  /** The name of a setting as the file has it. */
+  nameOf(setting: string): string | undefined;
 }
 
 /** The place of a setting by its path in the schema: file, line and key, or the flag. */
@@ -42,6 +44,8 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
         : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
     throw new UsageError(`${code}_file`, why);
   }
+  if (text.includes('\0'))
+    throw new UsageError(`${code}_syntax`, `${path}: it is UTF-16 or binary. Save it as UTF-8.`);
   const counter = new (loadYaml().LineCounter)();
   const guarded = <T>(work: () => T): T => {
     try {
@@ -102,7 +106,7 @@ export function readJobFile(path: string): RawJob {
   const settings = byName(value);
   const line: YamlFile['line'] = ([name = '', ...inner]) =>
     written.has(String(name)) ? file.line([written.get(String(name)) ?? '', ...inner]) : undefined;
-  return {path, value, settings, line};
+  return {path, value, settings, line, nameOf: name => written.get(name)};
 }
 
 function byName(value: object): RawSettings {
@@ -159,10 +163,7 @@ function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: Se
   const {path, message} = complaint(issue);
   const [name, ...inner] = issue.path;
   const setting = describeSettings().find(known => known.name === name);
-  const value = inner.reduce<unknown>(
-    (within, key) => (typeof within === 'object' && within !== null ? Reflect.get(within, key) : undefined),
-    merged[String(name)],
-  );
+  const value = valueAt(merged, issue.path);
   const near =
     typeof value === 'string' && setting !== undefined ? closestName(value, setting.choices) : undefined;
   // Suggests only a word with the same first letter: many short words are similar, and that letter is rarely wrong.
@@ -173,7 +174,36 @@ function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: Se
   // A URL may hold a secret.
   const isHidden =
     path.length > 0 || message.includes('received') || setting?.value?.includes('URL') === true;
-  return `${placeOf([...issue.path, ...path])}: ${message}${isHidden ? '' : given(value)}.${hint}`;
+  const quotes = lacksQuotes([...issue.path, ...path], merged) ? ' Put it into quotes.' : '';
+  return `${placeOf([...issue.path, ...path])}: ${message}${isHidden ? '' : given(value)}.${hint}${quotes}`;
+}
+
+/** True if YAML does not take the value for a text, such as +47, and as a text it would be right. */
+function lacksQuotes(path: readonly PropertyKey[], merged: RawSettings): boolean {
+  const [name = ''] = path;
+  const isRight = (quoted: unknown) => {
+    const {error} = jobSchema.safeParse({input: [], ...(quoted as RawSettings)});
+    return error?.issues.some(issue => issue.path[0] === name) !== true;
+  };
+  const value = valueAt(merged, path);
+  return (
+    typeof value === 'number' &&
+    [`${value}`, `+${value}`].some(text => isRight(withValueAt(merged, path, text)))
+  );
+}
+
+function valueAt(within: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    within,
+  );
+}
+
+function withValueAt(within: unknown, [key, ...inner]: readonly PropertyKey[], text: string): unknown {
+  if (key === undefined) return text;
+  const copy = Array.isArray(within) ? [...within] : {...(within as object)};
+  Reflect.set(copy, key, withValueAt(Reflect.get(copy, key), inner, text));
+  return copy;
 }
 
 const LONGEST_GIVEN = 40;
@@ -239,8 +269,13 @@ export function createSettingLocator(file: RawJob | undefined, flags: RawSetting
     const setting = String(name);
     if (file === undefined || setting in flags)
       return `--${spellName(setting, '-')}${which(flags[setting], inner)}`;
-    return `${withLine(file, [setting, ...inner])}: ${[spellName(setting, '_'), ...inner.map(String)].join('.')}`;
+    const written = isSetting(setting) ? spellName(setting, '_') : (file.nameOf(setting) ?? setting);
+    return `${withLine(file, [setting, ...inner])}: ${[written, ...inner.map(String)].join('.')}`;
   };
+}
+
+function isSetting(name: string): boolean {
+  return Object.hasOwn(jobSchema.shape, name);
 }
 
 /** Says which of several values of one flag is meant, such as ` (number 2)`. */

@@ -74,3 +74,11 @@ test.each([
     expect(stage.api.ledger.repeated()).toEqual([]);
   },
 );
+
+test.each(['http:x', 'file:st', 'libsql:o'])('a name such as %s is a path', async name => {
+  using sandbox = createSandbox();
+  sandbox.write(`${name}.csv`, ips(3));
+  const args = ['run', `${name}.csv`, '--ip', 'ip', '--endpoint', 'embedded', '-o', `${name}.out.csv`];
+  for (const more of [['--store', `${name}.store`], ['--state', `${name}.state`, '--force']])
+    expect(await runHere(sandbox, [...args, ...more])).toMatchObject({code: 0});
+});
