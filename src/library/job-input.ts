@@ -31,7 +31,7 @@ export interface RunSettings {
   /** Read only the first N records. */ readonly limit?: string | number | undefined;
   /** Maximum rate of calls, such as 20/s, 100/m, 5/h or unlimited; by operation: ip=50/s,email=10/s. Default: 20/s live, unlimited embedded. */
   readonly rate?: string | {readonly [Name in 'ip' | 'phone' | 'email' | 'verify']?: string} | undefined;
-  /** Maximum of calls in flight, from 1 to 10000. Default: 16; of a run with a fleet, twice the sum of its workers. */
+  /** Maximum of calls in flight, from 1 to 10000. Default: what the rate needs, 16 to 256; unlimited 64; a worker 16; a run with a fleet twice the sum of its workers. */
   readonly concurrency?: string | number | undefined;
   /** Maximum time for one call, from 100ms to 1h. Default: 30s. */ readonly timeout?: string | undefined;
   /** How often a value may be sent again after a call that may have been charged; 0 is never. Default: 2. */ readonly resends?: string | number | undefined;

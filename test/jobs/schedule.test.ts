@@ -24,6 +24,16 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
   const {steps} = parse(read('github-actions.yaml')).jobs.enrich;
   const save = steps.find((step: {uses?: string}) => step.uses?.startsWith('actions/cache/save'));
   expect(save).toMatchObject({if: 'always()', with: {path: '.bulk-enrich'}});
+  // As action.yml: a second attempt could not save under the key of the first one.
+  const action = readFileSync(new URL('../../action.yml', import.meta.url), 'utf8');
+  const [, key = ''] = /key: \S+ inputs.cache-key \}\}(.*)/.exec(action) ?? [];
+  expect([key.includes('run_attempt'), save.with.key]).toEqual([true, `bulk-enrich${key}`]);
+  const {run} = steps.find((step: {run?: string}) => step.run?.includes('bulk-enrich run'));
+  const exits = [0, 2, 3, 5, 11].filter(code => {
+    const script = `npx() { return ${code}; }; ${run}`;
+    return spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script]).status === 0;
+  });
+  expect([exits, /case \$code in (.*)\) exit 0/.exec(action)?.[1]]).toEqual([[0, 3, 11], '0 | 3 | 11']);
   const job = parse(readFileSync(new URL('../../jobs/ci.yaml', import.meta.url), 'utf8'));
   expect([job.store, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
 });

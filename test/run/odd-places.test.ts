@@ -79,6 +79,9 @@ test.each(['http:x', 'file:st', 'libsql:o'])('a name such as %s is a path', asyn
   using sandbox = createSandbox();
   sandbox.write(`${name}.csv`, ips(3));
   const args = ['run', `${name}.csv`, '--ip', 'ip', '--endpoint', 'embedded', '-o', `${name}.out.csv`];
-  for (const more of [['--store', `${name}.store`], ['--state', `${name}.state`, '--force']])
+  for (const more of [
+    ['--store', `${name}.store`],
+    ['--state', `${name}.state`, '--force'],
+  ])
     expect(await runHere(sandbox, [...args, ...more])).toMatchObject({code: 0});
 });
