@@ -1,7 +1,7 @@
 import {defineConfig} from 'vitest/config';
 
 /** Tests of `npm test` whose properties get all of their samples here. */
-const sampled = ['service/hostile', 'lookup/pace-headers', 'property/canonical', 'client/classify'];
+const sampled = ['service/hostile', 'lookup/rate-limit-headers', 'property/canonical', 'client/classify'];
 
 /** The long runs of the same promises: one after the other, as each of them keeps the machine busy. */
 export default defineConfig({

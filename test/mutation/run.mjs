@@ -12,17 +12,24 @@ import {fileURLToPath} from 'node:url';
 const decisions = [
   'src/client/classify.ts',
   'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
-  'src/lookup/pace/{pace-headers,rate-controller}.ts',
+  'src/lookup/rate-limit-headers.ts',
   'src/run/exit.ts',
+  'src/run/rows/reorder-buffer.ts',
   'src/ledger/answers/validity.ts',
+  'src/ledger/run/{budget,ledger-entry,tally}.ts',
+  'src/score/{conditions,scorer}.ts',
+  'src/score/language/{condition,conversion-checks,step-limit}.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
 const tests = [
-  'test/lookup/{canonical,pace-headers,rate-controller}.test.ts',
+  'test/operations/canonical.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
+  'test/lookup/rate-limit-headers.test.ts',
+  'test/ledger/ledger.test.ts',
   'test/ledger/answers/validity.test.ts',
   'test/property/canonical.test.ts',
-  'test/run/exit.test.ts',
+  'test/run/{exit,in-order}.test.ts',
+  'test/score/{condition,conditions,patterns,scorer}.test.ts',
 ];
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
