@@ -36,6 +36,7 @@ export function makeJobFromFlags(
       output: output ?? jobOutput ?? fallback,
       settings: rest,
       fromFile: file !== undefined,
+      isForced: given['force'] === true,
       jobFile: path,
       placeOf: createSettingLocator(file, raw),
     },

@@ -1,3 +1,5 @@
+import type {CodeSubject} from './code-words.ts';
+
 /** Headers of a response. Those about pace are not checked: they may contain anything. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
@@ -30,6 +32,10 @@ export interface Answered extends Responded {
   readonly unknownFields: readonly string[];
   /** Dotted names of known fields of a wrong type, which are not in `data`. */
   readonly wrongTypes: readonly string[];
+  /** Set if the answer has none of the fields that the default rules read of its operation. */
+  readonly lacksSignals?: true;
+  /** Set if the answer repeats the value in a form that this process never sent. */
+  readonly isOtherForm?: true;
 }
 
 /**
@@ -38,7 +44,7 @@ export interface Answered extends Responded {
  * - `not_sent`: nothing reached the service; free.
  * - `throttled`: the service asks to slow down.
  * - `ambiguous`: the call may have been carried out and charged, but no answer came.
- * - `unreadable`: the call was carried out, but the answer breaks the interface.
+ * - `unreadable`: the call was carried out, but the answer breaks the interface, says nothing, or is of another value.
  * - `rejected`: the service refuses this value.
  * - `fatal`: no call can succeed before a person fixes the cause.
  */
@@ -67,15 +73,32 @@ export type Attempt =
       readonly kind: 'unreadable';
       readonly code: 'bad_response';
       readonly detail: string;
+      /**
+       * Set if the answer keeps to the interface, but has no known field: among good answers, the service knows nothing
+       * about this value.
+       */
+      readonly saysNothing?: true;
       readonly latencyMs: number;
       /** Undefined if the bytes that came are not HTTP, so that no status could be read. */
       readonly status?: number;
       readonly pace?: PaceHeaders;
     }
-  | (Responded & {readonly kind: 'rejected'; readonly code: string})
+  | (Responded & {
+      readonly kind: 'rejected';
+      readonly code: string;
+      /** What the refusal is about, by the words of the service's code. */
+      readonly about: CodeSubject;
+    })
   | {
       readonly kind: 'fatal';
-      readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate' | 'proxy' | 'wrong_protocol';
+      readonly reason:
+        | 'credentials'
+        | 'credits'
+        | 'redirect'
+        | 'certificate'
+        | 'proxy'
+        | 'wrong_protocol'
+        | 'mixed_answers';
       readonly code: string;
       /** The time (ISO) before or after which the certificate is not valid. */
       readonly limit?: string | undefined;

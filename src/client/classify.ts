@@ -1,12 +1,18 @@
 import {nestsTooDeep} from '../job/yaml.ts';
 import {fieldTypes} from '../operations/field-types.ts';
 import {errorBodySchema, INVALID_TOKEN_CODE, throttlingStatuses} from '../operations/operation.ts';
+import {lacksSignals, saysSomething} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {isObject, readAnswerFields} from './answer-fields.ts';
 import type {Answered, Attempt, Failure, PaceHeaders} from './attempt.ts';
+import {type CodeSubject, subjectOfCode} from './code-words.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import {PROXY_CREDENTIALS_CODE} from './http/proxy.ts';
 import {REDACTED_FIELD_NAME, type Redact, repeatsSentValue} from './redact.ts';
+import {SentValues} from './sent-values.ts';
+
+/** The code of a refusal for which the service gave none, or none that can be shown. */
+export const NO_CODE = 'service_error';
 
 /** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
@@ -15,17 +21,20 @@ export interface RawResponse {
   readonly problem?: string | undefined;
   readonly latencyMs: number;
   readonly pace: PaceHeaders;
+  /** The connection that it came on; undefined without a socket. */
+  readonly connection?: {destroy(): unknown} | undefined;
 }
 
 /**
  * Classifies a complete response to `operation`. `sent` is the request's body; `redact` removes the
- * key from texts.
+ * key from texts. `values`: what else this process sent. An answer about another of these closes its connection.
  */
 export function classifyResponse(
   operation: Operation,
   response: RawResponse,
   sent: Readonly<Record<string, string>>,
   redact: Redact = parsed => parsed,
+  values = new SentValues(),
 ): Attempt {
   const {status, latencyMs, pace} = response;
   // `responded` is spread after the plain fields. In the other order, Node.js 20 would make a new shape for
@@ -34,9 +43,9 @@ export function classifyResponse(
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const {json, isMarked} = parseJson(response.body, redact);
-  const message = errorMessage(json, sent);
+  const {message, about} = errorMessage(json, sent) ?? {about: 'value' as const};
   if (message === INVALID_TOKEN_CODE && operations[operation].isTokenItself)
-    return {kind: 'rejected', code: message, ...responded};
+    return {kind: 'rejected', code: message, about, ...responded};
   if (status === 401 || message === INVALID_TOKEN_CODE) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
   }
@@ -50,11 +59,11 @@ export function classifyResponse(
   if (status === 408 || status === 425 || status >= 500) {
     return {kind: 'ambiguous', code: `http_${status}`, ...responded};
   }
-  if (status >= 400) return {kind: 'rejected', code: message ?? `http_${status}`, ...responded};
+  if (status >= 400) return {kind: 'rejected', code: message ?? `http_${status}`, about, ...responded};
   if (status < 200)
     return {kind: 'unreadable', code: 'bad_response', detail: `status ${status}`, ...responded};
-  if (message !== undefined) return {kind: 'rejected', code: message, ...responded};
-  return readAnswer(operation, json, isMarked, response, sent);
+  if (message !== undefined) return {kind: 'rejected', code: message, about, ...responded};
+  return readAnswer(operation, json, isMarked, response, sent, values);
 }
 
 function readAnswer(
@@ -63,14 +72,16 @@ function readAnswer(
   isMarked: boolean,
   response: RawResponse,
   sent: Readonly<Record<string, string>>,
+  values: SentValues,
 ): Attempt {
   const {status, latencyMs, pace} = response;
   const responded = {status, latencyMs, pace};
-  const unreadable = (detail: string): Attempt => ({
+  const unreadable = (detail: string, more?: {saysNothing: true}): Attempt => ({
     kind: 'unreadable',
     code: 'bad_response',
     detail,
     ...responded,
+    ...more,
   });
   if (response.problem !== undefined) return unreadable(response.problem);
   if (json === undefined) return unreadable('not JSON');
@@ -78,11 +89,40 @@ function readAnswer(
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
   const answer = withoutValue(answerOf(operation, data, isMarked), sent);
-  const echoed = answer.data.user_id;
-  if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
-    return unreadable('user_id is not the id that was sent');
+  const echoed = values.echoIn(operation, answer.data, sent);
+  if (echoed === 'other') {
+    response.connection?.destroy();
+    const code = 'answer_of_another_value';
+    return values.areMixedUp
+      ? {kind: 'fatal', reason: 'mixed_answers', code, latencyMs, status}
+      : unreadable('it is about another value');
   }
-  return {kind: 'answered', ...responded, ...answer};
+  const {user_id: id} = answer.data;
+  if (typeof id === 'string' && sent.id !== undefined && id !== sent.id)
+    return unreadable('user_id is not the id that was sent');
+  if (!saysSomething(operation, answer.data)) return unreadable(nothingKnown(answer), {saysNothing: true});
+  return {
+    kind: 'answered',
+    ...responded,
+    ...answer,
+    ...(lacksSignals(operation, answer.data) && {lacksSignals: true}),
+    ...(echoed === 'own form' && {isOtherForm: true}),
+  };
+}
+
+/** Fields of an answer without a known one that a sentence names. */
+const MOST_NAMED = 5;
+/** A field name that is one: other names may be values, such as addresses. */
+const FIELD_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
+
+function nothingKnown({unknownFields, wrongTypes}: Pick<Answered, 'unknownFields' | 'wrongTypes'>): string {
+  const told = (names: readonly string[], what: string) => {
+    const known = names.filter(name => FIELD_NAME.test(name)).slice(0, MOST_NAMED);
+    if (names.length === 0) return '';
+    const more = names.length - known.length;
+    return `; ${what} ${[...known, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
+  };
+  return `no known field has a value${told(unknownFields, 'unknown:')}${told(wrongTypes, 'of a wrong type:')}`;
 }
 
 /**
@@ -104,15 +144,21 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
   return isObject(data) ? data : undefined;
 }
 
+/** Maximum characters of a message whose words are judged. */
+const MOST_JUDGED = 200;
+
 /**
- * The service's code for a failure; `service_error` if its message is not a code, or repeats the value that was
- * sent. Undefined if the body is not an error.
+ * The service's code for a failure, and what it is about; `service_error` if its message is not a code, or repeats the
+ * value that was sent. Undefined if the body is not an error.
  */
-function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
+function errorMessage(
+  json: unknown,
+  sent: Readonly<Record<string, string>>,
+): {readonly message: string; readonly about: CodeSubject} | undefined {
   if (!isObject(json) || json.success !== false) return undefined;
-  const {data} = errorBodySchema.safeParse(json);
-  if (data === undefined || !/^[\w.:-]{1,64}$/.test(data.message)) return 'service_error';
-  return repeatsSentValue(data.message, sent) ? 'service_error' : data.message;
+  const {message = ''} = errorBodySchema.safeParse(json).data ?? {};
+  const isCode = /^[\w.:-]{1,64}$/.test(message) && !repeatsSentValue(message, sent);
+  return {message: isCode ? message : NO_CODE, about: subjectOfCode(message.slice(0, MOST_JUDGED))};
 }
 
 function withoutValue<T extends {readonly unknownFields: readonly string[]}>(

@@ -69,6 +69,8 @@ function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: strin
       return attempt.code === NO_TLS
         ? "the service's port does not speak TLS: check BULK_ENRICH_BASE_URL"
         : "the service's port speaks TLS: BULK_ENRICH_BASE_URL must begin with https://";
+    case 'mixed_answers':
+      return 'the service, or a cache or proxy before it, answers with the answers of other calls: nothing can be told from them. Check BULK_ENRICH_BASE_URL and HTTPS_PROXY';
     default:
       return attempt.reason satisfies never;
   }

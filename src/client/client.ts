@@ -26,6 +26,7 @@ import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
 import {createProxyAgent} from './http/proxy.ts';
 import {type CallOptions, createTransport, type Transport, type TransportOptions} from './http/transport.ts';
 import {createRedactor, type Redact, repeatsSentValue} from './redact.ts';
+import {SentValues} from './sent-values.ts';
 
 export interface ClientOptions extends ClientLimits {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
@@ -181,6 +182,7 @@ export function openClient(
     onUnasked: options.onUnasked ?? (() => {}),
   });
   const redact = createRedactor(api_key);
+  const values = new SentValues();
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
@@ -192,9 +194,10 @@ export function openClient(
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
     if (call.signal?.aborted) return {kind: 'not_sent', code: 'aborted', latencyMs: 0};
     const sent = {api_key, ...params};
-    const result = await wires.post(urls[operation], JSON.stringify(sent), call);
+    const ended = values.begin(operation, params);
+    const result = await wires.post(urls[operation], JSON.stringify(sent), call).finally(ended);
     if ('kind' in result) return result;
-    return classifyResponse(operation, withoutEcho(result, sent, redact), sent, redact);
+    return classifyResponse(operation, withoutEcho(result, sent, redact), sent, redact, values);
   }
 
   async function answer(operation: Operation, params: Params, call?: CallOptions): Promise<Answered> {

@@ -37,6 +37,11 @@ export interface Job {
   /** True if the settings come from a job file. A job file must name its columns: they are not guessed. */
   readonly fromFile: boolean;
   readonly jobFile?: string | undefined;
+  /**
+   * True if the command has `--force`, so that refused values are looked up again. A job or a program that always sets
+   * `force` only replaces the last output.
+   */
+  readonly isForced?: boolean;
   /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: SettingLocator;
   /** The date for `{date}`; undefined if no path has it. */
@@ -87,7 +92,7 @@ export interface JobSidePaths {
 }
 
 export interface UnresolvedJob
-  extends Pick<Job, 'name' | 'jobFile' | 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
+  extends Pick<Job, 'name' | 'jobFile' | 'inputs' | 'settings' | 'fromFile' | 'isForced' | 'placeOf'> {
   readonly output?: string | undefined;
   /** True if the rows come from a program that calls the library, and go back to it. */
   readonly givenRows?: boolean;

@@ -25,17 +25,40 @@ export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
 
 /**
  * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the
- * time of the answer, in milliseconds since the epoch. An outcome without an answer has neither.
+ * time of the answer, in milliseconds since the epoch. An outcome that no other run can use has no time.
  */
-export type Outcome = Answer | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
+export type Outcome =
+  | Answer
+  | (Unbought & {
+      readonly status: 'failed' | 'unknown';
+      readonly error: string;
+      /** Set if the code is the service's word, and not this program's. */
+      readonly said?: 'service';
+    })
+  /** An answer that this run uses, and that is not kept: it lacks what earlier answers of its operation had. */
+  | {readonly status: 'ok'; readonly data: string; readonly boughtAt?: never; readonly rejected?: never};
 
 /** An outcome that other runs can use, too: the answer store keeps it. */
 export type Answer =
-  | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number}
+  | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number; readonly rejected?: never}
   /** The verdict says that the session token is redeemed. An earlier call of this program may have redeemed it. */
-  | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
-  /** A rejection: the service answers only with an error code for this value. */
-  | {readonly status: 'failed'; readonly error: string; readonly rejected: true; readonly boughtAt: number};
+  | {
+      readonly status: 'unknown';
+      readonly error: string;
+      readonly data: string;
+      readonly boughtAt: number;
+      readonly rejected?: never;
+    }
+  /**
+   * A rejection: the service has only an error code for this value, or knows nothing about it. It is believed once a
+   * second run got the same code (`twice`); `boughtAt` of one that came `once` is its first time.
+   */
+  | {
+      readonly status: 'failed';
+      readonly error: string;
+      readonly rejected: 'once' | 'twice';
+      readonly boughtAt: number;
+    };
 
 /** Makes it a type error to write a rejection or a verdict without its time of purchase. */
 interface Unbought {
@@ -63,6 +86,16 @@ export interface InternalFailure extends Unbought {
 
 export function makeInternalFailure(thrown: unknown): InternalFailure {
   return {status: 'failed', error: 'internal_error', thrown};
+}
+
+/** The code of an answer that says nothing: of the rejections that are kept, the only one that is not the service's word. */
+export const BAD_RESPONSE = 'bad_response';
+
+/** True if a result's code is the service's word. The same word may be a code of this program. */
+export function isServiceCode(result: CellResult): boolean {
+  return (
+    'said' in result || (result.status === 'failed' && 'rejected' in result && result.error !== BAD_RESPONSE)
+  );
 }
 
 /** True if the answer store keeps the outcome. */

@@ -22,8 +22,8 @@ import {
   backoffMs,
   concludeAttempt,
   historyAfterAttempt,
-  isConfirmedRejection,
   policyNumbers as numbers,
+  repeatedRejection,
   requestedWaitMs,
   retryMs,
   stepWithoutSendsLeft,
@@ -41,15 +41,17 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
   if (attempt.kind !== 'not_sent') call.attempts += 1;
   // The circuit breaker counts the sends that values have left: this attempt is one of them.
   entry.history = historyAfterAttempt(entry.history, attempt, policy);
-  const isConfirmed = isConfirmedRejection(call.before?.outcome, attempt);
-  learnRefusals(desk, call, attempt, isConfirmed, out);
+  const earlier = repeatedRejection(call.before, attempt);
+  learnRefusals(desk, call, attempt, earlier !== undefined, out);
   const blame = learnBreaker(desk.breaker, call, attempt, desk);
   const untilMs = learnPace(desk, lane, call, attempt, out);
   if (attempt.kind === 'fatal') stop(desk, {kind: 'fatal', attempt}, out);
   else giveUpIfOverdue(desk, out);
   // Another call may have left its credits.
   desk.lacking = undefined;
-  const ended = {operation, key, cost, dispatch, retry, isConfirmed};
+  const hadSignals =
+    attempt.kind === 'answered' && attempt.lacksSignals === true && desk.options.hadSignals(operation);
+  const ended = {operation, key, cost, dispatch, retry, earlier, hadSignals};
   const {booked, next} = concludeAttempt(ended, attempt, entry.history, policy, blame);
   out.book.push({booked, call});
   if (next.next === 'settle') settle(desk, call, {kind: 'outcome', outcome: next.outcome}, out);

@@ -86,6 +86,8 @@ export interface LookupOptions {
   readonly mayAllFail?: boolean | undefined;
   /** True if an answer of this operation is known, from this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** True if answers of this operation, in this run or an earlier one, had a field that the default rules read. */
+  readonly hadSignals: (operation: Operation) => boolean;
   /** At these limits the remaining values end without a call, and the run publishes. At other limits it stops. */
   readonly publishOn: readonly PublishTrigger[];
   /** Cost of one call, in thousandths of a credit. */

@@ -91,6 +91,7 @@ export function learnCanary(
   refused.credentials &&= isForbidden;
   refused.isMixed ||= refused.code !== '' && refused.code !== code;
   refused.code = code;
+  refused.detail = attempt.kind === 'unreadable' ? attempt.detail : undefined;
   if (refused.count < enough) return undefined;
   tally.longestStreak = Math.max(tally.longestStreak, refused.count);
   const isNew = !canary.isTold;

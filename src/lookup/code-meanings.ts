@@ -1,6 +1,7 @@
 import type {RejectReason} from '../input/row.ts';
 import type {SkipCode} from '../ledger/lookup-outcome.ts';
 import {repairCodes} from '../operations/cell.ts';
+import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
 /** A code's meaning. `advice` says what to do; without it, fixing the list is enough. */
@@ -171,12 +172,16 @@ function textOf(word: string): CodeText | undefined {
 /** The part of a code after its prefix: `ip_range` of `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
+/** True for a code of the service, apart from the one that its interface names: this program's table is not about it. */
+const isUnknown = (word: string, isService: boolean) => isService && word !== INVALID_TOKEN_CODE;
+
 /**
  * Meaning of a code, with or without a column or operation before it (`ip.ip_range`). Empty for codes of the
- * service that this program does not know.
+ * service (`isService`) that its interface does not name.
  */
-export function codeMeaning(code: string): string {
+export function codeMeaning(code: string, isService = false): string {
   const word = wordOf(code);
+  if (isUnknown(word, isService)) return '';
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));
   if (judging !== undefined) return (operations[judging].codes as Record<string, string>)[word] ?? '';
   if (Object.hasOwn(repairCodes, word)) return repairCodes[word as keyof typeof repairCodes];
@@ -187,8 +192,10 @@ export function codeMeaning(code: string): string {
 export function codeAdvice(
   code: string,
   settings: Readonly<Record<string, unknown>> = {},
+  isService = false,
 ): string | undefined {
   const word = wordOf(code);
+  if (isUnknown(word, isService)) return undefined;
   const isSet = (name: string) => ![undefined, false, 'auto'].includes(settings[name] as string | undefined);
   const others = Object.hasOwn(adviceWhenSet, word) ? (adviceWhenSet[word] ?? {}) : {};
   const set = Object.keys(others).find(isSet);

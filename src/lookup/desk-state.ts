@@ -71,6 +71,8 @@ export interface DeskOptions {
   readonly refusals: Readonly<Record<Operation, StreakTally>>;
   /** True if an answer of this operation is known, from this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** True if answers of this operation, in this run or an earlier one, had a field that the default rules read. */
+  readonly hadSignals: (operation: Operation) => boolean;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }

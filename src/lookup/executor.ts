@@ -2,6 +2,7 @@ import {randomInt} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
+import {isUsable} from '../ledger/answers/validity.ts';
 import type {CellResult, UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Operation} from '../operations/table.ts';
 import {type Call, type CallEnd, findNewlyStoredAnswer, type LookupOptions, type StopReason} from './call.ts';
@@ -78,7 +79,7 @@ export class Executor {
       mayAllFail = false,
       isSuspect = false,
     } = options;
-    const {publishOn, isAnswered, concurrency, random} = options;
+    const {publishOn, isAnswered, hadSignals, concurrency, random} = options;
     const isPaced = dispatcher.keepsPace !== true;
     this.options = options;
     this.#desk = newDesk(
@@ -93,6 +94,7 @@ export class Executor {
           isSuspect,
           publishOn,
           isAnswered,
+          hadSignals,
           random,
         },
         refusals: ledger.tally.refusals,
@@ -338,7 +340,7 @@ function clockOffset(): number {
 /** The result without a call: the earlier answer, or `skipped` if none is usable. */
 function resultOf({before}: Call, end: CallEnd): CellResult {
   if (end.kind !== 'skipped') return end.outcome;
-  if (before === undefined || before.validity === 'past') return {status: 'skipped', error: end.reason};
+  if (!isUsable(before)) return {status: 'skipped', error: end.reason};
   return {...before.outcome, stale: end.reason};
 }
 

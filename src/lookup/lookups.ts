@@ -1,4 +1,4 @@
-import {chooseBestAnswer} from '../ledger/answers/validity.ts';
+import {chooseBestAnswer, isUsable} from '../ledger/answers/validity.ts';
 import {
   type Answer,
   type CellResult,
@@ -150,8 +150,8 @@ export class Lookups {
           this.#deliver(calls, call, known.outcome);
           continue;
         }
-        const isUsable = known !== undefined && known.validity !== 'past';
-        Object.assign(call, {before: known, renews: isUsable && publishOn.includes('budget'), version});
+        const renews = isUsable(known) && publishOn.includes('budget');
+        Object.assign(call, {before: known, renews, version});
       }
     }
   }
@@ -162,7 +162,8 @@ export class Lookups {
     const {ledger, judge} = this.#options;
     if (outcome === undefined) return false;
     // A second call for a session token would only tell that it is redeemed.
-    if (!isStorable(outcome) || operations[entry.operation].isRedeeming) return true;
+    if (!isStorable(outcome) || outcome.rejected === 'once' || operations[entry.operation].isRedeeming)
+      return true;
     return ledger.isOfSession(entry) || judge(entry, outcome) === 'fresh';
   }
 

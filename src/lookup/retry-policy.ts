@@ -1,5 +1,7 @@
 import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
+import {NO_CODE} from '../client/classify.ts';
 import type {ChargeKind, Cost} from '../job/settings/cost.ts';
+import type {KnownAnswer} from '../ledger/answers/validity.ts';
 import {isStorable, type Outcome} from '../ledger/lookup-outcome.ts';
 import {
   addDoubt,
@@ -134,12 +136,31 @@ export interface ConcludedAttempt {
 
 /** A call whose attempt has ended. */
 type CallToBook = Pick<BookedAttempt, 'operation' | 'key' | 'cost' | 'dispatch' | 'retry'> & {
-  readonly isConfirmed?: boolean;
+  /** The value's earlier rejection with the same code. */
+  readonly earlier?: KnownAnswer['rejection'];
+  /** True if an answer of the operation had a field that the default rules read. */
+  readonly hadSignals?: boolean;
 };
 
-/** True if the service rejects the value with the same code as before. This says nothing new about the service. */
-export function isConfirmedRejection(before: Outcome | undefined, attempt: Attempt): boolean {
-  return attempt.kind === 'rejected' && before?.status === 'failed' && attempt.code === before.error;
+/** The value's earlier rejection, if the service repeats its code. This says nothing new about the service. */
+export function repeatedRejection(
+  before: KnownAnswer | undefined,
+  attempt: Attempt,
+): KnownAnswer['rejection'] {
+  const isRefusal = attempt.kind === 'rejected' || attempt.kind === 'unreadable';
+  const known = before?.rejection;
+  return isRefusal && isOfValue(attempt) && attempt.code === known?.error ? known : undefined;
+}
+
+/**
+ * The outcome as it is kept. A second refusal is believed, or leaves the first as it is. An answer without the fields
+ * that earlier answers of its operation had is used in this run alone.
+ */
+function keptOutcome(outcome: Outcome, attempt: Attempt, {earlier, hadSignals}: CallToBook): Outcome {
+  if (outcome.rejected === 'once' && earlier !== undefined)
+    return earlier.confirms ? {...outcome, rejected: 'twice'} : {...outcome, boughtAt: earlier.boughtAt};
+  const isPoor = attempt.kind === 'answered' && attempt.lacksSignals === true && hadSignals === true;
+  return outcome.status === 'ok' && isPoor ? {status: 'ok', data: outcome.data} : outcome;
 }
 
 /**
@@ -162,25 +183,21 @@ export function concludeAttempt(
   settings: RetrySettings,
   blame: Blame | undefined,
 ): ConcludedAttempt {
-  const {operation, key, cost, dispatch, retry, isConfirmed = false} = call;
-  const next = nextStep(operation, attempt, history, settings, blame);
+  const {operation, key, cost, dispatch, retry} = call;
+  const step = nextStep(operation, attempt, history, settings, blame);
+  const next = step.next === 'settle' ? {...step, outcome: keptOutcome(step.outcome, attempt, call)} : step;
   const outcome = next.next === 'settle' ? next.outcome : undefined;
   const charge = cost === 0 ? 'free' : chargeKindOfAttempt(attempt, settings.cost);
   return {
     next,
-    booked: {operation, key, cost, dispatch, attempt, charge, retry, history, outcome, isConfirmed},
+    booked: {operation, key, cost, dispatch, attempt, charge, retry, history, outcome},
   };
 }
 
 /** The outcome if other runs can use it at once. A rejection is kept once it is confirmed, or judged at the run's end. */
-export function answerToKeep({
-  operation,
-  key,
-  outcome,
-  isConfirmed = false,
-}: BookedAttempt): KeyedAnswer | undefined {
+export function answerToKeep({operation, key, outcome}: BookedAttempt): KeyedAnswer | undefined {
   if (outcome === undefined || !isStorable(outcome)) return undefined;
-  return outcome.status !== 'failed' || isConfirmed ? {operation, key, outcome} : undefined;
+  return outcome.rejected === 'once' ? undefined : {operation, key, outcome};
 }
 
 /** The step after an attempt. `history` includes this attempt. Which status is which kind: `client/classify.ts`. */
@@ -195,11 +212,12 @@ function nextStep(
     case 'answered':
       return {next: 'settle', outcome: answered(operation, attempt, history)};
     case 'unreadable':
-      return {next: 'settle', outcome: {status: 'failed', error: attempt.code}};
     case 'rejected': {
-      const {code, boughtAt} = attempt;
-      const rejected = isOfValue(attempt) ? ({rejected: true, boughtAt} as const) : {};
-      return {next: 'settle', outcome: {status: 'failed', error: code, ...rejected}};
+      const {code: error, boughtAt} = attempt;
+      if (isOfValue(attempt))
+        return {next: 'settle', outcome: {status: 'failed', error, rejected: 'once', boughtAt}};
+      const said = hasServiceCode(attempt) ? ({said: 'service'} as const) : {};
+      return {next: 'settle', outcome: {status: 'failed', error, ...said}};
     }
     case 'not_sent':
       return {next: 'retry'};
@@ -251,11 +269,20 @@ export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): bo
 }
 
 /**
- * True if a rejection is the value's fault, so that other runs can use it too. The service then gives a code
- * of its own. A rejection with only an HTTP status may come from a gateway, and 403 is about the caller.
+ * True if a refusal may be the value's fault, so that other runs can use it too. The service then gives a code
+ * of its own, or an answer that says nothing. A rejection with only an HTTP status may come from a gateway, and 403 is
+ * about the caller.
  */
-function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolean {
-  return status !== 403 && code !== 'service_error' && !/^http_\d{3}$/.test(code);
+export function isOfValue(attempt: Refusal): boolean {
+  if (attempt.kind === 'unreadable') return attempt.saysNothing === true;
+  return attempt.status !== 403 && attempt.about === 'value' && hasServiceCode(attempt);
+}
+
+type Refusal = Extract<Attempt, {kind: 'rejected' | 'unreadable'}>;
+
+/** True if the code is the service's own, and not one that this program gives for want of another. */
+function hasServiceCode({kind, code}: Refusal): boolean {
+  return kind === 'rejected' && code !== NO_CODE && !/^http_\d{3}$/.test(code);
 }
 
 /**

@@ -55,6 +55,10 @@ export const email = defineIntelligence('email', {
   mayBeOthers: areHandles,
   areMasked: values => values.every(value => DIGEST.test(value)),
   others: 'identifiers, or accounts of machines',
+  echoes: [
+    {path: ['normalized_email'], param: 'email', as: 'address'},
+    {path: ['domain'], param: 'email', as: 'domain'},
+  ],
   top: [['domains', ['domain']]],
   rules: [
     {when: '!email.is_valid', add: 40, reason: 'email_not_valid'},

@@ -60,6 +60,7 @@ export const ip = defineIntelligence('ip', {
   mayBeOthers: areVersions,
   others: 'versions, or masks',
   areMasked: values => values.every(value => MASKED.test(value)),
+  echoes: [],
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],

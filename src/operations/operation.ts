@@ -61,10 +61,21 @@ export interface OperationSpec<
   readonly isRedeeming: boolean;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerObject): boolean;
+  /** The fields without one of which an answer says nothing; any known field if left out. */
+  readonly core?: readonly string[];
+  /** The answer's fields that repeat the request. The first one that came shows if the answer is of another value. */
+  readonly echoes: readonly Echo[];
   /** Kinds of values that the summary counts in answers, each with the path of the answer's field. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** The operation's default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
+}
+
+/** A field of an answer that repeats a field of the request, and what it repeats. */
+export interface Echo {
+  readonly path: readonly string[];
+  readonly param: string;
+  readonly as: 'digits' | 'address' | 'domain' | 'text';
 }
 
 /** An answer's fields by name, as received. */

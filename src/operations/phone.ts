@@ -82,6 +82,7 @@ export const phone = defineIntelligence('phone', {
   // Any long number may be a phone number. Without a header, only a plus proves it.
   isTelling: given => /^\s*['"“”„«»‘’‚‹›]?(?:[a-z]+:)?\s*(?:[+＋]|\(?00)/i.test(given),
   isLikely: isLikelyPhone,
+  echoes: [{path: ['e164_format'], param: 'phone', as: 'digits'}],
   top: [['phone_countries', ['country']]],
   rules: [
     {when: 'phone.is_threat', add: 45, reason: 'phone_threat'},

@@ -165,6 +165,13 @@ export const verify = {
   isRedeeming: true,
   isReplay: ({verdict}) => (verdict as AnswerObject | undefined)?.redeemed === true,
   beside: verifyInputs,
+  core: ['verdict', 'score'],
+  echoes: [
+    {path: ['user_id'], param: 'id', as: 'text'},
+    {path: ['email', 'address'], param: 'email', as: 'address'},
+    {path: ['email', 'normalized'], param: 'email', as: 'address'},
+    {path: ['email', 'domain_name'], param: 'email', as: 'domain'},
+  ],
   top: [
     ['countries', ['location', 'country']],
     ['domains', ['email', 'domain_name']],

@@ -5,6 +5,7 @@ import {UsageError} from '../errors.ts';
 import {closestName} from '../job/did-you-mean.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
+import {getAtPath} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/scorer.ts';
 import {say, sayFlags, set} from '../sentence.ts';
@@ -269,13 +270,4 @@ export function setAtPath(answer: Record<string, unknown>, path: readonly string
     inner = inner[key] as Record<string, unknown>;
   }
   inner[path.at(-1) as string] = value;
-}
-
-export function getAtPath(data: unknown, path: readonly string[]): unknown {
-  let value = data;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value;
 }

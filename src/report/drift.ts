@@ -23,7 +23,7 @@ const COUNT_FACTOR = 5;
 const CAUGHT_UP = 1.5;
 
 export function makeRunProfile(summary: Summary): RunProfile {
-  const {rows, lookups, risk, fields, credits, finished_at, reason} = summary;
+  const {rows, risk, new_fields: fields = {}, new_answers = {}, credits, finished_at, reason} = summary;
   const figures: Record<string, {value: number; of: number}> = {
     rows: {value: rows.written, of: 1},
     credits: {value: credits.spent + credits.maybe_spent, of: 1},
@@ -40,7 +40,7 @@ export function makeRunProfile(summary: Summary): RunProfile {
   addShare('hit_rate', lookupTotal(summary, 'from_store'), lookupTotal(summary, 'distinct'));
   if (risk) addShare('risk.high', risk.high, risk.scored);
   for (const [operation, ofFields] of Object.entries(fields)) {
-    const answers = lookups[operation]?.answered ?? 0;
+    const answers = new_answers[operation] ?? 0;
     for (const [field, {present, true: yes}] of Object.entries(ofFields)) {
       addShare(`${operation}.${field} present`, present * answers, answers);
       if (yes !== undefined) addShare(`${operation}.${field}`, yes * present * answers, present * answers);

@@ -100,6 +100,12 @@ export function refusalStreaksSentence({lookups}: Summary): string {
   return ` ${told.join(' and ')} in a row were refused, with nothing answered in between. ${PERHAPS_ACCOUNT}`;
 }
 
+/** Lookups with an answer past its age. */
+export function staleSentence({lookups, reason}: Summary): string {
+  const stale = Object.values(lookups).reduce((sum, counts) => sum + counts.stale, 0);
+  return stale === 0 ? '' : ` ${pluralize(stale, 'lookup')} used an answer past its age (${reason}).`;
+}
+
 /** Costs of trouble with the answer store. */
 export function storeTroubleSentence({store}: {readonly store?: Summary['store']}): string {
   if (!store) return '';

@@ -43,7 +43,15 @@ const lookup = z
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
 /** A code (of an error or a repair), how often it occurs, and the numbers of the first rows that have it. */
-const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
+const coded = z.object({
+  code: z.string(),
+  count: whole,
+  rows: z.array(whole),
+  service: z
+    .boolean()
+    .optional()
+    .describe("True if it is the service's word, which may be a code of this program too."),
+});
 
 const leftOut = z.object({
   operation: z.string(),
@@ -105,6 +113,11 @@ const calls = z.object({
   by_error: counts,
   unknown_fields: counts,
   wrong_types: counts,
+  other_forms: whole.optional().describe('Answers that name their value in another form than was sent.'),
+  oddities: z
+    .array(z.string())
+    .optional()
+    .describe('What new answers lack or add, compared with those of earlier runs.'),
 });
 
 const account = z
@@ -222,6 +235,7 @@ export function createSummarySchema(
     fieldsOf === undefined
       ? anyFields
       : z.object(Object.fromEntries(fieldsOf(operation).map(({name}) => [name, fieldShares])));
+  const fields = byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>;
   return z.object({
     ...about,
     rows,
@@ -240,7 +254,11 @@ export function createSummarySchema(
     top: z.partialRecord(z.enum(topKinds), top),
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
-    fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
+    fields,
+    new_answers: byOperation(() => whole)
+      .optional()
+      .describe('Answers that calls of the last session brought.'),
+    new_fields: fields.optional().describe('As fields, of these new answers.'),
     errors: z.array(coded),
     repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),
     columns: z

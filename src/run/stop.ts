@@ -200,8 +200,9 @@ function inARow(operation: Operation, streak: Omit<LongRefusalStreak, 'isNew'>):
   return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, without an answer between them`;
 }
 
-function codesOf({code, isMixed}: RefusalStreak): string {
-  return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
+function codesOf({code, detail, isMixed}: RefusalStreak): string {
+  const told = detail === undefined ? `"${code}"` : `"${code}" (${detail})`;
+  return isMixed ? `several codes, such as ${told}` : told;
 }
 
 /** The warning about values refused in a row, for a run that continues. */

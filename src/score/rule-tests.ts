@@ -91,6 +91,7 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
       return {status: status[name] ?? (isGiven ? 'ok' : 'empty'), ...(code !== undefined && {error: code})};
     }),
     answers: names.map(name => answers[name]),
+    isPartial: true,
     shared,
   });
 }

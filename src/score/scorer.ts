@@ -1,5 +1,6 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
+import {lacksSignals} from '../operations/signals.ts';
 import {operations} from '../operations/table.ts';
 import type {PathReference} from './language/expression.ts';
 import {type RiskLevel, subjectOfPath} from './language/rule-variables.ts';
@@ -185,16 +186,27 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
 
 /**
  * True if too little is known to call a row's risk low. That is so if a lookup that the rules read
- * failed, is unknown, has a fault of the list, or was skipped for another reason than its condition. It
+ * failed, is unknown, has an answer without any field that the default rules read, has a fault of the list, or was
+ * skipped for another reason than its condition. It
  * is also so if no lookup that the rules read says anything about the person, by an answer or by a fault
  * such as a malformed address.
  */
-function isBlind({results}: RowView, relevant: readonly number[], targets: readonly Target[]): boolean {
+function isBlind(
+  {results, answers, isPartial}: RowView,
+  relevant: readonly number[],
+  targets: readonly Target[],
+): boolean {
   let heard = relevant.length === 0;
   for (const index of relevant) {
     const result = results[index];
     if (result === undefined || result.status === 'empty') continue;
     if (result.status === 'failed' || result.status === 'unknown') return true;
+    if (
+      !isPartial &&
+      result.status === 'ok' &&
+      lacksSignals((targets[index] as Target).operation, answers[index])
+    )
+      return true;
     if (result.status === 'invalid' && isListFault(targets[index] as Target, result.error)) return true;
     if (result.status === 'skipped') {
       if (result.error !== 'condition') return true;

@@ -39,6 +39,8 @@ export interface RowView {
   readonly results: readonly (LookupStatus | undefined)[];
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
+  /** True if the answers may lack fields that came: in an output with chosen fields, and in a test of rules. */
+  readonly isPartial?: boolean | undefined;
   /** The facts of the list; undefined if it was not counted. */
   readonly shared?: SharedCounts | undefined;
   /** The risk by the answers so far, for conditions of further lookups. */

@@ -89,8 +89,9 @@ describe('a response', () => {
   ])('a date is one in all spellings of RFC 3339: %s', (given, expected) => {
     const session = {started_at: given};
     const accounts = [{last_activity: given, session_count: '3'}];
-    const body = {success: true, session, multi_accounting: {accounts}};
+    const body = {success: true, score: 1, session, multi_accounting: {accounts}};
     const data = {
+      score: 1,
       session: {started_at: expected},
       multi_accounting: {accounts: [{last_activity: expected, session_count: 3}]},
     };
@@ -101,8 +102,8 @@ describe('a response', () => {
   test.each([
     ['{"city":"X","latitude":"far"}', {city: 'X'}, ['latitude']],
     ['{"asn_number":"AS15169","city":"X"}', {city: 'X'}, ['asn_number']],
-    ['{"asn_number":"1.5","latitude":" 1"}', {}, ['asn_number', 'latitude']],
-    ['{"is_vpn":1,"city":["X"]}', {}, ['is_vpn', 'city']],
+    ['{"asn_number":"1.5","latitude":" 1","isp":"X"}', {isp: 'X'}, ['asn_number', 'latitude']],
+    ['{"is_vpn":1,"city":["X"],"isp":"X"}', {isp: 'X'}, ['is_vpn', 'city']],
     ['{"latitude":"1e400","longitude":1.10}', {longitude: 1.1}, ['latitude']],
   ])('what can not become one is kept as it came, and is not in the data: %s', (data, used, wrong) => {
     expect(keptOf(data)).toEqual([used, data, wrong]);
@@ -111,6 +112,7 @@ describe('a response', () => {
   test('a list with an item of another type is not in the data; a list of parts is, without such fields', () => {
     const body = {
       success: true,
+      verdict: {can_pass: true},
       email: {flags: ['a', 5, true]},
       rules: [
         {name: 'x', shadow: 'maybe'},
@@ -138,7 +140,7 @@ describe('a response', () => {
 
   test('a verdict on another person is not an answer', () => {
     const verdict = (user_id: unknown, sent: Record<string, string>) =>
-      classifyResponse('verify', respond(200, {success: true, user_id}), sent).kind;
+      classifyResponse('verify', respond(200, {success: true, score: 1, user_id}), sent).kind;
     expect(verdict('b', {id: 'a'})).toBe('unreadable');
     expect(classifyResponse('verify', respond(200, {success: true, user_id: 'b'}), {id: 'a'})).toMatchObject({
       detail: 'user_id is not the id that was sent',
@@ -155,7 +157,7 @@ describe('a response', () => {
       detail: 'nested too deep',
     });
     const names = Array.from({length: 150_000}, (_, n) => `x${n}`);
-    const wide = {success: true, device: Object.fromEntries(names.map(name => [name, 1]))};
+    const wide = {success: true, score: 1, device: Object.fromEntries(names.map(name => [name, 1]))};
     const attempt = classifyResponse('verify', respond(200, wide), {});
     expect(attempt.kind === 'answered' && attempt.unknownFields.length).toBe(names.length);
   });

@@ -5,7 +5,7 @@ import {type ClientOptions, createClient, openClient} from '../../src/client/cli
 import {slimRequestOptions} from '../../src/client/http/slim-request.ts';
 
 const KEY = 'client-key-1';
-const OK = JSON.stringify({success: true, data: {city: 'X'}});
+const OK = JSON.stringify({success: true, data: {city: 'X', country: 'DE'}});
 
 /** A status, or a response. */
 type Given = number | Partial<RawResponse>;

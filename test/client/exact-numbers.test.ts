@@ -62,7 +62,7 @@ describe('an answer', () => {
   });
 
   test('has its numbers in lists as numbers too', () => {
-    const body = '{"success":true,"multi_accounting":{"accounts":[{"confidence":0.90}]}}';
+    const body = '{"success":true,"score":1,"multi_accounting":{"accounts":[{"confidence":0.90}]}}';
     const response = {status: 200, body, latencyMs: 1, pace: {limits: {}}};
     expect(classifyResponse('verify', response, {})).toMatchObject({
       data: {multi_accounting: {accounts: [{confidence: 0.9}]}},

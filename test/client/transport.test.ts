@@ -124,7 +124,7 @@ async function elsewhere() {
     const {parentPort} = require('node:worker_threads');
     const server = require('node:http').createServer((req, res) => {
       parentPort.postMessage('asked');
-      setTimeout(() => res.setHeader('content-type', 'application/json').end('{"success":true,"data":{}}'), 300);
+      setTimeout(() => res.setHeader('content-type', 'application/json').end('{"success":true,"data":{"city":"X"}}'), 300);
     }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
   const thread = new Worker(program, {eval: true});
   const [port] = await once(thread, 'message');

@@ -211,6 +211,18 @@ test('a day whose list is lost: exit 3 each night until it is done', async () =>
   expect(month.sandbox.read('scored/nightly.prom')).toMatch(/^bulk_enrich_unfinished_days\{.*\} 0$/m);
 });
 
+const someAnswers = (given: unknown) => reply.json({success: true, data: given});
+test.each([
+  [29, 'a night of empty answers', {}, /email answers? could not be used: no known field has a value/],
+  [30, 'a night of renamed fields', {isValid: true}, /unknown: isValid/],
+])('night %i, %s: told, none is kept, and the same command asks again', async (day, _, given, text) => {
+  month.service.setScript(({operation}) => (operation === 'email' ? someAnswers(given) : undefined));
+  expect(await month.night(day)).toMatchObject(saying(3, text, 1));
+  expect(month.rows(day).filter(row => row.includes('bad_response'))).toHaveLength(ROWS - 10);
+  month.service.setScript(undefined);
+  expect(await month.again(day)).toMatchObject(SILENT);
+});
+
 test('each output has its run in the list of runs, and the money is the service’s', async () => {
   const codes = (await month.runs()).map(({exit_code: code}) => code);
   const outputs = month.sandbox.files().filter(name => /^scored\/signups-[\d-]+\.csv$/.test(name));

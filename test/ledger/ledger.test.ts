@@ -382,7 +382,7 @@ test('a lease ends once all calls before its end are booked: a kill puts none of
 test('rejections that are known from before do not show that the service answers', () => {
   const ledger = open();
   const adopt = (key: string, outcome: Outcome) => ledger.adopt(newEntry({operation: 'ip', key}), outcome);
-  adopt('a', {status: 'failed', error: 'no', rejected: true, boughtAt: 1_000});
+  adopt('a', {status: 'failed', error: 'no', rejected: 'twice', boughtAt: 1_000});
   adopt('b', {status: 'failed', error: 'used up'});
   expect([hasOperationAnswer(ledger.tally, 'ip'), ledger.tally.operations.ip.fromStore]).toEqual([false, 1]);
   adopt('c', {status: 'ok', data: '{}', boughtAt: 1_000});
@@ -420,7 +420,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
 test('every taken over outcome is found: before it is written, after it, and by the next session', () => {
   const kinds = (n: number): Outcome[] => [
     {status: 'ok', data: `{"n":${n}}`, boughtAt: n},
-    {status: 'failed', error: 'rejected', rejected: true, boughtAt: n},
+    {status: 'failed', error: 'rejected', rejected: 'twice', boughtAt: n},
     {status: 'failed', error: 'http_500'},
     {status: 'unknown', error: 'timeout'},
     {status: 'unknown', error: 'verdict_replay_uncertain', data: `{"v":${n}}`, boughtAt: n},

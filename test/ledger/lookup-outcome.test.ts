@@ -3,11 +3,11 @@ import type {Outcome} from '../../src/ledger/lookup-outcome.ts';
 
 test('a bought outcome has its time, and one without a time is not an answer', () => {
   const outcomes: Outcome[] = [
-    {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000},
+    {status: 'failed', error: 'odd', rejected: 'twice', boughtAt: 1_000},
     {status: 'unknown', error: 'verdict_replay_uncertain', data: '{}', boughtAt: 1_000},
     {status: 'failed', error: 'odd'},
     // @ts-expect-error a rejection without its time
-    {status: 'failed', error: 'odd', rejected: true},
+    {status: 'failed', error: 'odd', rejected: 'twice'},
     // @ts-expect-error a verdict without its time
     {status: 'unknown', error: 'verdict_replay_uncertain', data: '{}'},
     // @ts-expect-error a time of nothing that was bought

@@ -29,7 +29,15 @@ function opened(more: Partial<LookupOptions> = {}) {
   open.push(ledger);
   const inFlight = new Map<string, (attempt: Attempt) => void>();
   const executor = new Executor({
-    ...{ledger, lanes, store: new AnswerStore(), maxOutageMs: 60_000, isAnswered: () => true, publishOn: []},
+    ...{
+      ledger,
+      lanes,
+      store: new AnswerStore(),
+      maxOutageMs: 60_000,
+      isAnswered: () => true,
+      hadSignals: () => true,
+      publishOn: [],
+    },
     dispatcher: {
       async send({params}) {
         const [value = ''] = Object.values(params);

@@ -154,7 +154,7 @@ describe('cells', () => {
   test.each<[CellResult, string, string]>([
     [ok({}), 'false', 'false'],
     [{status: 'ok', data: '{}', boughtAt: 0, stale: 'outage'}, 'true', 'true'],
-    [{status: 'failed', error: 'no_value', rejected: true, boughtAt: 0, stale: 'budget'}, 'true', 'true'],
+    [{status: 'failed', error: 'no_value', rejected: 'twice', boughtAt: 0, stale: 'budget'}, 'true', 'true'],
     [{status: 'skipped', error: 'outage'}, '', 'null'],
   ])('where answers may be stale, a column says so: %j', (result, cell, member) => {
     const columns = planColumns(target, ['city'], true);

@@ -119,7 +119,7 @@ describe('a call that the fleet finished for a killed session', () => {
   const ip = {operation: 'ip', params: {ip: '192.0.2.1'}, dispatch: 2, cost: 1_000} as const;
   const timed = {latencyMs: 5, boughtAt: 1_000, pace: {limits: {}}} as const;
   const failed = {kind: 'ambiguous', code: 'http_503', status: 503, ...timed} as const;
-  const refused = {kind: 'rejected', code: 'odd_value', status: 422, ...timed} as const;
+  const refused = {kind: 'rejected', about: 'value', code: 'odd_value', status: 422, ...timed} as const;
 
   test('is paid for once, at the price of its session, and its answer is stored for other runs', async () => {
     const {stored, ...booked} = await collected({ask: ip, attempt: {...answered, data: {city: 'Oslo'}}});

@@ -8,7 +8,13 @@ import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {StoreAdmin} from '../../ledger/answers/upkeep.ts';
 import {intelligenceLookup} from '../../ledger/lookup-outcome.ts';
 import {parsePhoneCountry} from '../../operations/country.ts';
-import {intelligenceNames, joinWithOr, operationNames, operations} from '../../operations/table.ts';
+import {
+  intelligenceNames,
+  isOperation,
+  joinWithOr,
+  operationNames,
+  operations,
+} from '../../operations/table.ts';
 import {formatCount, pluralize, formatBytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -69,12 +75,62 @@ const KEPT_ELSEWHERE = `Unfinished runs keep answers in OUT.run and bring them b
 The history of runs (the folder runs) is not searched. It has counts, codes, e-mail domains that occur in at least five rows, and the names of jobs and lists.
 `;
 
-/** `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. */
-export async function storePurgeCommand(
-  value: string,
-  flags: StoreFlags & {readonly defaultCountry?: string},
-): Promise<number> {
-  const country = flags.defaultCountry;
+interface PurgeFlags extends StoreFlags {
+  readonly defaultCountry?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly operation?: string;
+}
+
+/**
+ * `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. With `--since`: all that was
+ * bought in a time, such as a night in which the service was broken.
+ */
+export async function storePurgeCommand(value: string | undefined, flags: PurgeFlags): Promise<number> {
+  const {since, until, operation} = flags;
+  const isByTime = [since, until, operation].some(given => given !== undefined);
+  if ((value === undefined) !== isByTime || (isByTime && since === undefined))
+    throw new UsageError(
+      'settings',
+      'Name one value, or a time with --since, and --until and --operation as you like.',
+    );
+  const remove = value === undefined ? purgeByTime(flags) : purgeOfValue(value, flags);
+  const code = await withStore(flags, async store => {
+    const removed = await remove(store);
+    await store.giveBack();
+    const none =
+      value === undefined
+        ? 'The store has nothing of that time.\n'
+        : 'The store has nothing about that value.\n';
+    print(
+      'stdout',
+      removed === 0 ? none : `${pluralize(removed, 'answer')} removed, and overwritten in the file.\n`,
+    );
+  });
+  print('stdout', KEPT_ELSEWHERE);
+  return code;
+}
+
+type Removal = (store: StoreAdmin) => number | Promise<number>;
+
+function purgeByTime({since = '', until, operation}: PurgeFlags): Removal {
+  if (operation !== undefined && !isOperation(operation))
+    throw new UsageError('settings', `--operation: expected one of ${joinWithOr(operationNames)}.`);
+  const from = timeOf('--since', since);
+  const to = until === undefined ? Date.now() : timeOf('--until', until);
+  return store => store.purgeBought(from, to, operation);
+}
+
+/** Milliseconds since the epoch of a day (UTC) or a time with its zone. */
+function timeOf(flag: string, text: string): number {
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const time = isTime ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time))
+    throw new UsageError('settings', `${flag}: expected a day or a time such as 2026-01-31T02:00:00Z.`);
+  return time;
+}
+
+function purgeOfValue(value: string, {defaultCountry: country}: PurgeFlags): Removal {
   if (country !== undefined && parsePhoneCountry(country) === undefined)
     throw new UsageError(
       'unknown_country',
@@ -90,14 +146,7 @@ export async function storePurgeCommand(
       'not_a_value',
       `This is not ${joinWithOr(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
     );
-  const code = await withStore(flags, async store => {
-    const removed = store.purge(keys);
-    await store.giveBack();
-    const done = `${pluralize(removed, 'answer')} removed, and overwritten in the file.\n`;
-    print('stdout', removed === 0 ? 'The store has nothing about that value.\n' : done);
-  });
-  print('stdout', KEPT_ELSEWHERE);
-  return code;
+  return store => store.purge(keys);
 }
 
 function sayNone(directory: string): void {

@@ -3,9 +3,11 @@ import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts
 import {withoutCompression} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
+import {rejectionAgeMs} from '../../job/setting-types.ts';
 import type {Settings} from '../../job/settings.ts';
 import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
 import {formatCount, pluralize, storeTroubleSentence} from '../../report/format.ts';
+import {lookupTotal} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun, type RunOutcome, type Stop} from '../../run/exit.ts';
 import {undercountSentence} from '../../run/open/account.ts';
@@ -67,8 +69,23 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
     ...(risk !== null && rows.written > 0 ? [formatRisk(risk)] : []),
     ...repairedLine(repairs),
     ...formatTroubles({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
+    ...keptRefusals(settings, summary),
   ];
 }
+
+/** How long refusals are kept, and what looks their values up again. */
+function keptRefusals({maxAge}: Settings, summary: Summary): string[] {
+  const kept = lookupTotal(summary, 'rejected');
+  if (kept === 0) return [];
+  const days = pluralize(rejectionAgeMs(maxAge) / DAY_MS, 'day');
+  return [
+    breakLines(
+      `${pluralize(kept, 'lookup')} made no call, or no more: two runs got the same refusal, which is kept for ${days} (--max-age rejected=7d). --force looks up all of these again.`,
+    ),
+  ];
+}
+
+const DAY_MS = 86_400_000;
 
 function formatRisk({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
   return `Risk: ${formatCount(high)} high, ${formatCount(medium)} medium, ${formatCount(low)} low, ${formatCount(unknown)} unknown`;
@@ -95,7 +112,9 @@ function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Consol
   const cut = summary.errors.some(({code}) => code === 'rejected.cut_off') ? CUT : '';
   const said = breakLines(console.paint(colour, `${message}${gaps}${cut}`));
   const isHeard =
-    colour === 'red' || gaps + cut + storeTroubleSentence(summary) + undercountSentence(summary) !== '';
+    colour === 'red' ||
+    isMostlyStale(summary) ||
+    gaps + cut + storeTroubleSentence(summary) + undercountSentence(summary) !== '';
   if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
 }
@@ -104,6 +123,10 @@ const CUT = ' The list ends in the middle of a row, so it may lack others. Get i
 
 /** Share of rows with gaps from which even `--quiet` reports them: a nightly run with so many needs a person. */
 const MANY_GAPS = 0.05;
+
+function isMostlyStale(summary: Summary): boolean {
+  return lookupTotal(summary, 'stale') > MANY_GAPS * lookupTotal(summary, 'answered');
+}
 
 function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: Summary): string {
   const gaps = rejected + with_errors;
@@ -216,15 +239,15 @@ interface TroubleList {
 /** Explains the problems of a list's rows and values, by code, with the first rows. Empty without problems. */
 export function formatTroubles(
   {heading, most, allIn, settings}: TroubleList,
-  errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
+  errors: Summary['errors'],
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
   // If only one code is left over, it is shown too: the line "1 more codes are in …" would take as much room.
   const shown = errors.length === most + 1 ? errors.length : most;
-  const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
+  const lines = errors.slice(0, shown).flatMap(({code, count: times, rows, service}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
-    const line = `${formatCount(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings)}`;
+    const line = `${formatCount(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings, service)}`;
     return wrapText(line, width - 4).map((part, index) => `${index === 0 ? '  ' : '    '}${part}`);
   });
   const left = errors.length - shown;
@@ -232,8 +255,8 @@ export function formatTroubles(
 }
 
 /** The code's meaning and advice; empty for a code that only the service defines. */
-function inWords(code: string, settings: Partial<Settings>): string {
-  const [meaning, advice] = [codeMeaning(code), codeAdvice(code, settings)];
+function inWords(code: string, settings: Partial<Settings>, isService?: boolean): string {
+  const [meaning, advice] = [codeMeaning(code, isService), codeAdvice(code, settings, isService)];
   const words = [
     ...(meaning === '' ? [] : [meaning]),
     ...(advice === undefined ? [] : [`${capital(advice)}.`]),

@@ -97,6 +97,7 @@ function exchange(
     let size = 0;
     let sent: ClientRequest | undefined;
     let response: IncomingMessage | undefined;
+    let connection: Socket | undefined;
 
     // got's successful streams never close: unstopped timers would keep the call in memory until they fire.
     const settle = (result: RawResponse | Attempt) => {
@@ -105,7 +106,8 @@ function exchange(
       resolve(result);
     };
     const complete = (problem?: string) => {
-      if (response !== undefined) settle(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
+      if (response !== undefined)
+        settle({...readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem), connection});
     };
     let brokenLimit: () => string | undefined = () => undefined;
     const failed = (code: string) =>
@@ -136,6 +138,7 @@ function exchange(
     stream.on('response', (head: IncomingMessage) => {
       if (head.statusCode === 101) return switched(head);
       response = head;
+      connection = head.socket;
       connections.answered(sent as ClientRequest, head);
     });
     stream.on('data', (chunk: Buffer) => {

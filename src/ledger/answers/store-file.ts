@@ -165,10 +165,14 @@ export class StoreFile {
     });
   }
 
-  /** True if the file has an answer of this operation for its scope, of any age. */
-  knows(operation: Operation): boolean {
-    const any = this.#db.query(['1 AS found'], 'FROM answer WHERE operation = ? AND scope = ? LIMIT 1');
-    return this.#db.reading(() => any.get(operation, this.#scope)) !== undefined;
+  /** The data of the latest answers of this operation for its scope, of any age: as many as `most`. */
+  latest(operation: Operation, most: number): unknown[] {
+    const from = `FROM answer WHERE operation = ? AND scope = ? ORDER BY bought_at DESC LIMIT ${most}`;
+    const rows = this.#db.reading(() => this.#db.query(['data'], from).all(operation, this.#scope));
+    return rows.flatMap(({data}) => {
+      const answer = outcomeIn(data, 0);
+      return answer?.status === 'ok' ? [JSON.parse(answer.data)] : [];
+    });
   }
 
   /** Numbers of answers bought between these times, by operation. */
@@ -193,10 +197,14 @@ export class StoreFile {
   }
 }
 
-/** The text to store: an answer as its JSON object, a rejection as a JSON string, an uncertain verdict as a list. */
+/**
+ * The text to store: an answer as its JSON object, a believed rejection as a JSON string, one that came once as a list of
+ * its code, an uncertain verdict as a list of two.
+ */
 function textOf(outcome: Answer): string {
   if (outcome.status === 'ok') return outcome.data;
-  return JSON.stringify(outcome.status === 'failed' ? outcome.error : [outcome.error, outcome.data]);
+  if (outcome.status === 'unknown') return JSON.stringify([outcome.error, outcome.data]);
+  return JSON.stringify(outcome.rejected === 'once' ? [outcome.error] : outcome.error);
 }
 
 /** The outcome in a stored text of {@link textOf}; undefined if damaged. */
@@ -204,10 +212,13 @@ function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true, boughtAt};
+    if (typeof value === 'string') return {status: 'failed', error: value, rejected: 'twice', boughtAt};
     if (Array.isArray(value)) {
       const [error, data] = value.map(String);
-      return error && data ? {status: 'unknown', error, data, boughtAt} : undefined;
+      if (!error) return undefined;
+      return data
+        ? {status: 'unknown', error, data, boughtAt}
+        : {status: 'failed', error, rejected: 'once', boughtAt};
     }
     return typeof value === 'object' && value !== null ? {status: 'ok', data: text, boughtAt} : undefined;
   } catch {

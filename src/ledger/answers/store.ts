@@ -125,9 +125,9 @@ export class AnswerStore {
     return known;
   }
 
-  /** True if the store has an answer of this operation from this endpoint and account, of any age. */
-  knows(operation: Operation): boolean {
-    return this.#attempt(this.#reading, file => file.knows(operation)) === true;
+  /** The data of the latest answers of this operation from this endpoint and account, of any age. */
+  latest(operation: Operation, most: number): readonly unknown[] {
+    return this.#attempt(this.#reading, file => file.latest(operation, most)) ?? [];
   }
 
   /** Numbers of answers bought between these times, by operation. */

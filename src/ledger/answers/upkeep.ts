@@ -68,6 +68,15 @@ export class StoreAdmin {
     return removeAnswers(this.#db, past);
   }
 
+  /**
+   * Removes all answers and rejections that were bought from `since` to before `until` (milliseconds since the epoch), of
+   * one operation or of all. Returns their number.
+   */
+  async purgeBought(since: number, until: number, operation?: Operation): Promise<number> {
+    const of = operation === undefined ? '' : ` AND operation = '${operation}'`;
+    return removeAnswers(this.#db, `bought_at >= ${since} AND bought_at < ${until}${of}`);
+  }
+
   /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
   purge(keys: readonly string[]): number {
     const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');

@@ -12,10 +12,17 @@ export interface ValidityTerm {
 /**
  * - `fresh`: the answer is used without a call.
  * - `stale`: its term has ended ({@link expiryAgeMs}), and it is used only while no call can be made.
+ * - `early`: a refusal that came once, too short a time ago for a second one to be believed. It is not used.
  */
-export type Validity = 'fresh' | 'stale';
+export type Validity = 'fresh' | 'stale' | 'early';
 
-/** Returns the validity of an outcome; undefined if the outcome was not bought, or is too old for any use. */
+/**
+ * Milliseconds after which a second refusal of a value is believed. So the nightly run after the first may believe it,
+ * and none of the same night, in which the service has the same trouble.
+ */
+const BELIEVED_AFTER_MS = 12 * 3_600_000;
+
+/** Returns the validity of an outcome; undefined if the outcome was not bought, or is of no use. */
 export type ValidityJudge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
 /** Share of the maximum age, at its end, in which the terms of answers end. */
@@ -30,8 +37,9 @@ export function createValidityJudge(
   now: number,
   since = now,
 ): ValidityJudge {
-  return ({operation, key}, {status, boughtAt}) => {
+  return ({operation, key}, {status, boughtAt, rejected}) => {
     if (boughtAt === undefined) return undefined;
+    if (rejected === 'once') return since - boughtAt < BELIEVED_AFTER_MS ? 'early' : undefined;
     const {answers, rejections, stale} = terms[operation];
     const longest = status === 'failed' ? rejections : answers;
     const age = (longest === 0 ? since : now) - boughtAt;
@@ -61,11 +69,18 @@ export function longestUsableAgeMs({answers, rejections, stale}: ValidityTerm): 
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /**
-   * `past`: an expired rejection. Rows don't get it. If a new call brings the same error code, the value is
-   * to blame, not the account.
-   */
+  /** `past`: a rejection that has expired, or came once. Rows don't get it. */
   readonly validity: Validity | 'past';
+  /**
+   * The value's last rejection, if no answer came since. If a new call brings the same code, the value is to blame, and
+   * not the account; that is believed if `confirms`.
+   */
+  readonly rejection?: {readonly error: string; readonly boughtAt: number; readonly confirms: boolean};
+}
+
+/** True if rows may get the answer while no call can be made. */
+export function isUsable(known: KnownAnswer | undefined): known is KnownAnswer {
+  return known?.validity === 'fresh' || known?.validity === 'stale';
 }
 
 /**
@@ -89,6 +104,9 @@ export function chooseBestAnswer(
   });
   const answeredAt = found.find(({status}) => status !== 'failed')?.boughtAt ?? 0;
   const answer = known.find(({outcome}) => outcome.status !== 'failed');
-  const rejection = known.find(({outcome}) => outcome.status === 'failed' && outcome.boughtAt >= answeredAt);
-  return [answer, rejection].find(one => one?.validity === 'fresh') ?? answer ?? rejection;
+  const refused = known.find(({outcome}) => outcome.status === 'failed' && outcome.boughtAt >= answeredAt);
+  const best = [answer, refused].find(one => one?.validity === 'fresh') ?? answer ?? refused;
+  if (best === undefined || refused?.outcome.status !== 'failed') return best;
+  const {error, boughtAt} = refused.outcome;
+  return {...best, rejection: {error, boughtAt, confirms: refused.validity !== 'early'}};
 }

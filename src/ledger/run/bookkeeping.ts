@@ -115,7 +115,7 @@ export class Bookkeeping {
   }
 
   #book(entry: LedgerEntry, booked: BookedAttempt): void {
-    const {operation, charge, cost, outcome, history, isConfirmed = false} = booked;
+    const {operation, charge, cost, outcome, history} = booked;
     const spending = this.counts.spending[operation];
     if (countBooked(this.tally, booked)) spending.calls += 1;
     if (charge === 'spent') spending.spent += cost;
@@ -124,7 +124,7 @@ export class Bookkeeping {
     // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
     if (outcome === undefined) return;
     Object.assign(entry, {outcome, nth: isStorable(outcome) ? 0 : null});
-    if (!isStorable(outcome) || (outcome.status === 'failed' && !isConfirmed)) return;
+    if (!isStorable(outcome) || outcome.rejected === 'once') return;
     this.bought += 1;
     Object.assign(entry, {nth: this.bought, history: noAttempts});
   }

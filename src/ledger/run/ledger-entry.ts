@@ -101,8 +101,6 @@ export interface BookedAttempt extends Booking {
   /** The value's attempts until now, with this one. */
   readonly history: ValueHistory;
   readonly outcome?: Outcome | undefined;
-  /** True for a rejection with the code of an earlier one: its value is known to be the reason. */
-  readonly isConfirmed?: boolean;
 }
 
 /** An answer that other runs can use, with the key of its value. */

@@ -17,9 +17,9 @@ import {type RunCounts, zeroRunCounts} from './tally.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;
-const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
+const stateOf = {ok: 2, failed: 3, unknown: 4, once: 5, twice: 6} as const;
 const IS_ANSWERED = `state IN (${stateOf.ok}, ${stateOf.unknown}) AND nth > 0`;
-const IS_UNJUDGED = `state = ${stateOf.rejected} AND nth = 0`;
+const IS_UNJUDGED = `state = ${stateOf.once} AND nth = 0`;
 
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
@@ -66,14 +66,16 @@ function outcomeOf(row: SqlRow): Outcome | undefined {
   const boughtAt = Number(row.bought_at);
   switch (row.state) {
     case stateOf.ok:
-      return {status: 'ok', data: String(row.data), boughtAt};
+      return {status: 'ok', data: String(row.data), ...(row.bought_at !== null && {boughtAt})};
     case stateOf.failed:
-      return {status: 'failed', error};
+      return {status: 'failed', error, ...(row.bought_at !== null && {said: 'service'})};
     case stateOf.unknown:
       if (row.data === null) return {status: 'unknown', error};
       return {status: 'unknown', error, data: String(row.data), boughtAt};
-    case stateOf.rejected:
-      return {status: 'failed', error, rejected: true, boughtAt};
+    case stateOf.once:
+      return {status: 'failed', error, rejected: 'once', boughtAt};
+    case stateOf.twice:
+      return {status: 'failed', error, rejected: 'twice', boughtAt};
     default:
       return undefined;
   }
@@ -85,11 +87,12 @@ function columnsOf({history, outcome, interrupted, sent, nth}: LedgerEntry): Sql
   const attempts = [sent, interrupted ?? null, mayBeCarriedOut ? 1 : 0, doubts];
   if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, nth];
   return [
-    'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status],
+    stateOf[outcome.rejected ?? outcome.status],
     ...attempts,
     'error' in outcome ? outcome.error : null,
     'data' in outcome ? (outcome.data ?? null) : null,
-    outcome.boughtAt ?? null,
+    // A failure is not bought: here, its column says that the code is the service's.
+    outcome.boughtAt ?? ('said' in outcome ? 0 : null),
     nth,
   ];
 }
@@ -123,7 +126,7 @@ export function ledgerStatements(db: Sqlite) {
     unjudged: db.query(READ, `FROM value WHERE ${IS_UNJUDGED} ORDER BY id LIMIT ${ROWS_AT_ONCE}`),
     answered: db.query(
       READ,
-      `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.unknown}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+      `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.unknown}, ${stateOf.once}, ${stateOf.twice}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
   };
 }
@@ -279,7 +282,7 @@ export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntr
       continue;
     }
     answers.push(entry);
-    values.push(entry.key, entry.operation, outcome.data, outcome.boughtAt);
+    values.push(entry.key, entry.operation, outcome.data, outcome.boughtAt ?? null);
     if (answers.length < ANSWERS_AT_ONCE) continue;
     sql.putAnswers.run(...values);
     answers = [];

@@ -1,5 +1,5 @@
 import type {Operation} from '../../operations/table.ts';
-import type {Answer} from '../lookup-outcome.ts';
+import {type Answer, BAD_RESPONSE} from '../lookup-outcome.ts';
 import {type KeyedAnswer, type LedgerEntry, leaseOfDispatchNumber} from './ledger-entry.ts';
 import {keyedAnswerOfEntry, type LedgerStatements, readEntry} from './ledger-rows.ts';
 import type {LedgerWriter} from './ledger-writer.ts';
@@ -29,7 +29,8 @@ export function settleRejections(
         keep(keyedAnswerOfEntry(entry));
       } else {
         entry.nth = null;
-        entry.outcome = {status: 'failed', error: (entry.outcome as Answer & {readonly error: string}).error};
+        const {error} = entry.outcome as Answer & {readonly error: string};
+        entry.outcome = {status: 'failed', error, ...(error !== BAD_RESPONSE && {said: 'service'})};
         if (isUsed(entry)) failures.set(entry.operation, (failures.get(entry.operation) ?? 0) + 1);
       }
       writer.add(entry);

@@ -9,6 +9,8 @@ export interface RefusalStreak {
   count: number;
   /** Code of the last refusal; empty before the first. */
   code: string;
+  /** What the last answer has in place of known fields, if it said nothing. */
+  detail?: string | undefined;
   /** True if the refusals had several codes. */
   isMixed: boolean;
   /** True if the status (403) or code of all these refusals says that the caller's credentials are wrong. */
@@ -16,7 +18,7 @@ export interface RefusalStreak {
 }
 
 export function zeroRefusalStreak(): RefusalStreak {
-  return {count: 0, code: '', isMixed: false, credentials: true};
+  return {count: 0, code: '', detail: undefined, isMixed: false, credentials: true};
 }
 
 export interface StreakTally {

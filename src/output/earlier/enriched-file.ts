@@ -4,9 +4,10 @@ import {InputError} from '../../input/input-error.ts';
 import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
 import {openRecordSource, type RecordSource, type SourceSettings} from '../../input/source.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
+import {getAtPath} from '../../operations/signals.ts';
 import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-variables.ts';
-import {ENRICHMENT, getAtPath} from '../columns.ts';
+import {ENRICHMENT} from '../columns.ts';
 import {findResultColumns, findResultMembers, type ResultColumns} from './result-columns.ts';
 
 /** Maximum length in bytes of a row that is read back. It has room for a run's longest row and its answers. */

@@ -4,11 +4,12 @@ import {createCellReader, type Target} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {FileRow} from '../../input/row.ts';
 import {type FieldType, fieldTypes} from '../../operations/field-types.ts';
+import {getAtPath, signals} from '../../operations/signals.ts';
 import type {Operation} from '../../operations/table.ts';
 import {createListFacts, type ListFacts} from '../../score/list-facts.ts';
 import type {Scorer} from '../../score/scorer.ts';
 import type {LookupStatus, RowView} from '../../score/subjects.ts';
-import {type AnswerField, ENRICHMENT, getAtPath, setAtPath} from '../columns.ts';
+import {type AnswerField, ENRICHMENT, setAtPath} from '../columns.ts';
 import {formulaSafe} from '../csv-line.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 
@@ -61,7 +62,15 @@ export async function readListFacts(
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
-export function createRowViewReader({results, own, source}: EnrichedFile): RowViewReader {
+export function createRowViewReader({results, own, source, summary}: EnrichedFile): RowViewReader {
+  const isPartial = results.lookups.some(({operation, fields}) => {
+    if (operation === undefined) return false;
+    const read = signals[operation].map(path => path.join('.'));
+    const shown = fields.filter(({path}) => read.includes(path.join('.')));
+    // Nested NDJSON has no columns: if each answer had a field, rows that lack it were written without it.
+    const shares = results.isNested ? (summary?.fields?.[operation] ?? {}) : {};
+    return shown.length === 0 || shown.some(({name}) => shares[name]?.present === 1);
+  });
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
@@ -74,6 +83,7 @@ export function createRowViewReader({results, own, source}: EnrichedFile): RowVi
   return (row, cells) => {
     const nested = results.isNested && row.type === 'ndjson' ? row.value[ENRICHMENT] : undefined;
     return {
+      isPartial,
       row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
       results: columns.map(({status, error}) => statusOf(cells[status], cells[error])),
       answers: columns.map(({operation, first, reads, key, status}) => {

@@ -2,6 +2,7 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import {jsonMembers} from '../../input/records/ndjson-reader.ts';
 import type {FileRow} from '../../input/row.ts';
+import {getAtPath} from '../../operations/signals.ts';
 import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {PathReference} from '../../score/language/expression.ts';
@@ -14,7 +15,6 @@ import type {RowView} from '../../score/subjects.ts';
 import {
   addedNames,
   ENRICHMENT,
-  getAtPath,
   planRiskColumns,
   REPAIRS_COLUMN,
   type RiskColumn,

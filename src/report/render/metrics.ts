@@ -12,6 +12,7 @@ interface RunEnd {
   readonly job: string | null | undefined;
   readonly finished_at: string;
   readonly exit_code: number;
+  readonly reason?: string;
   readonly duration_ms?: number;
   readonly drift?: Summary['drift'];
   readonly unfinished_days?: Summary['unfinished_days'];
@@ -43,7 +44,7 @@ function ofJob(job: string | null, end: Values, others: Values): string {
 }
 
 function endValues(end: RunEnd, before: string): Values {
-  const {job, finished_at, exit_code, duration_ms, drift, unfinished_days: days} = end;
+  const {job, finished_at, exit_code, reason, duration_ms, drift, unfinished_days: days} = end;
   const kept = (name: keyof typeof help) => valueIn(before, name, job ?? '');
   const finished = secondsOf(finished_at);
   const success = isSuccess(exit_code);
@@ -56,6 +57,7 @@ function endValues(end: RunEnd, before: string): Values {
     last_run_duration_seconds: inSeconds(duration_ms),
     // A run that could not begin has not looked.
     unfinished_days: duration_ms === undefined ? kept('unfinished_days') : (days?.length ?? null),
+    last_run_reason: reason === undefined ? null : samplesBy('reason', {[reason]: 1}),
     last_run_drifts: drift?.length ?? null,
   };
 }
@@ -73,6 +75,7 @@ function workValues({started_at, rows, input, pace, lookups, calls}: Summary): V
     run_lookups: byOperation(lookups, ({answered, empty, invalid, failed, unknown, skipped}, operation) =>
       samplesBy('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation}),
     ),
+    run_stale_lookups: byOperation(lookups, ({stale}, operation) => [[{operation}, stale]]),
     run_distinct_values: byOperation(lookups, ({distinct}, operation) => [[{operation}, distinct]]),
     run_values_from_store: byOperation(lookups, ({from_store}, operation) => [[{operation}, from_store]]),
     run_calls: byOperation(lookups, (own, operation) => [[{operation}, own.calls]]),

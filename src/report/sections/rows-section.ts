@@ -58,9 +58,9 @@ const MOST_CODES = 20;
 
 /** Codes with their first rows and meanings; empty without codes. */
 function codesTable(caption: string, coded: Summary['errors']): ReportTable[] {
-  const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first}) => {
+  const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first, service}) => {
     const numbers = `${first.join(', ')}${times > first.length ? ', …' : ''}`;
-    return [code, times, numbers, codeMeaning(code)] as const;
+    return [code, times, numbers, codeMeaning(code, service)] as const;
   });
   return tableIfAny(caption, ['Code', 'count', 'first rows', 'meaning'], rows, {texts: [2, 3]});
 }
@@ -77,6 +77,11 @@ export function errorsSection({errors, calls}: Summary): Section | undefined {
       'Calls without a usable answer, retried ones included',
       ['HTTP status or network code', 'calls'],
       broken.sort((a, b) => b[1] - a[1]),
+    ),
+    ...tableIfAny(
+      'Answers unlike those of earlier runs, or of no use',
+      ['What is odd'],
+      (calls.oddities ?? []).map(sentence => [sentence] as const),
     ),
   ];
   if (blocks.length === 0) return undefined;

@@ -1,8 +1,9 @@
 import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
-import {type CellResult, isUnasked, type UnaskedCode} from '../../ledger/lookup-outcome.ts';
+import {type CellResult, isServiceCode, isUnasked, type UnaskedCode} from '../../ledger/lookup-outcome.ts';
+import {getAtPath} from '../../operations/signals.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
-import {type AnswerField, getAtPath, type TargetColumns} from '../../output/columns.ts';
+import type {AnswerField, TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {RiskLevel} from '../../score/language/rule-variables.ts';
 import type {Risk, RuleOutcomes} from '../../score/scorer.ts';
@@ -24,8 +25,10 @@ export interface Counters {
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
-  /** Cells whose value the service rejects. At the end of a run, less the values of which the account may be to blame. */
+  /** Cells whose value the service rejected in two runs, so that later ones don't look it up. */
   readonly rejected: Record<Operation, number>;
+  /** Cells whose value the service refused with a code of its own: an answer, even if it is not believed yet. */
+  refused: number;
   /** The most common countries, networks and domains among the answers. */
   readonly top: TopCountsByKind;
   readonly risk: RiskTally;
@@ -34,7 +37,7 @@ export interface Counters {
 }
 
 /** By code: how often it was counted, and the numbers of the first rows with it. */
-type ErrorCounts = Record<string, {count: number; rows: number[]}>;
+type ErrorCounts = Record<string, {code: string; count: number; rows: number[]; service?: true}>;
 
 interface RiskTally {
   readonly levels: Record<RiskLevel, number>;
@@ -50,7 +53,7 @@ interface RiskTally {
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
 
-interface FieldCount {
+export interface FieldCount {
   present: number;
   true: number;
 }
@@ -76,6 +79,7 @@ export function emptyCounters(): Counters {
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
+    refused: 0,
     top: emptyTopCounts(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -120,10 +124,11 @@ export function countRow(
     }
     if (result.status === 'skipped') countName(counters.skipped[operation], result.error);
     if ('stale' in result) countName(counters.stale[operation], result.stale);
-    if ('rejected' in result) counters.rejected[operation] += 1;
+    if ('rejected' in result && result.rejected === 'twice') counters.rejected[operation] += 1;
+    if ('rejected' in result && isServiceCode(result)) counters.refused += 1;
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     if (result.status === 'failed' || result.status === 'unknown')
-      countFailure(counters, operation, result.error, row.record);
+      countFailure(counters, operation, result.error, row.record, isServiceCode(result));
     else countError(counters.errors, `${operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
@@ -153,11 +158,11 @@ function countRules(counts: RiskTally['rules'], outcomes: RuleOutcomes): void {
 }
 
 /** Counts a name. Every object inherits names such as `constructor`, so only own properties are read. */
-function countName(counts: Record<string, number>, name: string): void {
+export function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
 
-function countFields(
+export function countFields(
   counts: Record<string, FieldCount>,
   answer: unknown,
   fields: readonly AnswerField[],
@@ -174,26 +179,32 @@ function countFields(
 /**
  * Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`.
  */
-function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
+function countFailure(
+  {errors}: Counters,
+  operation: Operation,
+  error: string,
+  row: number,
+  isService: boolean,
+): void {
   const code = `${operation}.${error}`;
   const isNamed =
-    Object.hasOwn(errors, code) ||
+    [code, `${code} service`].some(key => Object.hasOwn(errors, key)) ||
     Object.keys(errors).filter(name => name.startsWith(`${operation}.`)).length < NAMED_CODES;
-  countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row);
+  countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row, isNamed && isService);
 }
 
-function countError(errors: ErrorCounts, code: string, row: number): void {
-  errors[code] ??= {count: 0, rows: []};
-  const entry = errors[code];
+function countError(errors: ErrorCounts, code: string, row: number, isService = false): void {
+  // The same word of the service and of this program are two codes.
+  const key = isService ? `${code} service` : code;
+  errors[key] ??= {code, count: 0, rows: [], ...(isService && {service: true})};
+  const entry = errors[key];
   entry.count += 1;
   if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
 }
 
 /** The summary's list of errors, the most frequent first. */
 export function listErrors(errors: Counters['errors']) {
-  return Object.entries(errors)
-    .map(([code, {count, rows}]) => ({code, count, rows}))
-    .sort((a, b) => b.count - a.count);
+  return Object.values(errors).sort((a, b) => b.count - a.count);
 }
 
 function sumOver(of: (name: Operation) => number): number {
@@ -224,6 +235,6 @@ export function sumAskedCells(counters: Counters): number {
 }
 
 /** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */
-export function hasAnswers({lookups, rejected}: Counters): boolean {
-  return operationNames.some(name => lookups[name].ok > 0 || rejected[name] > 0);
+export function hasAnswers({lookups, rejected, refused}: Counters): boolean {
+  return refused > 0 || operationNames.some(name => lookups[name].ok > 0 || rejected[name] > 0);
 }

@@ -1,7 +1,7 @@
 import {REDACTED_FIELD_NAME, repeatsSentValue} from '../../client/redact.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
+import {getAtPath} from '../../operations/signals.ts';
 import {type Operation, operations} from '../../operations/table.ts';
-import {getAtPath} from '../../output/columns.ts';
 import {rankByCount} from '../../report/format.ts';
 
 /** The most common names among many, in bounded memory. */

@@ -15,6 +15,7 @@ import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Counters, emptyCounters, listErrors, sumCells} from '../counts/counters.ts';
+import {NewAnswers} from '../counts/new-answers.ts';
 import {riskSummary} from '../counts/risk-summary.ts';
 import {Timeline} from '../counts/timeline.ts';
 import {topSummary} from '../counts/top-counts.ts';
@@ -74,6 +75,7 @@ function buildSummary(facts: SummaryFacts): Summary {
   const finishedAt = Math.max(facts.now, startedAt);
   const {counters = emptyCounters()} = session?.output.writer ?? {};
   const {tally = emptyTally()} = session?.asking.ledger ?? {};
+  const {newAnswers = new NewAnswers()} = session?.asking ?? {};
   const names = namesOf(facts, counters);
   const lookups = mapByOperation(names, name => lookupSummary(counters, tally, spending, name));
   const priced = pricing(job);
@@ -95,7 +97,11 @@ function buildSummary(facts: SummaryFacts): Summary {
     settings_sha256: settingsDigest(job),
     rows: rowSummary(session, counters),
     lookups,
-    calls: callSummary(tally, spending),
+    calls: {
+      ...callSummary(tally, spending),
+      other_forms: newAnswers.otherForms,
+      oddities: newAnswers.oddities,
+    },
     credits: {
       ...spendingInCredits(totalSpending(spending)),
       limit: job.settings.maxCredits ?? null,
@@ -108,7 +114,14 @@ function buildSummary(facts: SummaryFacts): Summary {
     top: topSummary(counters.top),
     timeline: timeline.summary,
     risk: job.settings.score === 'none' ? null : riskSummary(counters, rules),
-    fields: mapByOperation(names, name => fieldSummary(counters, name)),
+    fields: mapByOperation(names, name =>
+      fieldSummary(name, counters.fields[name], counters.lookups[name].ok),
+    ),
+    new_answers: mapByOperation(names, name => newAnswers.of(name).answers),
+    new_fields: mapByOperation(names, name => {
+      const {fields, answers: of} = newAnswers.of(name);
+      return fieldSummary(name, fields, of);
+    }),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
     columns: columnsOf(session),
@@ -242,11 +255,11 @@ function paceSummary(session: Session | undefined, finishedAt: number) {
 }
 
 /** For each field, the share of answers that have the field. For a flag, also the share of true values. */
-function fieldSummary({fields, lookups}: Counters, name: Operation) {
+function fieldSummary(name: Operation, fields: Counters['fields'][Operation], answers: number) {
   const share = (part: number, whole: number) => (whole === 0 ? 0 : round(part / whole));
   const shares = fieldsOfOperation(name).map(({name: field, kind}) => {
-    const {present = 0, true: yes = 0} = fields[name][field] ?? {};
-    const ofAnswers = share(present, lookups[name].ok);
+    const {present = 0, true: yes = 0} = fields[field] ?? {};
+    const ofAnswers = share(present, answers);
     return [field, {present: ofAnswers, ...(kind === 'flag' && {true: share(yes, present)})}] as const;
   });
   return Object.fromEntries(shares);

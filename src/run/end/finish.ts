@@ -6,6 +6,7 @@ import {
   formatCount,
   pluralize,
   refusalStreaksSentence,
+  staleSentence,
   storeTroubleSentence,
   wrongTypesSentence,
 } from '../../report/format.ts';
@@ -28,8 +29,10 @@ import {spaceSentence} from './space.ts';
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finishSession(session: Session): Promise<RunOutcome<Said>> {
   const outcome = await ended(session);
-  const wrongTypes = wrongTypesSentence(outcome.summary).trimStart();
-  if (wrongTypes !== '') session.io.warn(wrongTypes);
+  const {summary, stop} = outcome;
+  const wrongTypes = wrongTypesSentence(summary).trimStart();
+  const odd = stop === undefined ? (summary.calls.oddities ?? []) : [];
+  for (const sentence of [wrongTypes, ...odd]) if (sentence !== '') session.io.warn(sentence);
   return outcome;
 }
 
@@ -51,11 +54,10 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
   return interrupt(session, stop);
 }
 
-function settleRejections({asking: {ledger, store}, output: {writer}, io}: Session): void {
+function settleRejections({asking: {ledger, store}, io}: Session): void {
   for (const [operation, count] of ledger.settleRejections(policyNumbers.refusalStreak, answer =>
     store.put(answer),
   )) {
-    writer.counters.rejected[operation] -= count;
     if (ledger.tally.refusals[operation].longestStreak === 0) io.warn(rejectionsWarning(operation, count));
   }
 }
@@ -123,7 +125,7 @@ function completedMessage(job: Job, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
   const left = rejected === 0 ? '' : `, ${formatCount(rejected)} could not be read${place}`;
-  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${refusalStreaksSentence(summary)}${storeTroubleSentence(summary)}${undercountSentence(summary)}`;
+  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${staleSentence(summary)}${refusalStreaksSentence(summary)}${storeTroubleSentence(summary)}${undercountSentence(summary)}`;
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */

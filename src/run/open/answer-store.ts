@@ -13,8 +13,9 @@ import {comparesRuns} from '../end/history.ts';
 import type {World} from '../io.ts';
 
 /** How long answers are valid, by operation. */
-export function storeTerms({settings: {maxAge, stale = 0}}: Job): Record<Operation, ValidityTerm> {
-  const [rejections, forever] = [rejectionAgeMs(maxAge), Number.POSITIVE_INFINITY];
+export function storeTerms({settings, isForced}: Job): Record<Operation, ValidityTerm> {
+  const {maxAge, stale = 0} = settings;
+  const [rejections, forever] = [isForced ? 0 : rejectionAgeMs(maxAge), Number.POSITIVE_INFINITY];
   return perOperation(name => {
     const own = parseDuration(operations[name].storedFor) ?? forever;
     return {answers: valueForOperation(maxAge, name, own), rejections, stale};
@@ -35,7 +36,7 @@ export async function pruneAnswerStore(job: Job, io: World): Promise<void> {
   if (store === false) return;
   try {
     const directory = storeDirectory(store, io.env);
-    const terms = storeTerms(job);
+    const terms = storeTerms({...job, isForced: false});
     const ages = perOperation(name => longestUsableAgeMs(terms[name]));
     await pruneStoreFile(directory, {ages, now: io.now(), warn: io.warn});
   } catch {

@@ -3,6 +3,7 @@ import {hasOperationAnswer} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Executor} from '../../lookup/executor.ts';
 import {Lookups} from '../../lookup/lookups.ts';
+import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
 import {
   describeEndOfCalls,
   makeCallsStop,
@@ -19,6 +20,7 @@ export interface OpenedLookups {
   /** Makes the lookups of one reading of the list. */
   readonly lookups: () => Lookups;
   readonly closeOutlet: () => Promise<void>;
+  readonly newAnswers: NewAnswers;
 }
 
 /** Opens what decides about calls and what makes them: this process, or a fleet. `rows`: number of finished rows. */
@@ -72,6 +74,7 @@ function openExecutor(
   dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
+  const newAnswers = new NewAnswers(operation => store.latest(operation, COMPARED_ANSWERS));
   const executor = new Executor({
     ...{dispatcher, ledger, store, lanes, judge, concurrency, publishOn},
     policy: {resends, cost},
@@ -80,16 +83,21 @@ function openExecutor(
     isSuspect: wasRefused(ledger),
     mayAllFail: maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1,
     events: {
-      attempted: (booked, row) => logAttempt(io.log, booked, row),
+      attempted: (booked, row) => {
+        newAnswers.count(booked);
+        logAttempt(io.log, booked, row);
+      },
       closed: reason => io.warn(describeEndOfCalls(makeCallsStop(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
       stopped: reason => stopper.stop(makeCallsStop(reason, ledger, job.endpoint)),
     },
-    isAnswered: operation => hasOperationAnswer(ledger.tally, operation) || store.knows(operation),
+    isAnswered: operation =>
+      hasOperationAnswer(ledger.tally, operation) || store.latest(operation, 1).length > 0,
+    hadSignals: operation => newAnswers.hadSignals(operation),
     now: clock,
     random: io.random,
   });
-  return {executor, lookups: () => new Lookups(executor)};
+  return {executor, newAnswers, lookups: () => new Lookups(executor)};
 }

@@ -46,7 +46,7 @@ describe('the validity of an answer', () => {
   });
   test('a rejection has a term of its own', () => {
     const rejected = (age: number) =>
-      ({...bought(age), status: 'failed', error: 'odd', rejected: true}) as const;
+      ({...bought(age), status: 'failed', error: 'odd', rejected: 'twice'}) as const;
     const found = [0, 80, 101, 580, 601].map(age => validityOf(rejected(age), term));
     expect(found).toEqual(['fresh', 'fresh', 'stale', 'stale', undefined]);
   });
@@ -71,7 +71,7 @@ describe('of an answer and a rejection of one value', () => {
   const [key = ''] = keys;
   const answer = (boughtAt: number) => ({status: 'ok', data: '{}', boughtAt}) as const;
   const rejection = (boughtAt: number) =>
-    ({status: 'failed', error: 'odd', rejected: true, boughtAt}) as const;
+    ({status: 'failed', error: 'odd', rejected: 'twice', boughtAt}) as const;
 
   test.each([
     ['the answer, as long as it is within its term', 10, [answer(0), rejection(9)], ['ok', 'fresh']],

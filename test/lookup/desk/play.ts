@@ -56,7 +56,13 @@ export const ok: Attempt = {kind: 'answered', status: 200, ...heard, data: {n: 1
 export const broken: Attempt = {kind: 'ambiguous', status: 500, code: 'http_500', ...heard};
 export const unsent: Attempt = {kind: 'not_sent', code: 'econnrefused', latencyMs: 1};
 export const reset: Attempt = {kind: 'ambiguous', code: 'econnreset', latencyMs: 1};
-export const rejected = (code: string): Attempt => ({kind: 'rejected', status: 400, code, ...heard});
+export const rejected = (code: string): Attempt => ({
+  kind: 'rejected',
+  about: 'value',
+  status: 400,
+  code,
+  ...heard,
+});
 export const busy = (waitMs = 0, status = 429): Attempt => {
   const retryAfter = waitMs > 0 ? {retryAfter: String(waitMs / 1_000)} : {};
   return {kind: 'throttled', status, code: `http_${status}`, latencyMs: 1, pace: {limits: {}, ...retryAfter}};
@@ -103,7 +109,7 @@ export function play(options: PlayOptions, service: Service): Played {
         publishOn: [],
         refusals: emptyTally().refusals,
       },
-      ...{isAnswered: () => false, random, ...options},
+      ...{isAnswered: () => false, hadSignals: () => false, random, ...options},
     },
     0,
   );

@@ -1,6 +1,6 @@
 import {outputPath, recordsOf, rejectsPath, summaryPath} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
-import {INVALID_TOKEN, REFUSED} from '../world/service.ts';
+import {INVALID_TOKEN, NOTHING, REFUSED} from '../world/service.ts';
 import {allLookedUp, faultOfRows, givenBack, type LookedUp, type OutputRow, readRows} from './rows.ts';
 import {type Check, type Scene, UNTRIED} from './scene.ts';
 
@@ -121,7 +121,7 @@ const setAside: Check = {
 };
 
 /** Codes of the service's own, with which it rejects a value: that may be its answer, and may be none. */
-const OWN_CODES: readonly string[] = [REFUSED, INVALID_TOKEN];
+const OWN_CODES: readonly string[] = [REFUSED, INVALID_TOKEN, NOTHING];
 
 /** True for a result that is certainly not what was asked for. */
 function isGap({status, error}: LookedUp): boolean {

@@ -60,7 +60,7 @@ const fault = record({
   kind: constantFrom(
     // A `slow` one is answered just within the time that a call may take.
     ...(['broken', 'reset', 'late', 'slow', 'throttled', 'refused'] as const),
-    ...(['garbled', 'no credits', 'no access', 'lost way'] as const),
+    ...(['garbled', 'nothing', 'no credits', 'no access', 'lost way'] as const),
   ),
 });
 

@@ -1,0 +1,121 @@
+import {readAnswerFields} from '../../client/answer-fields.ts';
+import type {BookedAttempt} from '../../ledger/run/ledger-entry.ts';
+import {fieldTypes} from '../../operations/field-types.ts';
+import {getAtPath, lacksSignals, signals} from '../../operations/signals.ts';
+import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
+import {fieldsOfOperation} from '../../output/columns.ts';
+import {pluralize, rankByCount} from '../../report/format.ts';
+import {countFields, countName, type FieldCount} from './counters.ts';
+
+/** Earlier answers that are read of each operation, and the fewest, of the new ones too, that are compared. */
+export const COMPARED_ANSWERS = 100;
+const FEWEST = 5;
+/** A field that this share of earlier answers has does not vanish by chance. */
+const USUAL = 0.9;
+/** Maximum number of different names that are counted: a service may send any. */
+const MOST_NAMES = 200;
+
+/** Counts of one operation's new answers. */
+interface Counts {
+  answers: number;
+  withSignals: number;
+  otherForms: number;
+  readonly fields: Record<string, FieldCount>;
+  readonly unknown: Record<string, number>;
+  /** Answers that could not be used, by the reason. */
+  readonly unusable: Record<string, number>;
+  /** The latest answers of earlier runs, read before the first new one is kept. */
+  earlier: readonly unknown[] | undefined;
+}
+
+/** The answers that the session's calls brought, apart from those that were known: a service that breaks shows in them. */
+export class NewAnswers {
+  readonly #fields = perOperation(fieldsOfOperation);
+  readonly #latest: (operation: Operation) => readonly unknown[];
+  readonly #counts = perOperation(
+    (): Counts => ({
+      ...{answers: 0, withSignals: 0, otherForms: 0, earlier: undefined},
+      ...{fields: {}, unknown: {}, unusable: {}},
+    }),
+  );
+
+  /** `latest` reads the latest answers of earlier runs. It is called once for each operation. */
+  constructor(latest: (operation: Operation) => readonly unknown[] = () => []) {
+    this.#latest = latest;
+  }
+
+  count({operation, attempt}: Pick<BookedAttempt, 'operation' | 'attempt'>): void {
+    const counts = this.#counts[operation];
+    if (attempt.kind === 'unreadable') countUpTo(MOST_NAMES, counts.unusable, attempt.detail);
+    if (attempt.kind !== 'answered') return;
+    this.#earlier(operation);
+    counts.answers += 1;
+    if (attempt.lacksSignals !== true) counts.withSignals += 1;
+    if (attempt.isOtherForm === true) counts.otherForms += 1;
+    countFields(counts.fields, attempt.data, this.#fields[operation]);
+    for (const name of attempt.unknownFields) countUpTo(MOST_NAMES, counts.unknown, name);
+  }
+
+  /** True if an answer of the operation, of this session or an earlier run, had a field that the default rules read. */
+  hadSignals(operation: Operation): boolean {
+    const isTelling = (data: unknown) => !lacksSignals(operation, data);
+    return this.#counts[operation].withSignals > 0 || this.#earlier(operation).some(isTelling);
+  }
+
+  of(operation: Operation): Readonly<Pick<Counts, 'answers' | 'fields'>> {
+    return this.#counts[operation];
+  }
+
+  get otherForms(): number {
+    return operationNames.reduce((sum, name) => sum + this.#counts[name].otherForms, 0);
+  }
+
+  /**
+   * Sentences on new answers: on those that could not be used, on what they lack that earlier ones had, on unknown
+   * fields that most of them have and most earlier ones had not, and on values in another form than was sent.
+   */
+  get oddities(): string[] {
+    return operationNames.flatMap(name => [...this.#unusable(name), ...this.#unlikeEarlier(name)]);
+  }
+
+  #unusable(name: Operation): string[] {
+    const [reason] = rankByCount(this.#counts[name].unusable);
+    if (reason === undefined) return [];
+    return [`${pluralize(reason[1], `${name} answer`)} could not be used: ${reason[0]}.`];
+  }
+
+  #unlikeEarlier(name: Operation): string[] {
+    const {answers, fields, unknown, otherForms} = this.#counts[name];
+    if (answers < FEWEST) return [];
+    const earlier = this.#earlier(name);
+    const gone = signals[name].flatMap(path => {
+      const had = earlier.filter(data => (getAtPath(data, path) ?? undefined) !== undefined).length;
+      const isUsual = earlier.length >= FEWEST && had >= USUAL * earlier.length;
+      const known = this.#fields[name].find(field => field.path.join('.') === path.join('.'))?.name ?? '';
+      return isUsual && fields[known] === undefined ? [path.join('.')] : [];
+    });
+    const before = earlier.flatMap(
+      data => readAnswerFields(fieldTypes[name], Object(data), false).unknownFields,
+    );
+    const isNew = (field: string) => before.filter(one => one === field).length <= earlier.length / 2;
+    const added = Object.keys(unknown).filter(field => (unknown[field] ?? 0) > answers / 2 && isNew(field));
+    return [
+      ...(gone.length > 0 ? [`No new ${name} answer has ${gone.join(', ')}, which rules read.`] : []),
+      ...(added.length > 0 ? [`Most new ${name} answers have unknown fields: ${added.join(', ')}.`] : []),
+      ...(otherForms > answers / 2
+        ? [`Most new ${name} answers name the value in another form than was sent.`]
+        : []),
+    ];
+  }
+
+  #earlier(operation: Operation): readonly unknown[] {
+    const counts = this.#counts[operation];
+    counts.earlier ??= this.#latest(operation);
+    return counts.earlier;
+  }
+}
+
+/** Counts a name, unless it is the first of too many. */
+function countUpTo(most: number, counts: Record<string, number>, name: string): void {
+  if (Object.hasOwn(counts, name) || Object.keys(counts).length < most) countName(counts, name);
+}

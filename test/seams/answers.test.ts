@@ -1,0 +1,239 @@
+import {fileURLToPath} from 'node:url';
+import {describe, expect, test} from 'vitest';
+import type {Call} from '../support/api-core.ts';
+import {type Reply, reply} from '../support/api-server-reply.ts';
+import {openArena} from '../support/crash.ts';
+import {rowsOf} from './program.ts';
+
+/** What an answer says, by the built command against a service that counts. */
+
+const CLOCK = fileURLToPath(new URL('../e2e/shifted-clock.mjs', import.meta.url));
+type Script = (call: Call) => Reply | undefined;
+const data = (given: unknown) => reply.json({success: true, data: given});
+const values = (from: number, to: number) =>
+  Array.from({length: to - from}, (_, n) => `u${from + n}@example.com`);
+
+/** A list whose runs are nights, by a clock of their own, on one home. */
+async function openNights() {
+  const arena = await openArena();
+  const {api, sandbox, env} = arena;
+  return {
+    ...arena,
+    /** A run at this hour. Returns how it ended, and what the service counted for it. */
+    async run(hour: number, list: readonly string[], script?: Script, ...flags: readonly string[]) {
+      api.setScript(script);
+      const before = api.ledger.calls;
+      sandbox.write('list.csv', `email\n${list.join('\n')}\n`);
+      const night = new Date(Date.now() + hour * 3_600_000).toISOString();
+      const args = [
+        'list.csv',
+        '-o',
+        `out${hour}.csv`,
+        '--email',
+        'email',
+        '--rate',
+        'unlimited',
+        '--concurrency',
+        '1',
+      ];
+      const {code, stderr} = await sandbox.run(['run', ...args, ...flags], {
+        env: {...env, NIGHT: night, NODE_OPTIONS: `--import ${CLOCK}`},
+      });
+      const summary = sandbox.summary(`out${hour}.summary.json`);
+      const rows = code === 0 || code === 3 ? rowsOf(sandbox.read(`out${hour}.csv`)) : [];
+      return {code, stderr, summary, rows, calls: api.ledger.calls - before};
+    },
+    stored: async () =>
+      JSON.parse((await sandbox.run(['store', 'stats', '--json'])).stdout).answers[0]?.answers ?? 0,
+  };
+}
+
+const NOTHING: Readonly<Record<string, readonly [() => unknown, RegExp]>> = {
+  'no field at all': [() => ({}), /no known field has a value/],
+  'null in each field': [() => ({is_valid: null, domain: null}), /no known field/],
+  'fields of other names': [() => ({isVpn: true, email: {is_valid: true}}), /unknown: isVpn, email/],
+  'fields of wrong types': [
+    () => ({is_valid: 'no', trust_score: []}),
+    /of a wrong type: is_valid, trust_score/,
+  ],
+  'an empty text': [() => ({is_valid: undefined, country: ''}), /unknown: country/],
+  'what the request had': [() => ({domain: 'example.com', user_id: 'x'}), /unknown: user_id/],
+  'names that may be values': [() => ({'jo@example.org': {ok: true}}), /unknown: 1 more/],
+};
+
+describe('an answer that says nothing', () => {
+  test.each(Object.entries(NOTHING))(
+    '%s: the first ten stop the run, and nothing is kept',
+    async (_, [of, told]) => {
+      await using nights = await openNights();
+      const {code, stderr, calls, summary} = await nights.run(0, values(0, 200), () => data(of()));
+      expect([code, calls, summary.reason]).toEqual([2, 10, 'refused']);
+      expect(stderr).toMatch(told);
+      expect(stderr).toContain('bad_response');
+      expect(await nights.stored()).toBe(0);
+      expect(nights.api.ledger.credits).toBe(summary.credits.spent);
+    },
+  );
+
+  test('of 20 new values among 180 known ones is told, makes the level unknown, and is asked again once', async () => {
+    await using nights = await openNights();
+    const nothing: Script = () => data({});
+    expect(await nights.run(0, values(0, 180))).toMatchObject({code: 0, calls: 180});
+    const second = await nights.run(1, values(0, 200), nothing);
+    expect(second).toMatchObject({code: 3, calls: 20, summary: {lookups: {email: {failed: 20}}}});
+    expect(second.stderr).toMatch(/20 email answers could not be used: no known field has a value/);
+    expect(second.rows.slice(180).map(row => [row.email_error, row.risk_level])).toEqual(
+      Array(20).fill(['bad_response', 'unknown']),
+    );
+    expect(await nights.stored()).toBe(180);
+  });
+
+  test('among good answers is the value’s, once a second run half a day later got the same', async () => {
+    await using nights = await openNights();
+    const dull: Script = ({value}) => (value === 'u1@example.com' ? data({}) : undefined);
+    const seen = [];
+    for (const [hour, list] of [
+      [0, 5],
+      [2, 6],
+      [24, 7],
+      [48, 8],
+    ] as const) {
+      const {code, calls, rows} = await nights.run(hour, values(0, list), dull);
+      seen.push([hour, code, calls, rows[1]?.email_error]);
+    }
+    // Five calls; the value again, too early to be believed; again, and believed; never again.
+    expect(seen).toEqual([
+      [0, 3, 5, 'bad_response'],
+      [2, 3, 2, 'bad_response'],
+      [24, 0, 2, 'bad_response'],
+      [48, 0, 1, 'bad_response'],
+    ]);
+  });
+
+  test('a warm night of nothing else ends after a hundred', async () => {
+    await using nights = await openNights();
+    await nights.run(0, values(0, 3));
+    const {code, calls} = await nights.run(24, values(3, 200), () => data({}));
+    expect([code, calls]).toEqual([2, 100]);
+  });
+});
+
+describe('an answer about another value', () => {
+  const of = (email: string) =>
+    data({is_valid: true, is_trusted: true, normalized_email: email, domain: 'example.com'});
+  const MIXED: Readonly<Record<string, () => Script>> = {
+    'a cache in front of POST': () => () => of('u0@example.com'),
+    'a proxy that shifts answers by one': () => {
+      let last = '';
+      return ({value}) => {
+        const given = of(last === '' ? value : last);
+        last = value;
+        return given;
+      };
+    },
+  };
+  test.each(Object.entries(MIXED))('%s: three in a row stop the run, and none is kept', async (_, make) => {
+    await using nights = await openNights();
+    const {code, calls, summary, stderr} = await nights.run(0, values(0, 50), make());
+    expect([code, calls, summary.reason]).toEqual([2, 4, 'mixed_answers']);
+    expect(stderr).toMatch(/answers of other calls/);
+    expect(await nights.stored()).toBe(1);
+    expect(nights.api.ledger.connections).toBe(3);
+  });
+
+  test('now and then: no answer, and the connection is closed', async () => {
+    await using nights = await openNights();
+    const mixed: Script = ({value}) => (value === 'u3@example.com' ? of('u1@example.com') : undefined);
+    const {code, summary, rows, stderr} = await nights.run(0, values(0, 9), mixed);
+    expect([code, rows[3]?.email_error, summary.lookups.email?.answered]).toEqual([3, 'bad_response', 8]);
+    expect(stderr).toMatch(/1 email answer could not be used: it is about another value/);
+    expect([await nights.stored(), nights.api.ledger.connections]).toEqual([8, 2]);
+  });
+
+  test('a form that was never sent, a tag and a provider’s other domain are the service’s normal form', async () => {
+    await using nights = await openNights();
+    const list = [
+      'jo+a@example.com',
+      'jo@example.com',
+      'al.x@googlemail.com',
+      'alx@gmail.com',
+      ...values(0, 9),
+    ];
+    const plain = (value: string) => value.replace('+a', '').replace('al.x@googlemail', 'alx@gmail');
+    const renamed: Script = ({value}) => of(value.startsWith('u') ? `main-${value}` : plain(value));
+    const {code, summary, stderr} = await nights.run(0, list, renamed);
+    expect([code, summary.lookups.email?.answered, summary.calls.other_forms]).toEqual([0, 13, 9]);
+    expect(stderr.match(/in another form than was sent/g)).toHaveLength(1);
+    expect(await nights.stored()).toBe(13);
+  });
+});
+
+describe('an answer that lacks what earlier ones had', () => {
+  const poor: Script = () => data({trust_score: 7, domain: 'example.com', verdict: 'x'});
+  test('is used and not kept, and is told by the names', async () => {
+    await using nights = await openNights();
+    await nights.run(0, values(0, 20));
+    const {code, stderr, rows, summary} = await nights.run(24, values(0, 30), poor);
+    expect([code, rows[25]?.email_trust_score, rows[25]?.risk_level]).toEqual([0, '7', 'unknown']);
+    expect(stderr).toMatch(/No new email answer has is_valid, is_trusted, has_aliasing, which rules read/);
+    expect(stderr).toMatch(/Most new email answers have unknown fields: verdict/);
+    expect(summary.calls.oddities).toHaveLength(2);
+    expect([summary.new_answers?.email, await nights.stored()]).toEqual([10, 20]);
+    expect((await nights.run(48, values(20, 30))).calls).toBe(10);
+  });
+
+  test('is kept, without a word, if the service never had more', async () => {
+    await using nights = await openNights();
+    expect(await nights.run(0, values(0, 20), poor)).toMatchObject({code: 0, calls: 20});
+    expect(await nights.stored()).toBe(20);
+    const {stderr, calls} = await nights.run(24, values(0, 30), poor);
+    expect([stderr.includes('new email'), calls]).toEqual([false, 10]);
+  });
+});
+
+describe('a refusal', () => {
+  const refusing =
+    (code: string, status = 400): Script =>
+    ({value}) =>
+      value === 'u1@example.com' ? reply.error(status, code) : undefined;
+
+  test('is the value’s after a second run half a day later, and --force asks again', async () => {
+    await using nights = await openNights();
+    const odd = refusing('mailbox_unknown');
+    const seen = [];
+    for (const [hour, ...flags] of [[0], [11], [24], [48], [72, '--force']] as const) {
+      const {code, calls, rows} = await nights.run(hour, values(0, 4), odd, ...flags);
+      seen.push([hour, code, calls, rows[1]?.email_error]);
+    }
+    expect(seen).toEqual([
+      [0, 3, 4, 'mailbox_unknown'],
+      [11, 3, 1, 'mailbox_unknown'],
+      [24, 0, 1, 'mailbox_unknown'],
+      [48, 0, 0, 'mailbox_unknown'],
+      [72, 0, 1, 'mailbox_unknown'],
+    ]);
+    // Another code begins anew.
+    expect(await nights.run(96, values(0, 4), refusing('no_mx'), '--force')).toMatchObject({
+      code: 3,
+      calls: 1,
+    });
+  });
+
+  test.each([200, 400])(
+    'of the moment, with status %i, is never kept, and never explained as ours',
+    async status => {
+      await using nights = await openNights();
+      for (const hour of [0, 24]) {
+        const night = nights.run(hour, values(0, 4), refusing('internal_error', status));
+        const {code, stderr, calls, summary} = await night;
+        expect([code, calls > 0, summary.errors[0]]).toMatchObject([
+          3,
+          true,
+          {code: 'email.internal_error', service: true},
+        ]);
+        expect(stderr).not.toContain('This program failed');
+      }
+      expect((await nights.run(48, values(0, 4))).code).toBe(0);
+    },
+  );
+});
