@@ -103,7 +103,7 @@ export function refusalStreaksSentence({lookups}: Summary): string {
 /** Lookups with an answer past its age. */
 export function staleSentence({lookups, reason}: Summary): string {
   const stale = Object.values(lookups).reduce((sum, counts) => sum + counts.stale, 0);
-  return stale === 0 ? '' : ` ${pluralize(stale, 'lookup')} used an answer past its age (${reason}).`;
+  return stale === 0 ? '' : ` ${pluralize(stale, 'lookup')} used an answer past their age (${reason}).`;
 }
 
 /** Costs of trouble with the answer store. */

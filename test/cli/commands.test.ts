@@ -89,7 +89,7 @@ describe('store', () => {
     expect(await here('store', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
     service.setScript(call => (call.value === '192.0.2.9' ? reply.error(422, 'odd_value') : undefined));
     sandbox.write('list.csv', 'ip\n192.0.2.9\n192.0.2.10\n');
-    expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
+    expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(3);
     const db = new Sqlite(join(sandbox.home, 'cache/bulk-enrich/answers.db'), {
       synchronous: 'OFF',
       busyTimeoutMs: 0,

@@ -89,7 +89,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     expect(runs).toMatchObject([
       {job: null, list: 'list.csv', reason: 'done', exit_code: 0, rows: 30, calls: 60, hit_rate: 0},
       {job: null, account: {endpoint: 'embedded'}, calls: 60},
-      {job: 'nightly', reason: 'done', exit_code: 0, rows: 33, calls: 6, hit_rate: 0.909091},
+      {job: 'nightly', reason: 'lookups_failed', exit_code: 3, rows: 33, calls: 6, hit_rate: 0.909091},
     ]);
     expect(runs[2]?.credits).toEqual({
       spent: 4.1,
@@ -102,7 +102,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     expect(stdout.split('\n')[0]).toMatch(
       /^run +ended \(UTC\) +job or list +why +exit +rows +calls +credits +maybe +saved +known$/,
     );
-    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +0 +33 +6 +4\.1 +1 +/);
+    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +lookups failed +3 +33 +6 +4\.1 +1 +/);
     // The embedded service charges nothing.
     expect(stdout).toMatch(/list\.csv +done +0 +30 +60 +free +/);
     expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(

@@ -58,6 +58,8 @@ test.each(['jo..x@docomo.ne.jp', 'jo.@DOCOMO.ne.jp', '.jo@ezweb.ne.jp'])(
 
 test.each([
   ...['', '  ', '-', '---', 'null', '(NULL)', '\\N', 'n/a', 'NA', '#N/A', 'NaN', 'none', 'nil', 'undefined'],
+  ...['#ERROR!', '#NULL!', '#SPILL!', '#CALC!', '#FIELD!', '########', 'Loading...', '[object Object]'],
+  ...['[deleted]', 'TBC', 'same as above', 'null@'],
   ...['?', '…', '\u00A0', '\u200B', "'", '=""', '"n/a"', 'unknown', 'xxx', 'ohne', 'N/C', 'none given'],
   ...['TBD', '#REF!', 'k.A.', 'Keine Angabe', 'Non renseigné', 'desconocido', 'não informado', 'n.d.'],
   ...['n.v.t.', 'brak', 'saknas', 'yok', 'нет данных', '不明'],

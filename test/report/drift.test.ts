@@ -96,7 +96,9 @@ describe('a figure jumps', () => {
 });
 
 test('a run is known by shares and a mean, not by names or values', () => {
-  const profile = makeRunProfile(fullSummary());
+  const summary = fullSummary();
+  const fields = {new_fields: summary.fields, new_answers: {ip: 2_000}};
+  const profile = makeRunProfile({...summary, ...fields});
   const {figures} = profile;
   const values = Object.fromEntries(Object.entries(figures).map(([name, {value}]) => [name, value]));
   expect(values).toMatchObject({rows: 40_000, credits: 53_337, 'risk.mean': 21.37});
@@ -104,9 +106,11 @@ test('a run is known by shares and a mean, not by names or values', () => {
   expect(values.failed).toBeCloseTo(129 / 91_489, 9);
   expect(figures.invalid?.of).toBe(120_000 - 9_119);
   expect(values['risk.high']).toBeCloseTo(1_959 / 39_702, 9);
-  expect(figures['ip.is_vpn']).toEqual({value: 0.0535, of: 39_602});
+  expect(figures['ip.is_vpn']).toEqual({value: 0.0535, of: 2_000});
   expect(values['ip.postal_code present']).toBeCloseTo(0.303, 9);
   expect(figures['ip.is_threat']).toBeUndefined();
+  // What was known before hides what a service has come to.
+  expect(makeRunProfile(summary).figures['ip.is_vpn']).toBeUndefined();
   expect(JSON.stringify(profile)).not.toMatch(/example|signups|US|timeout/);
   expect(Object.keys(makeRunProfile(bareSummary()).figures)).toEqual(['rows', 'credits']);
 });

@@ -47,7 +47,8 @@ function run(run_id: string, share: number, more: Partial<Summary> = {}) {
   return fullSummary({
     ...{run_id, job: 'nightly', drift: [], endpoint: {kind: 'live', base_url: ENDPOINT}},
     finished_at: `2026-01-05T02:0${run_id.charCodeAt(0) - 96}:00.000Z`,
-    fields: {ip: {is_vpn: {present: 1, true: share}}},
+    new_fields: {ip: {is_vpn: {present: 1, true: share}}},
+    new_answers: {ip: 1_000},
     ...more,
   });
 }

@@ -45,15 +45,14 @@ test('the summary is as its schema says, and its accounts balance', async () => 
     schema_version: 2,
     job: null,
     status: 'partial',
-    // Values that the service rejects are no reason.
-    reason: 'rows_rejected',
+    reason: 'lookups_failed',
     exit_code: 3,
     endpoint: {kind: 'live'},
     rows: {read: 11, written: 10, rejected: 1, ok: 8, with_errors: 2},
     lookups: {
       ip: {
         ...{values: 10, empty: 2, invalid: 2, answered: 4, failed: 2, unknown: 0, skipped: 0},
-        ...{distinct: 4, from_store: 1, deduplicated: 2, calls: 3, retries: 0, rejected: 2, stale: 0},
+        ...{distinct: 4, from_store: 1, deduplicated: 2, calls: 3, retries: 0, rejected: 0, stale: 0},
       },
     },
     calls: {total: 3, by_status: {200: 2, 422: 1}, retries: 0},
@@ -63,7 +62,7 @@ test('the summary is as its schema says, and its accounts balance', async () => 
   });
   expect(summary.errors).toEqual(
     expect.arrayContaining([
-      {code: 'ip.odd_value', count: 2, rows: [3, 4]},
+      {code: 'ip.odd_value', count: 2, rows: [3, 4], service: true},
       {code: 'ip.ip_malformed', count: 1, rows: [7]},
       {code: 'ip.ipv6_unsupported', count: 1, rows: [8]},
       {code: 'rejected.column_count', count: 1, rows: [11]},

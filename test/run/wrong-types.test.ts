@@ -25,8 +25,8 @@ test('fields of another type are converted, else kept in NDJSON and the store, a
       .map(line => (JSON.parse(line) as {enrichment: {ip: {data: unknown}; risk: unknown}}).enrichment);
   for (const {ip, risk} of enriched('out.ndjson')) {
     expect(ip.data).toEqual(KEPT);
-    // No rule takes "yes" for a flag.
-    expect(risk).toMatchObject({score: 0, reasons: []});
+    // No rule takes "yes" for a flag, and no other field tells of the risk.
+    expect(risk).toMatchObject({score: null, level: 'unknown', reasons: []});
   }
 
   await stage.run({input: 'list.csv', output: 'known.ndjson', ip: 'ip', offline: true});

@@ -237,3 +237,57 @@ describe('a refusal', () => {
     },
   );
 });
+
+test('a night on old answers is told in the last line, in metrics, and though quiet', async () => {
+  await using nights = await openNights();
+  await nights.run(0, values(0, 9));
+  const away = ['--stale', '30d', '--max-age', '1d', '--publish-on', 'outage', '--max-outage', '1s'];
+  const script: Script = () => reply.unavailable();
+  const {code, stderr} = await nights.run(
+    48,
+    values(0, 9),
+    script,
+    ...away,
+    '--quiet',
+    '--metrics',
+    'm.prom',
+  );
+  expect([code, stderr]).toMatchObject([
+    3,
+    expect.stringMatching(/9 lookups used an answer past their age \(outage\)/),
+  ]);
+  const metrics = nights.sandbox.read('m.prom');
+  expect(metrics).toMatch(/run_stale_lookups\{job_name="",operation="email"\} 9\n/);
+  expect(metrics).toMatch(/last_run_reason\{job_name="",reason="outage"\} 1\n/);
+});
+
+test('what a bad night bought is taken back by its time and operation, and by nothing less', async () => {
+  await using nights = await openNights();
+  await nights.run(0, values(0, 5));
+  const between = new Date(Date.now() + 20 * 3_600_000).toISOString();
+  await nights.run(24, values(5, 8));
+  const purge = (...args: readonly string[]) => nights.sandbox.run(['store', 'purge', ...args]);
+  for (const wrong of [
+    [],
+    ['--until', between],
+    ['--since', 'monday'],
+    ['--since', between, '--operation', 'mail'],
+    ['u1@example.com', '--since', between],
+  ])
+    expect((await purge(...wrong)).code, wrong.join(' ')).toBe(2);
+  const tomorrow = new Date(Date.now() + 72 * 3_600_000).toISOString();
+  const time = ['--since', between, '--until', tomorrow];
+  expect((await purge(...time, '--operation', 'ip')).stdout).toMatch(/^The store has nothing of that time/);
+  expect((await purge(...time, '--operation', 'email')).stdout).toMatch(/^3 answers removed/);
+  expect(await nights.stored()).toBe(5);
+});
+
+test('doctor --call fails on an answer without a known field', async () => {
+  await using nights = await openNights();
+  nights.api.setScript(() => data({isVpn: false}));
+  const {code, stdout} = await nights.sandbox.run(['doctor', '--call'], {env: nights.env});
+  expect([code, stdout]).toMatchObject([
+    3,
+    expect.stringMatching(/no known field has a value; unknown: isVpn/),
+  ]);
+});

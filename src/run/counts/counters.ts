@@ -37,7 +37,7 @@ export interface Counters {
 }
 
 /** By code: how often it was counted, and the numbers of the first rows with it. */
-type ErrorCounts = Record<string, {code: string; count: number; rows: number[]; service?: true}>;
+type ErrorCounts = Record<string, {count: number; rows: number[]; service?: true}>;
 
 interface RiskTally {
   readonly levels: Record<RiskLevel, number>;
@@ -65,6 +65,8 @@ const HIGH_ROWS = 100;
 /** Maximum number of codes per operation: a service may send a different code for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
+/** After a code that is the service's word: the same word of this program is another code. */
+const OF_SERVICE = ' service';
 /** Number of bars in the histogram, and also the width of each bar in points. */
 const HISTOGRAM = 10;
 
@@ -188,15 +190,14 @@ function countFailure(
 ): void {
   const code = `${operation}.${error}`;
   const isNamed =
-    [code, `${code} service`].some(key => Object.hasOwn(errors, key)) ||
+    [code, code + OF_SERVICE].some(key => Object.hasOwn(errors, key)) ||
     Object.keys(errors).filter(name => name.startsWith(`${operation}.`)).length < NAMED_CODES;
   countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row, isNamed && isService);
 }
 
 function countError(errors: ErrorCounts, code: string, row: number, isService = false): void {
-  // The same word of the service and of this program are two codes.
-  const key = isService ? `${code} service` : code;
-  errors[key] ??= {code, count: 0, rows: [], ...(isService && {service: true})};
+  const key = isService ? code + OF_SERVICE : code;
+  errors[key] ??= {count: 0, rows: [], ...(isService && {service: true})};
   const entry = errors[key];
   entry.count += 1;
   if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
@@ -204,7 +205,9 @@ function countError(errors: ErrorCounts, code: string, row: number, isService = 
 
 /** The summary's list of errors, the most frequent first. */
 export function listErrors(errors: Counters['errors']) {
-  return Object.values(errors).sort((a, b) => b.count - a.count);
+  return Object.entries(errors)
+    .map(([key, counted]) => ({code: key.replace(OF_SERVICE, ''), ...counted}))
+    .sort((a, b) => b.count - a.count);
 }
 
 function sumOver(of: (name: Operation) => number): number {
