@@ -86,7 +86,7 @@ export type Attempt =
   | (Responded & {
       readonly kind: 'rejected';
       readonly code: string;
-      /** What the refusal is about, by the words of the service's code. */
+      /** Subject of the refusal, by the words of the service's code. */
       readonly about: CodeSubject;
     })
   | {

@@ -117,7 +117,7 @@ const calls = z.object({
   oddities: z
     .array(z.string())
     .optional()
-    .describe('What new answers lack or add, compared with those of earlier runs.'),
+    .describe('Sentences on new answers that are unlike earlier ones, or of no use.'),
 });
 
 const account = z

@@ -60,7 +60,7 @@ const mistakes: readonly Mistake[] = [
     /^Error: required option '--token <T>' not specified\n\nExamples:\n {2}bulk-enrich verify /,
   ],
   ['lookup', 2, /^Error: missing required argument 'operation'\n\nExamples:\n {2}bulk-enrich lookup ip /],
-  ['store purge', 2, /^Error: missing required argument 'value'\n\nExamples:\n {2}bulk-enrich store purge /],
+  ['store purge', 2, /^Error: Name one value, or a time with --since/],
 ];
 
 test.each(mistakes.map(mistake => ({mistake, line: mistake[0]})))('$line', async ({mistake}) => {

@@ -89,6 +89,12 @@ export const endCases: Cases = {
     await using server = await startApiServer({key: KEY, tls: true});
     return await command(RUN, {env: {BULK_ENRICH_BASE_URL: server.url}});
   },
+  'mixed_answers 2': async ({service, sandbox, command}) => {
+    const one = reply.json({success: true, data: {is_valid: true, normalized_email: 'a@example.com'}});
+    service.setScript(() => one);
+    sandbox.write('mails.csv', 'email\na@example.com\nb@example.com\nc@example.com\nd@example.com\n');
+    return await command('run mails.csv -o out.csv --email email --concurrency 1');
+  },
   'proxy 2': async ({command}) => {
     await using proxy = await startRawServer(socket =>
       socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n'),

@@ -74,7 +74,7 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
 }
 
 /** How long refusals are kept, and what looks their values up again. */
-function keptRefusals({maxAge}: Settings, summary: Summary): string[] {
+function keptRefusals({maxAge = {}}: Partial<Settings>, summary: Summary): string[] {
   const kept = lookupTotal(summary, 'rejected');
   if (kept === 0) return [];
   const days = pluralize(rejectionAgeMs(maxAge) / DAY_MS, 'day');

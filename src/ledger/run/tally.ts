@@ -9,7 +9,7 @@ export interface RefusalStreak {
   count: number;
   /** Code of the last refusal; empty before the first. */
   code: string;
-  /** What the last answer has in place of known fields, if it said nothing. */
+  /** Reason why the last answer could not be used; undefined for a rejection. */
   detail?: string | undefined;
   /** True if the refusals had several codes. */
   isMixed: boolean;

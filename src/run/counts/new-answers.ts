@@ -15,8 +15,8 @@ const USUAL = 0.9;
 /** Maximum number of different names that are counted: a service may send any. */
 const MOST_NAMES = 200;
 
-/** Counts of one operation's new answers. */
-interface Counts {
+/** NewCounts of one operation's new answers. */
+interface NewCounts {
   answers: number;
   withSignals: number;
   otherForms: number;
@@ -33,7 +33,7 @@ export class NewAnswers {
   readonly #fields = perOperation(fieldsOfOperation);
   readonly #latest: (operation: Operation) => readonly unknown[];
   readonly #counts = perOperation(
-    (): Counts => ({
+    (): NewCounts => ({
       ...{answers: 0, withSignals: 0, otherForms: 0, earlier: undefined},
       ...{fields: {}, unknown: {}, unusable: {}},
     }),
@@ -62,7 +62,7 @@ export class NewAnswers {
     return this.#counts[operation].withSignals > 0 || this.#earlier(operation).some(isTelling);
   }
 
-  of(operation: Operation): Readonly<Pick<Counts, 'answers' | 'fields'>> {
+  of(operation: Operation): Readonly<Pick<NewCounts, 'answers' | 'fields'>> {
     return this.#counts[operation];
   }
 
@@ -115,7 +115,7 @@ export class NewAnswers {
   }
 }
 
-/** Counts a name, unless it is the first of too many. */
+/** NewCounts a name, unless it is the first of too many. */
 function countUpTo(most: number, counts: Record<string, number>, name: string): void {
   if (Object.hasOwn(counts, name) || Object.keys(counts).length < most) countName(counts, name);
 }
