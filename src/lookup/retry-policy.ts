@@ -273,7 +273,7 @@ export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): bo
  * of its own, or an answer that says nothing. A rejection with only an HTTP status may come from a gateway, and 403 is
  * about the caller.
  */
-export function isOfValue(attempt: Refusal): boolean {
+function isOfValue(attempt: Refusal): boolean {
   if (attempt.kind === 'unreadable') return attempt.saysNothing === true;
   return attempt.status !== 403 && attempt.about === 'value' && hasServiceCode(attempt);
 }
