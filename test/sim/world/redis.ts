@@ -239,8 +239,13 @@ export function equip<Home extends object>(
   connectionOf: (own: Home) => Redis,
   commands: string,
 ): void {
-  for (const name of 'on connect quit disconnect close waitUntilReady'.split(' '))
+  for (const name of 'connect quit disconnect close waitUntilReady'.split(' '))
     Object.assign(home.prototype, {[name]: async () => {}});
+  Object.assign(home.prototype, {
+    on(this: Home) {
+      return this;
+    },
+  });
   for (const name of commands.split(' ')) {
     const command = function (this: Home, ...given: Given) {
       return connectionOf(this).command(name, ...given);
