@@ -43,9 +43,9 @@ describe('a proxy that can not be one', () => {
 
   test('is of no matter where none is used', () => {
     vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1080');
-    createClient({baseUrl: 'http://127.0.0.1:9', apiKey}).close();
+    expect(() => createClient({baseUrl: 'http://127.0.0.1:9', apiKey}).close()).not.toThrow();
     vi.stubEnv('NO_PROXY', 'api.example.com');
-    createClient({baseUrl: base, apiKey}).close();
+    expect(() => createClient({baseUrl: base, apiKey}).close()).not.toThrow();
   });
 });
 

@@ -37,6 +37,7 @@ it('more connections than allowed are closed as they come', async () => {
   await Promise.all(sockets.map(socket => once(socket, 'connect')));
   const third = connect(portOf(service.url), '127.0.0.1').on('error', () => {});
   await once(third, 'close');
+  expect(sockets.map(({closed}) => closed)).toEqual([false, false]);
   for (const socket of sockets) socket.destroy();
 });
 
