@@ -74,8 +74,9 @@ function learnRefusals(
   desk.isKeyAccepted ||= attempt.kind === 'answered';
   if (streak === undefined) return;
   if (streak.isNew) out.notices.push({kind: 'refused', operation, streak});
-  // A long streak of 403 is about the caller, though other values were answered before.
-  const most = streak.credentials && streak.code !== INVALID_TOKEN_CODE ? 0 : numbers.longestRefusalStreak;
+  // A long streak of 403, or of a used-up quota, is about the caller, though other values were answered before.
+  const isAccounts = streak.quota || (streak.credentials && streak.code !== INVALID_TOKEN_CODE);
+  const most = isAccounts ? 0 : numbers.longestRefusalStreak;
   const isEnough = streak.count >= most && !mayAllFail;
   // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
   const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && desk.isKeyAccepted);

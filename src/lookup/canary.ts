@@ -89,6 +89,7 @@ export function learnCanary(
   if (wasStreak || !values.has(value)) refused.count += 1;
   if (!wasStreak) values.add(value);
   refused.credentials &&= isForbidden;
+  refused.quota &&= attempt.kind === 'rejected' && attempt.about === 'quota';
   refused.isMixed ||= refused.code !== '' && refused.code !== code;
   refused.code = code;
   refused.detail = attempt.kind === 'unreadable' ? attempt.detail : undefined;

@@ -164,7 +164,8 @@ function keptOutcome(outcome: Outcome, attempt: Attempt, {earlier, hadSignals}: 
 }
 
 /**
- * The value's history after an attempt. An attempt without an answer is a doubt if it may have been charged.
+ * The value's history after an attempt. An attempt without an answer is a doubt if it may have been charged, and a refusal
+ * of the moment always: it uses up a resend.
  */
 export function historyAfterAttempt(
   history: ValueHistory,
@@ -172,7 +173,7 @@ export function historyAfterAttempt(
   {cost}: RetrySettings,
 ): ValueHistory {
   const isDoubt = attempt.kind !== 'answered' && chargeKindOfAttempt(attempt, cost) !== 'free';
-  return isDoubt ? addDoubt(history, attempt) : history;
+  return isDoubt || isOfMoment(attempt) ? addDoubt(history, attempt) : history;
 }
 
 /** Books an attempt, and says what follows. `history` includes it. The same for calls of this process and of a fleet. */
@@ -214,6 +215,7 @@ function nextStep(
     case 'unreadable':
     case 'rejected': {
       const {code: error, boughtAt} = attempt;
+      if (isOfMoment(attempt) && sendsLeft(history, settings) > 0) return {next: 'retry'};
       if (isOfValue(attempt))
         return {next: 'settle', outcome: {status: 'failed', error, rejected: 'once', boughtAt}};
       const said = hasServiceCode(attempt) ? ({said: 'service'} as const) : {};
@@ -279,6 +281,11 @@ function isOfValue(attempt: Refusal): boolean {
 }
 
 type Refusal = Extract<Attempt, {kind: 'rejected' | 'unreadable'}>;
+
+/** True for a refusal that says by its code that the service has a trouble: the value is sent again, and none is kept. */
+function isOfMoment(attempt: Attempt): boolean {
+  return attempt.kind === 'rejected' && attempt.about === 'moment';
+}
 
 /** True if the code is the service's own, and not one that this program gives for want of another. */
 function hasServiceCode({kind, code}: Refusal): boolean {

@@ -182,6 +182,11 @@ function refused(
     exitCode: reason === 'refused' ? exitCodes.usage : exitCodes.credentials,
     message: say`${rejected}, so the run stopped before it spent more. Check ${advice}`,
   });
+  if (streak.quota)
+    return {
+      ...{status: 'interrupted', forgetsFailures: true, reason: 'credits', exitCode: exitCodes.credits},
+      message: say`${rejected}: the account's quota or credits are used up, and nothing more was sent. ${again}`,
+    };
   if (credentials && code === INVALID_TOKEN_CODE)
     return stopped(
       'credentials',

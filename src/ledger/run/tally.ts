@@ -15,10 +15,12 @@ export interface RefusalStreak {
   isMixed: boolean;
   /** True if the status (403) or code of all these refusals says that the caller's credentials are wrong. */
   credentials: boolean;
+  /** True if the codes of all these refusals say that the account's quota or credits are used up. */
+  quota: boolean;
 }
 
 export function zeroRefusalStreak(): RefusalStreak {
-  return {count: 0, code: '', detail: undefined, isMixed: false, credentials: true};
+  return {count: 0, code: '', detail: undefined, isMixed: false, credentials: true, quota: true};
 }
 
 export interface StreakTally {

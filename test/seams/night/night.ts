@@ -29,7 +29,8 @@ interface Sent {
 
 /** What one word of a script stands for. */
 function replyTo(word: string): Reply {
-  const [kind = '', after] = word.split('/');
+  const [named = '', after] = word.split('/');
+  const [kind = '', code = `code_${kind}`] = named.split('=');
   if (kind === 'ok') return reply.ok(after === undefined ? {} : {delayMs: Number(after) * 1_000});
   const [, left] = /^quota(\d+)$/.exec(kind) ?? [];
   if (left !== undefined)
@@ -39,7 +40,9 @@ function replyTo(word: string): Reply {
   if (kind === 'stale') return reply.unauthorized();
   if (kind === 'garbled') return reply.json('no object');
   const headers = after === undefined ? {} : {headers: {'Retry-After': after}};
-  return reply.error(Number(kind), `code_${kind}`, headers);
+  return Number(kind) === 200 && named !== kind
+    ? reply.json({success: false, message: code})
+    : reply.error(Number(kind), code, headers);
 }
 
 /** The test service with a script of one word a call. It hears of no call without a connection. */

@@ -4,7 +4,7 @@ export interface Night {
   readonly list: string;
   readonly column?: 'ip' | 'email' | 'token';
   /**
-   * For each value the service's replies, in their order (`*`: in one order for all others together): a status, with Retry-After behind a
+   * For each value the service's replies, in their order (`*`: in one order for all others together): a status, with a code behind `=` and Retry-After behind a
    * slash; `ok`, with its seconds behind a slash; `quotaN`, an answer with N calls left for the seconds behind its slash;
    * `reset`, `late`, `refuse` (no connection), `garbled`, `stale` (401, `invalid_token`). Then all is `ok`.
    */
