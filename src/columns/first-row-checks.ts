@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
-import {type InputFormat, type InputRecord, numberedColumns, type Row} from '../input/row.ts';
+import {type InputFormat, type InputRecord, numberedColumns, type Reject, type Row} from '../input/row.ts';
 import {suggestCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {codeAdvice} from '../lookup/code-meanings.ts';
@@ -34,10 +34,14 @@ const SHOWN = 5;
 export function refuseMostlyRejected(
   sample: readonly InputRecord[],
   format: InputFormat,
-  {padShortRows}: Settings,
+  {padShortRows, encoding}: Settings,
 ): void {
   const rejects = sample.filter(record => record.type === 'reject');
-  if (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
+  const unread = rejects.filter(({reason}) => reason === 'invalid_encoding');
+  const isAll = rejects.length > 0 && rejects.length === sample.length;
+  const areLost = sample.length >= FEW_ROWS && unread.length >= LOST * sample.length;
+  if (areLost && encoding === 'auto') throw lostToEncoding(unread, sample.length, format);
+  if (!isAll && (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length)) return;
   const {text: reason} = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
   const isShort = reason === 'column_count' && padShortRows !== true;
@@ -48,6 +52,17 @@ export function refuseMostlyRejected(
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},
+  );
+}
+
+/** Share of the first rows that may be lost to the encoding of the list. */
+const LOST = 0.1;
+
+function lostToEncoding([first]: readonly Reject[], rows: number, {perhaps}: InputFormat): InputError {
+  return new InputError(
+    'input_rejected',
+    say`Row ${first?.record} and others of the first ${rows} are not text in the encoding of the list (${first?.detail}). Nothing was sent. Read it in its own encoding (${set('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${set('maxRejects', '100%')}.`,
+    perhaps === undefined ? {} : {flags: ['--encoding', perhaps]},
   );
 }
 

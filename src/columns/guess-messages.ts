@@ -14,6 +14,7 @@ import {
   lacksListChoice,
   type SetAsideReason,
 } from './recognize/guess.ts';
+import {rowsWithin} from './rows-within.ts';
 import {refuseTransposedList} from './transposed-lists.ts';
 
 export type LookupGuess = ColumnGuess & {readonly operation: Intelligence};
@@ -62,12 +63,12 @@ export function refuseUnsureColumns(
     throw mayHold(unsure, columnFlags([...meant, ...offered, ...countries]));
   }
   const [first] = rows;
-  const inner = first?.type === 'ndjson' ? listIn(first.value) : undefined;
-  if (inner !== undefined && rows.length === 1 && path !== '-')
+  const within = first?.type === 'ndjson' && rows.length === 1 ? rowsWithin(first.value) : undefined;
+  if (within !== undefined && path !== '-')
     throw new UsageError(
       'no_columns',
-      `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
-      conversionRemedy(`jq -c '.${inner}[]'`, path),
+      `${path} is one JSON object. Its rows seem to be in the property "${within.name}".`,
+      conversionRemedy(`jq -c '${within.filter}'`, path),
     );
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;
@@ -181,12 +182,6 @@ function tornCountries(
     say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
     columnFlags([...others, ...torn.slice(0, 1)]),
   );
-}
-
-/** The name of the property that holds the rows. Exports often wrap rows in an object: `{"rows": [{…}, {…}]}`. */
-function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
-  const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
-  return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
 /**

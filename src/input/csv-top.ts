@@ -15,6 +15,8 @@ import type {FileBeginning} from './unsupported-formats.ts';
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
+/** Lines of a block above a table that are as wide as the table: a header with one row. */
+const BLOCK = 2;
 /** Minimum share of the lines below a header that must have as many fields as the header. */
 const AGREEING = 0.9;
 /** Maximum number of lines that name groups of columns. */
@@ -106,6 +108,8 @@ function skipLines(text: string, count: number, name: string) {
 function linesAbove(text: string, {delimiter, skipLines}: TopSettings) {
   const lines = text.split(/\r\n|\n|\r/, MOST_LINES);
   if (/^"?sep=/i.test(lines[0] ?? '')) return {title: 0, groups: 0};
+  // DATEV puts a line about the file above the header.
+  if (skipLines === 0 && /^"?(?:EXTF|DTVF)"?;/.test(lines[0] ?? '')) return {title: 1, groups: 0};
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
     lines.map(line => fieldsOf(line, candidate)),
   );
@@ -128,18 +132,29 @@ function usualWidth(rows: FieldsPerRecord): number {
 
 /** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */
 function titleLines(rows: FieldsPerRecord): number {
-  const width = Math.max(...rows.map(row => row.length));
+  const isBlank = (at: number) => at > 0 && filled(rows[at]) === 0;
+  // Below a blank line the table may have a title of its own: `2. Participants`.
+  const begins = (at: number) => isBlank(at - 1) || (filled(rows[at - 1]) === 1 && isBlank(at - 2));
+  const blank = rows.findIndex((_, at) => isBlank(at));
+  const table = blank < 0 ? [] : rows.slice(blank).filter(row => filled(row) > 0);
+  const width = table.length > FEWEST_BELOW ? usualWidth(table) : Math.max(...rows.map(row => row.length));
   const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
   const first = rows.findIndex(row => row.length === width && filled(row) > 1);
-  const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1]) === 0 && !isHalf(row));
-  const header = apart > 0 && rows.slice(0, apart).every(isHalf) ? apart : first;
+  const apart = rows.findIndex((row, at) => at > first && begins(at) && !isHalf(row));
+  const wideAbove = (at: number) => rows.slice(0, Math.max(0, at)).filter(row => !isHalf(row)).length;
+  // A block above the table: a few lines, or a header with one row, as in reports of meetings.
+  const header = apart > 0 && wideAbove(apart) <= BLOCK ? apart : first;
   if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
   // If a blank line separates title and header, a title line may have several cells, such as a name and a date.
-  const isApart = filled(rows[header - 1]) === 0;
+  const isApart = begins(header);
+  const isBlock = isApart && wideAbove(header) === BLOCK;
   const isTitle = (row: readonly string[]) =>
+    isBlock ||
     (isApart && (row.length < width || isHalf(row))) ||
     (filled(row) <= 1 && (row.length < width || width > 2));
-  const below = rows.slice(header + 1).filter(row => filled(row) > 0);
+  // Below a block, a report may have more than one table.
+  const end = isApart ? rows.findIndex((_, at) => at > header && isBlank(at)) : -1;
+  const below = rows.slice(header + 1, end < 0 ? undefined : end).filter(row => filled(row) > 0);
   const agreeing = below.filter(row => row.length === width).length;
   const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;
   const stands = below.length >= FEWEST_BELOW && agreeing >= AGREEING * below.length;

@@ -40,6 +40,11 @@ export function missingFileError(path: string, cause?: unknown): InputError {
   return new InputError('input_missing', `The file ${path} does not exist${what}`, {cause});
 }
 
+/** The error for a directory in place of a file. */
+export function folderError(path: string): InputError {
+  return new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
+}
+
 const digitsIn = (name: string) => name.replace(/\D/g, '');
 
 function filesIn(folder: string): string[] {

@@ -147,10 +147,22 @@ export function refuseUndelimitedLines(
   records: FieldsPerRecord,
   isDelimited: boolean,
 ): void {
-  if (records.length < 2 || records.some(({length}) => length > 1)) return;
+  if (records.length < 2) return;
   const refuse = (sentence: string, remedy: InputError['remedy']) => {
     throw new InputError('input_header', `${name}: ${sentence}.`, remedy);
   };
+  const refuseLog = () =>
+    refuse(
+      'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses',
+      conversionRemedy("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
+    );
+  const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
+  const areTexts = records.length > 2 && lines.every(line => ADDRESS_IN_TEXT.test(line));
+  if (records.some(({length}) => length > 1)) {
+    // The commas are those of the texts: no cell is an address.
+    if (areTexts && !isDelimited && !records.flat().some(isLookupValue)) refuseLog();
+    return;
+  }
   const inner = records.flat().join('\n');
   if (
     text.startsWith('"') &&
@@ -161,14 +173,9 @@ export function refuseUndelimitedLines(
       text.includes('\r') ? {} : conversionRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
     );
   if (isDelimited || records.length < 3) return;
-  const lines = text.split(/[\r\n]+/, records.length).map(line => line.trim());
   if (areSpaced(lines.map(line => line.split(' '))))
     refuse('single spaces part its columns', {flags: ['--delimiter', ' ']});
-  if (lines.every(line => ADDRESS_IN_TEXT.test(line)))
-    refuse(
-      'each line is a text with IP addresses in it, as in a log, and has no columns. Make a list of the addresses',
-      conversionRemedy("grep -oE '([0-9]+[.]){3}[0-9]+'", path),
-    );
+  if (areTexts) refuseLog();
   if (lines.every(line => /\S {2,}\S/.test(line)))
     refuse(
       'spaces align its columns, and no delimiter parts them. Put a tab between them',

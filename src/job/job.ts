@@ -1,3 +1,4 @@
+import {closeSync, openSync, readSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {identifyFile, isLink, isStreamPath} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
@@ -236,6 +237,22 @@ function resolveOutput(
   };
 }
 
+/** True if a file whose name says no format begins as NDJSON does. False for a compressed one, and for none. */
+function holdsJson(path: string): boolean {
+  const head = Buffer.alloc(64);
+  try {
+    const handle = openSync(path, 'r');
+    try {
+      readSync(handle, head);
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return false;
+  }
+  return /^[\s\p{Cc}\uFEFF]*\[?\s*\{\s*["}]/u.test(head.toString());
+}
+
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
 export function defaultOutput(inputs: readonly string[], outputFormat?: Settings['outputFormat']): string {
   const [input] = inputs;
@@ -248,7 +265,8 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   const name = withoutCompression(basename(input));
   const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl|json)$/i.exec(name)?.[0] ?? '';
   // A .json input, an array of objects, becomes .ndjson: one object a line.
-  const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
+  const unnamed = holdsJson(input) ? '.ndjson' : '.csv';
+  const kept = extension === '' ? unnamed : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
   const ending = outputFormat === undefined ? kept : `.${outputFormat.replace('-bom', '')}`;
   return join(dirname(input), `${stem}.enriched${ending}`);

@@ -124,7 +124,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
     fieldsOfOperation(operation).map(field => `${operation}.${field.name}`),
   );
   const short = known.map(field => field.slice(field.indexOf('.') + 1));
-  const near = closestName(name, known) ?? closestName(name, short);
+  const near = closestName(name, [...known, ...OTHERS]) ?? closestName(name, short);
   const hint =
     near === undefined ? `Known fields: ${[...known, ...OTHERS].join(', ')}.` : `Did you mean "${near}"?`;
   return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);

@@ -34,6 +34,7 @@ export function createRowFilter(
   background: RunFacts,
   placeOf: SettingLocator,
 ): RowFilter {
+  refuseNumbers(where, format, placeOf);
   const {vocabulary, facts} = background;
   const check = createConditionChecker(
     {...vocabulary, ...createColumnVocabulary(columnsOfFormat(format))},
@@ -41,6 +42,19 @@ export function createRowFilter(
   );
   const condition = compileCondition(check(where, placeOf(['where'])), createPathReader(format, background));
   return row => condition.decide({row, results: [], answers: []}) === true;
+}
+
+/** A cell that is compared with a number: `row.id == 5`. */
+const WITH_NUMBER = /\brow(?:\.\w+|\[[^\]]*\])\s*[!=<>]=?\s*(-?\d+(?:\.\d+)?)(?![\w.])/;
+
+/** @throws {UsageError} if a condition compares a cell of a CSV, which is a text, with a number. */
+function refuseNumbers(where: string, format: InputFormat, placeOf: SettingLocator): void {
+  const number = format.kind === 'csv' ? WITH_NUMBER.exec(where)?.[1] : undefined;
+  if (number === undefined) return;
+  throw new UsageError(
+    'settings',
+    `${placeOf(['where'])}: write "${number}": cells are texts. To compare as numbers: double(row.COLUMN) > 5.`,
+  );
 }
 
 /**

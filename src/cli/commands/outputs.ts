@@ -25,9 +25,18 @@ export async function diffCommand(
   checkNewFilePath(to, [old, fresh], force);
   const changes = await diffOutputs({old, new: fresh, key, to});
   if (json) printJson(changes);
-  else print('stdout', `${changeTable(changes, [old, fresh])}\n`);
+  else
+    print('stdout', `${changeTable(changes, [old, fresh])}\n${key === undefined ? withoutKey(changes) : ''}`);
   tellWritten(to, changes.new + changes.changed + changes.without_key.new);
   return 0;
+}
+
+/** A sentence on rows that were matched by all their cells, so that a changed one is a new and a gone one. */
+function withoutKey({new: added, gone}: Changes): string {
+  if (added === 0 || gone === 0) return '';
+  return breakLines(
+    '\nRows are matched by all their own cells: one whose cells changed counts as new and as gone. To match by one column: --key COLUMN.\n',
+  );
 }
 
 /** `bulk-enrich score OUTPUT --rules FILE`: scores the rows of an output by other rules, without a call. */

@@ -1,6 +1,6 @@
 import {existsSync, statSync} from 'node:fs';
 import type {UsageError} from '../../errors.ts';
-import {missingFileError} from '../../input/input-error.ts';
+import {folderError, missingFileError} from '../../input/input-error.ts';
 import type {Job} from '../../job/job.ts';
 import {isJsonLogSetting} from '../../job/settings/result-settings.ts';
 import {createConsole, logFailure} from '../console.ts';
@@ -79,6 +79,8 @@ function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished =
   if (fromFile || isReported || isBegun || unfinished.length > 0) return;
   const missing = inputs.find(path => path !== '-' && isMissing(path));
   if (missing !== undefined) throw missingFileError(missing);
+  const folder = inputs.find(path => path !== '-' && statSync(path, {throwIfNoEntry: false})?.isDirectory());
+  if (folder !== undefined) throw folderError(folder);
 }
 
 function isMissing(path: string): boolean {

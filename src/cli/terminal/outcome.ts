@@ -157,7 +157,7 @@ function nextSteps({job, outcome: {summary}, line, hasHeader}: EndedRun): string
       `To list the ${pluralize(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
     );
   if (rows.rejected > 0 && paths.rejects !== undefined)
-    steps.push(`To fix and rerun just these rows: ${repairCommand(job, line, paths.rejects)}`);
+    steps.push(repairStep(job, line, paths.rejects, areAllUnread(summary)));
   const what = !isCompleteRun(summary)
     ? 'look up its values'
     : reason === 'refused_in_a_row'
@@ -172,14 +172,23 @@ function nextSteps({job, outcome: {summary}, line, hasHeader}: EndedRun): string
   return steps;
 }
 
-/** The command with which the user edits the rejected rows, and then runs only those. */
-function repairCommand(job: Job, line: CommandLine, rejects: string): string {
+/** True if all rejected rows are texts in another encoding: an editor can't fix them. */
+function areAllUnread({errors, rows}: Summary): boolean {
+  return errors.some(({code, count}) => code === 'rejected.invalid_encoding' && count === rows.rejected);
+}
+
+/** The command with which the user edits the rejected rows, or names their encoding, and then runs only those. */
+function repairStep(job: Job, line: CommandLine, rejects: string, isUnread: boolean): string {
   // The new list gets the ending of the input's name, so that it is read in the same format. A .json input, an
   // array of objects, becomes .ndjson: one object a line.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
-  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${commandForOtherList(line, job, path)}`;
+  const write = `bulk-enrich rejects ${shellWord(rejects)} > ${list}`;
+  const run = commandForOtherList(line, job, path);
+  if (isUnread && job.settings.encoding === 'auto')
+    return `To run just these rows in their encoding, such as windows-1252: ${write} && ${run} --encoding windows-1252`;
+  return `To fix and rerun just these rows: ${write} && \${EDITOR:-vi} ${list} && ${run}`;
 }
 
 /** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */

@@ -2,7 +2,7 @@ import {type Stats, statSync} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {isPipe} from '../../disk/path.ts';
 import {openPipeForReading} from '../../disk/pipe.ts';
-import {InputError, missingFileError} from '../input-error.ts';
+import {folderError, InputError, missingFileError} from '../input-error.ts';
 
 /** The raw bytes of one input. */
 export interface RawInput {
@@ -87,7 +87,7 @@ export async function openRaw(
   } catch (error) {
     throw readError(path, error);
   }
-  throw new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
+  throw folderError(path);
 }
 
 function rawOf(

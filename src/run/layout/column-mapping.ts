@@ -80,7 +80,7 @@ export function resolveColumnMapping(
   const read = sample.filter((record): record is Row => record.type !== 'reject');
   const rows = read.filter(row => row.type !== 'csv' || row.isFooter !== true);
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
-  if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format, settings);
+  if (settings.maxRejects === undefined || read.length === 0) refuseMostlyRejected(sample, format, settings);
   const header = format.kind === 'csv' ? format.header : undefined;
   if (header !== undefined) refuseValuesAsHeader(header, rows, settings.defaultCountry);
   const named = namedColumns(job);

@@ -1,0 +1,31 @@
+/**
+ * The filter of jq for the rows that an export wraps in an object: `{"rows": [{…}]}`, Elasticsearch's
+ * `{"hits": {"hits": [{"_source": …}]}}`, and columns apart from their data, as pandas writes them (`orient="split"`).
+ */
+export function rowsWithin(
+  value: Readonly<Record<string, unknown>>,
+  above = '',
+): {readonly name: string; readonly filter: string} | undefined {
+  const {columns, data} = value;
+  if (Array.isArray(columns) && Array.isArray(data) && Array.isArray(data[0])) {
+    const row = '[$names, .] | transpose | map({(.[0] | tostring): .[1]}) | add';
+    return {
+      name: `${above}.data`.slice(1),
+      filter: `${above || '.'} | .columns as $names | .data[] | ${row}`,
+    };
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    if (!/^[a-z_]\w*$/i.test(name) || typeof inner !== 'object' || inner === null) continue;
+    const place = `${above}.${name}`;
+    const [first] = Array.isArray(inner) ? inner : [];
+    if (typeof first === 'object' && first !== null)
+      return {name: place.slice(1), filter: `${place}[]${'_source' in first ? '._source' : ''}`};
+    const isDeep = place.split('.').length > MOST_DEPTH;
+    const within = Array.isArray(inner) || isDeep ? undefined : rowsWithin(inner as typeof value, place);
+    if (within !== undefined) return within;
+  }
+  return undefined;
+}
+
+/** Maximum number of properties in which rows are searched, one in the other. */
+const MOST_DEPTH = 3;
