@@ -60,6 +60,7 @@ const actions: Readonly<Record<string, () => Promise<CommandHandler>>> = {
   worker: async () => (await import('./commands/fleet.ts')).workerCommand,
   'fleet status': async () => (await import('./commands/fleet.ts')).fleetStatusCommand,
   verify: async () => (await import('./commands/lookup.ts')).verifyCommand,
+  completion: async () => (await import('./commands/completion.ts')).completionCommand,
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
 };
 

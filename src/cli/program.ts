@@ -158,11 +158,11 @@ function unknownCommand(name: string, program: Command): UsageError {
  * a command that uses them.
  */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<AddCommandsOptions> {
-  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
+  const named = ['completion', 'run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
   if (!named.some(name => argv.includes(name)))
     return {withSettings: command => command, said: NO_OPERATION_HELP_TEXTS};
   const {addSettings, operationHelpTexts} = await import('./flags.ts');
   const withSettings: AddSettingFlags = (command, use) =>
-    argv.includes(command.name()) ? addSettings(command, use, showsAll) : command;
+    argv.includes(command.name()) || argv[2] === 'completion' ? addSettings(command, use, showsAll) : command;
   return {withSettings, said: operationHelpTexts};
 }

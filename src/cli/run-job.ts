@@ -33,12 +33,7 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
       counted: {},
     };
     let calls: number | undefined;
-    let hasHeader = true;
-    const watch = (session: Session) => {
-      const {format} = session.input.source;
-      hasHeader = format.kind === 'ndjson' || format.header !== undefined;
-      return startProgress(session, console, calls);
-    };
+    const watch = (session: Session) => startProgress(session, console, calls);
     const mayBegin = async (begun: Job) => {
       const warn = (sentence: Said) => {
         told.add(String(sentence));
@@ -58,7 +53,7 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
       run(job, {...io, mayBegin}, stopper, watch),
     );
     const need = await estimateSufficientLimit(job, outcome, console);
-    renderOutcome({job, outcome, line, need, hasHeader}, console);
+    renderOutcome({job, outcome, line, need}, console);
     await annotateOutcome(outcome, console);
     return outcome.exitCode;
   } finally {

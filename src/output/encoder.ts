@@ -107,7 +107,8 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     return texts.join(output.delimiter) + output.eol;
   };
   return {
-    head: headOf(input.kind === 'csv' && input.header === undefined ? [] : [names]),
+    // A list without a header gets one, of its columns' numbers: the output is read by people and other commands.
+    head: headOf([names]),
     encode: rows => rows.map(encodeRow).join(''),
   };
 }

@@ -29,7 +29,7 @@ const line = {command: 'run', inputs: ['list.csv'], flags: {}};
 let loud: string[] = [];
 
 /** All that is said of an outcome. */
-function said(job: Job, outcome: Partial<RunOutcome>, hasHeader = true): string {
+function said(job: Job, outcome: Partial<RunOutcome>): string {
   loud = [];
   const lines: string[] = [];
   const console = {
@@ -40,7 +40,7 @@ function said(job: Job, outcome: Partial<RunOutcome>, hasHeader = true): string 
   vi.spyOn(process.stderr, 'write').mockImplementation(text => loud.push(String(text)) > 0);
   try {
     const whole = {exitCode: 0, summary, stop: undefined, message: 'Done.', ...outcome} as const;
-    renderOutcome({job, outcome: whole, line, hasHeader}, console as unknown as Console);
+    renderOutcome({job, outcome: whole, line}, console as unknown as Console);
   } finally {
     vi.restoreAllMocks();
   }
@@ -88,16 +88,15 @@ test.each<[says: RegExp, Partial<RunOutcome>, job?: object]>([
   expect(said({...fileJob, ...job} as Job, outcome)).toMatch(expected);
 });
 
-test.each<[unsaid: string, where: string, Partial<RunOutcome>, job?: object, hasHeader?: boolean]>([
+test.each<[unsaid: string, where: string, Partial<RunOutcome>, job?: object]>([
   ['Risk:', 'no row was scored', of({risk: null})],
   ['Safe:', 'nothing was paid for', {stop, ...of({credits: unpaid})}],
   ['Safe:', 'the state went missing', lost],
   ['bulk-enrich explain', 'rows went to a stream', {}, STREAM],
-  ['bulk-enrich explain', 'the output has no header', {}, {}, false],
   ['To retry', 'the list came from a pipe', of(failed), {inputs: ['-']}],
   ['To retry', 'values were rejected', of({...failed, lookups: email({failed: 100, rejected: 100})})],
-])('it does not say %s where %s', (unsaid, _, outcome, job = {}, hasHeader = true) => {
-  expect(said({...fileJob, ...job} as Job, outcome, hasHeader)).not.toContain(unsaid);
+])('it does not say %s where %s', (unsaid, _, outcome, job = {}) => {
+  expect(said({...fileJob, ...job} as Job, outcome)).not.toContain(unsaid);
 });
 
 test('the last lines show the output, its cost and the next step', () => {
@@ -160,7 +159,7 @@ test('a log tells when a run that used up its day can continue, and how', () => 
   const comeBackMs = Date.parse('2026-01-06T00:00:00.000Z');
   const used = {...stop, reason: 'budget', exitCode: 7, comeBackMs} as const;
   const outcome = {exitCode: 7, summary, stop: used, message: ''} as const;
-  renderOutcome({job: fileJob, outcome, line, hasHeader: true}, {
+  renderOutcome({job: fileJob, outcome, line}, {
     forMachine: true,
     log,
   } as unknown as Console);

@@ -26,8 +26,6 @@ export interface EndedRun {
   readonly line: CommandLine;
   /** The credit limit that all rows need, for a run that stopped at a lower one. */
   readonly need?: number | undefined;
-  /** False for a CSV list without a header: no command can name the columns of its output. */
-  readonly hasHeader: boolean;
 }
 
 /** Prints how a run ended: details first; then the result, the cost and the next step, which matter most. */
@@ -145,14 +143,14 @@ function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): stri
 }
 
 /** Commands for the next steps; none if all is well. */
-function nextSteps({job, outcome: {summary}, line, hasHeader}: EndedRun): string[] {
+function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
   const {rows, lookups, reason, risk} = summary;
   const {paths, output} = job;
   const all = Object.values(lookups);
   const failed = all.reduce((sum, counts) => sum + counts.failed + counts.unknown - counts.rejected, 0);
   const steps: string[] = [];
   const high = risk?.high ?? 0;
-  if (high > 0 && output.lasts && hasHeader)
+  if (high > 0 && output.lasts)
     steps.push(
       `To list the ${pluralize(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
     );
