@@ -98,8 +98,10 @@ export function refuseValues({text, path, name}: FileBeginning): void {
 
 /** A log line of Apache, nginx and others: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
 const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
-/** The lines above the entries of a log in W3C's extended format, which IIS and CloudFront write. */
-const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
+/** The lines above the entries of a log in W3C's extended format, which IIS and CloudFront write, or in Zeek's. */
+const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields[:\t] *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/i;
+/** Names of the client's address in such logs: that of IIS and CloudFront, and that of Zeek. */
+const CLIENTS = ['c-ip', 'id.orig_h'];
 
 /**
  * Refuses a web server's log, which has no readable header.
@@ -109,7 +111,8 @@ const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
 export function refuseWebServerLog({text, name}: FileBeginning): void {
   const [above = '', fields] = EXTENDED_LOG.exec(text) ?? [];
   if (fields === undefined && !COMMON_LOG.test(text)) return;
-  const client = (fields ?? 'c-ip').trim().split(/\s+/).indexOf('c-ip');
+  const names = (fields ?? 'c-ip').trim().split(/\s+/);
+  const client = names.findIndex(field => CLIENTS.includes(field));
   const lines = above.split('\n').length - 1;
   const flags = [
     ...(lines > 0 ? ['--skip-lines', String(lines)] : []),
@@ -119,7 +122,7 @@ export function refuseWebServerLog({text, name}: FileBeginning): void {
   ];
   throw new InputError(
     'input_header',
-    `${name} is a web server's log, which has no header. Its columns are column_1, column_2, …${client < 0 ? '' : `; column_${client + 1} has the client's address`}.`,
+    `${name} is a web server's log, or one like it, which has no header. Its columns are column_1, column_2, …${client < 0 ? '' : `; column_${client + 1} has the client's address`}.`,
     {flags},
   );
 }
@@ -172,6 +175,9 @@ export function refuseUndelimitedLines(
       'each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within',
       text.includes('\r') ? {} : conversionRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
     );
+  const control = isDelimited ? undefined : controlBetween(lines);
+  if (control !== undefined)
+    refuse('a control character parts its columns', {flags: ['--delimiter', control]});
   if (isDelimited || records.length < 3) return;
   if (areSpaced(lines.map(line => line.split(' '))))
     refuse('single spaces part its columns', {flags: ['--delimiter', ' ']});
@@ -181,6 +187,14 @@ export function refuseUndelimitedLines(
       'spaces align its columns, and no delimiter parts them. Put a tab between them',
       conversionRemedy(`awk '{gsub(/  +/, "\\t")} 1'`, path),
     );
+}
+
+/** The control character that each line has equally often, as `--delimiter` takes it: `\\x01`. */
+function controlBetween(lines: readonly string[]): string | undefined {
+  const [found] = /(?!\t)\p{Cc}/u.exec(lines[0] ?? '') ?? [];
+  if (found === undefined) return undefined;
+  const counts = new Set(lines.map(line => line.split(found).length));
+  return counts.size === 1 ? `\\x${found.charCodeAt(0).toString(16).padStart(2, '0')}` : undefined;
 }
 
 /**

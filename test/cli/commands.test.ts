@@ -157,7 +157,7 @@ describe('help', () => {
   });
 
   const commands =
-    'run|plan|lookup|verify|serve|worker|fleet status|doctor|init|runs|spend|diff|explain|rules test|score|rejects|store stats|store prune|store purge'.split(
+    'run|plan|lookup|verify|serve|worker|fleet status|doctor|init|runs|spend|diff|explain|rules test|score|rejects|store stats|store prune|store purge|completion'.split(
       '|',
     );
   test.each(commands)('%s --help has examples, whose flags are its own', async words => {

@@ -21,7 +21,7 @@ export const inputCases: Cases = {
   'input_binary 8': by(NAMED, {'list.csv': Buffer.from('PK\u0003\u0004\0\0\0\0\u00ff')}),
   'input_markup 8': by(NAMED, {'list.csv': '<!doctype html><html><body>Sign in</body></html>\n'}),
   'input_header 8': by(NAMED, {'list.csv': '"ip\n192.0.2.1\n'}),
-  'input_wide 8': by(NAMED, {'list.csv': `ip${',a'.repeat(16_384)}\n192.0.2.1${','.repeat(16_384)}\n`}),
+  'input_wide 8': by(GUESSED, {'list.csv': `ip${',a'.repeat(16_384)}\n192.0.2.1${','.repeat(16_384)}\n`}),
   'input_title 8': by(JOB, {...job, 'list.csv': `Sign-ups\n\nid,ip\n${lines(5, '7,192.0.2.1')}`}),
   'input_rejected 8': by(NAMED, {'list.csv': `ip\n${lines(60, '192.0.2.1,1,2')}`}),
   'input_headers_differ 8': by('run list.csv other.csv -o out.csv --ip ip', {

@@ -22,9 +22,9 @@ describe('CSV', () => {
     );
   });
 
-  test('an input without a header stays without one', () => {
+  test('an input without a header gets one', () => {
     const input = csvInput(['column_1'], {header: undefined});
-    expect(createRowEncoder(input, city, output()).head).toBe('');
+    expect(createRowEncoder(input, city, output()).head).toBe('column_1,ip_status,ip_error,ip_city\n');
   });
 
   test('answers of two operations with the same text have each the columns of their own', () => {

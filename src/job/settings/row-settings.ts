@@ -31,6 +31,13 @@ export function encodingNamed(text: string): string {
   return sameEncoding[key] ?? encodings.find(name => plain(name) === key) ?? text;
 }
 
+/** The character that a text such as `tab`, `\\t` or `\\x01` names. */
+function delimiterNamed(text: string): string {
+  const code = /^\\x([\da-f]{2})$/i.exec(text)?.[1];
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+  return text === '\\t' || text === 'tab' ? '\t' : text;
+}
+
 export const rowSettings = {
   where: rowsSetting(z.string().min(1).optional(), {
     value: 'EXPR',
@@ -61,7 +68,7 @@ export const rowSettings = {
   delimiter: formatSetting(
     z
       .string()
-      .transform(text => (text === '\\t' || text === 'tab' ? '\t' : text))
+      .transform(delimiterNamed)
       .pipe(
         z
           .string()

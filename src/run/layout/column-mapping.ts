@@ -76,7 +76,6 @@ export function resolveColumnMapping(
   background: RunFacts,
 ): ColumnMapping {
   const {settings} = job;
-  refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   const read = sample.filter((record): record is Row => record.type !== 'reject');
   const rows = read.filter(row => row.type !== 'csv' || row.isFooter !== true);
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
@@ -84,6 +83,7 @@ export function resolveColumnMapping(
   const header = format.kind === 'csv' ? format.header : undefined;
   if (header !== undefined) refuseValuesAsHeader(header, rows, settings.defaultCountry);
   const named = namedColumns(job);
+  if (named.choices.size === 0) refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
   const doubtOf = ({name, cell}: Column) => describeUnknownCountry(name, cell, rows);
@@ -149,7 +149,7 @@ function refuseWide(what: string, count: number, most: number, {inputs}: Job): v
   if (count <= most) return;
   throw new InputError(
     'input_wide',
-    `${inputs[0] ?? 'The input'} has ${count} ${what}; a run takes at most ${most}. Leave columns out, or name those to look up.`,
+    `${inputs[0] ?? 'The input'} has ${count} ${what}; a run takes at most ${most}. Name those to look up, or leave columns out.`,
   );
 }
 
@@ -286,9 +286,11 @@ function columnsIn(
   const beside = verdict?.phone === undefined ? [] : [verdict.phone];
   const numbers = [...phone.map(({column}) => column), ...beside];
   const headers = readHeaderStructure(format);
-  if (!fromFile)
+  if (!fromFile && format.columns.length <= MOST_COLUMNS)
     return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
-  const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
+  // Of a list that is too wide to be searched, only the named columns are looked at.
+  const own = format.columns.length <= MOST_COLUMNS ? format.columns : [];
+  const names = new Set([...own, ...mentioned.map(([, column]) => column)]);
   const columns = listColumns([...names], format.columns, headers);
   const phones = columns.filter(({name}) => numbers.includes(name));
   return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};

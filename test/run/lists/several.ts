@@ -33,4 +33,8 @@ rows of a search engine ▸ [@x.json] {"took":1,"hits":{"total":{"value":2},"hit
 columns apart from their data ▸ [@x.json] {"columns":["ip","email"],"index":[0,1],"data":[["192.0.2.1","p@example.com"],["192.0.2.2","q@example.com"]]} ▸ no_columns -o x.enriched.ndjson ▸ Its rows seem to be in the property "data".
 a tenth of the rows that is lost to the encoding ▸ [in windows-1252] Name,Email,Land ⏎ 8× Jo,p{n}@example.com,Deutschland ⏎ Jo,q@example.com,Österreich ▸ input_rejected --encoding windows-1252 ▸ Row 9 and others of the first 9 are not text in the encoding of the list
 a list of which no row can be read ▸ [--max-rejects 100% @x.ndjson] 3× {"ip": NaN} ▸ input_rejected ▸ 3 of the first 3 rows can't be read (most often invalid_json: the line is not valid JSON (NaN at column 8)
+Zeek ▸ [@conn.log] #separator \\x09 ⏎ #fields⇥ts⇥uid⇥id.orig_h⇥id.resp_h ⏎ #types⇥time⇥string⇥addr⇥addr ⏎ 6× 1⇥C{n}⇥192.0.2.{n}⇥198.51.100.1 ▸ input_header --skip-lines 3 --no-header --delimiter \\t --ip column_3
+CloudFront ▸ [@cf.log] #Version: 1.0 ⏎ #Fields: date time x-edge-location sc-bytes c-ip ⏎ 6× 2026-01-01⇥00:00:0{n}⇥FRA⇥1⇥192.0.2.{n} ▸ input_header --skip-lines 2 --no-header --delimiter \\t --ip column_5
+a control character between columns is named ▸ ip\u0001email ⏎ 6× 192.0.2.{n}\u0001p{n}@example.com ▸ input_header --delimiter \\x01 ▸ a control character parts its columns
+and read ▸ [--delimiter \\x01] ip\u0001email ⏎ 6× 192.0.2.{n}\u0001p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 12
 `;
