@@ -20,12 +20,8 @@ export function rowsWithin(
     const [first] = Array.isArray(inner) ? inner : [];
     if (typeof first === 'object' && first !== null)
       return {name: place.slice(1), filter: `${place}[]${'_source' in first ? '._source' : ''}`};
-    const isDeep = place.split('.').length > MOST_DEPTH;
-    const within = Array.isArray(inner) || isDeep ? undefined : rowsWithin(inner as typeof value, place);
+    const within = Array.isArray(inner) ? undefined : rowsWithin(inner as typeof value, place);
     if (within !== undefined) return within;
   }
   return undefined;
 }
-
-/** Maximum number of properties in which rows are searched, one in the other. */
-const MOST_DEPTH = 3;

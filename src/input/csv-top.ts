@@ -66,7 +66,7 @@ export function findCsvTop({text: sample, name}: FileBeginning, settings: TopSet
   const below = header ? recordsBelow(records) : 0;
   if (below > 0)
     notes.push(
-      `${name}: the ${below === 1 ? 'line' : `${below} lines`} below the header describe${below === 1 ? 's' : ''} its columns. ${below === 1 ? 'It is no row, and is' : 'They are no rows, and are'} left out of the output.`,
+      `${name}: lines below the header describe its columns (${below}). They are left out of the output.`,
     );
   const groupLines = header ? groupsIn(above, Math.max(1, groups), dialect.delimiter) : [];
   if (below > 1) groupLines.push([...(records[1] ?? [])]);

@@ -139,18 +139,12 @@ function detectKind(sample: string, format: NamedFormat | undefined): 'csv' | 'n
   if (format === 'csv' || format === 'tsv') return 'csv';
   // Without what programs put before JSON: record separators (RFC 7464), and a guard against scripts.
   const text = sample.replace(GUARD, '').replace(/^[\s\p{Cc}]+/u, '');
-  if (/^\[\s*(?:[[{\]]|$)/.test(text) || /^\{[ \t]*\r?\n/.test(text) || isOneLine(text)) return 'json';
+  if (/^\[\s*(?:[[{\]]|$)/.test(text) || /^\{[ \t]*\r?\n/.test(text) || LONG_LINE.test(text)) return 'json';
   return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
 }
 
-/** True if objects follow one another without a line end, as Firehose and Kinesis write them. */
-function isOneLine(text: string): boolean {
-  const line = text.split('\n', 1)[0] ?? '';
-  return /^\{\s*"/.test(line) && /\}\s*\{\s*"/.test(line) && line.length > LONG_LINE;
-}
-
-/** Length of a line from which it is read as a sequence of objects, and not as a line: it may be all of the file. */
-const LONG_LINE = 60_000;
+/** A line of 60,000 characters or more may be all of a file, in which objects follow one another (Firehose, Kinesis). */
+const LONG_LINE = /^\{[^\n]{60000}/;
 
 function createCsvReader(
   beginning: FileBeginning,
@@ -216,10 +210,10 @@ async function* withoutPadding(chunks: AsyncIterable<Buffer>, padding: Padding):
 
 /** A sentence on the NULs that were left out; none without such bytes. */
 function describePadding(name: string, {before, after}: Padding): string[] {
-  const places = [before > 0 ? `${before} in front` : '', after > 0 ? `${after} at the end` : ''];
-  const said = places.filter(place => place !== '').join(' and ');
-  if (said === '') return [];
-  return [`${name} is padded with NUL bytes, as after a power cut: ${said} are left out.`];
+  if (before + after === 0) return [];
+  return [
+    `${name} is padded with NUL bytes, as after a power cut: ${before} in front and ${after} at the end are left out.`,
+  ];
 }
 
 /** Ctrl-Z: DOS programs write this byte at the end of a text. A file system pads a text with NULs after a power cut. */

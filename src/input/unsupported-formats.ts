@@ -175,9 +175,11 @@ export function refuseUndelimitedLines(
       'each line is quoted as a whole, so it is one field. Remove the quotes around the lines, and undouble those within',
       text.includes('\r') ? {} : conversionRemedy(`sed 's/^"//; s/"$//; s/""/"/g'`, path),
     );
-  const control = isDelimited ? undefined : controlBetween(lines);
-  if (control !== undefined)
-    refuse('a control character parts its columns', {flags: ['--delimiter', control]});
+  const [control = ''] = /(?!\t)\p{Cc}/u.exec(lines[0] ?? '') ?? [];
+  if (!isDelimited && control !== '' && haveSeveralFields(lines.map(line => line.split(control))))
+    refuse('a control character parts its columns', {
+      flags: ['--delimiter', `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`],
+    });
   if (isDelimited || records.length < 3) return;
   if (areSpaced(lines.map(line => line.split(' '))))
     refuse('single spaces part its columns', {flags: ['--delimiter', ' ']});
@@ -187,14 +189,6 @@ export function refuseUndelimitedLines(
       'spaces align its columns, and no delimiter parts them. Put a tab between them',
       conversionRemedy(`awk '{gsub(/  +/, "\\t")} 1'`, path),
     );
-}
-
-/** The control character that each line has equally often, as `--delimiter` takes it: `\\x01`. */
-function controlBetween(lines: readonly string[]): string | undefined {
-  const [found] = /(?!\t)\p{Cc}/u.exec(lines[0] ?? '') ?? [];
-  if (found === undefined) return undefined;
-  const counts = new Set(lines.map(line => line.split(found).length));
-  return counts.size === 1 ? `\\x${found.charCodeAt(0).toString(16).padStart(2, '0')}` : undefined;
 }
 
 /**

@@ -26,9 +26,9 @@ async function read(name: string, content: string | Buffer) {
 const nuls = (count: number) => '\0'.repeat(count);
 
 test.each([
-  ['at the end', `ip\n192.0.2.1\n${nuls(5)}`, '5 at the end'],
-  ['at the end of much', `ip\n192.0.2.1\n${nuls(200_000)}`, '200000 at the end'],
-  ['in front', `${nuls(9)}ip\n192.0.2.1\n`, '9 in front'],
+  ['at the end', `ip\n192.0.2.1\n${nuls(5)}`, '0 in front and 5 at the end'],
+  ['at the end of much', `ip\n192.0.2.1\n${nuls(200_000)}`, '0 in front and 200000 at the end'],
+  ['in front', `${nuls(9)}ip\n192.0.2.1\n`, '9 in front and 0 at the end'],
   [
     'in front of little, and much',
     `${nuls(100_000)}ip\n192.0.2.1\n${nuls(3)}`,

@@ -257,10 +257,8 @@ function rankOf(
   phones: readonly Column[],
   step = -1,
 ): Rank | undefined {
-  if (isDialling(column)) {
-    const isBeside = phones.length === 1 || column.place - (phone?.place ?? 0) === step;
-    return phone !== undefined && isBeside ? 'phone' : 'address';
-  }
+  const isBeside = phone && (phones.length === 1 || column.place - phone.place === step);
+  if (isDialling(column)) return isBeside ? 'phone' : 'address';
   const says = column.says.get('country');
   if (says === undefined || OF_EVENT.test(column.name)) return undefined;
   const {ahead, isPlain} = says;

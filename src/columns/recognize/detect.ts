@@ -64,20 +64,16 @@ function withoutTwins(
   columns: readonly Column[],
   sample: readonly Row[],
 ): ColumnGuess[] {
-  const cellOf = (name: string) => columns.find(column => column.name === name)?.cell;
-  const isTwin = (guess: ColumnGuess, other: ColumnGuess) => {
-    const [cell, otherCell] = [cellOf(guess.column), cellOf(other.column)];
-    const isAlike =
-      other.operation === guess.operation &&
-      other.values === guess.values &&
-      other.distinct === guess.distinct;
-    const isShorter = other.column.length < guess.column.length || other.header === 'plain';
-    return other !== guess && isAlike && isShorter && sample.every(row => cell?.(row) === otherCell?.(row));
-  };
+  const open = guesses.filter(({aside, values}) => aside === undefined && values > 0);
+  const cells = new Map(columns.map(({name, cell}) => [name, cell]));
+  const isTwin = (guess: ColumnGuess, other: ColumnGuess) =>
+    other.operation === guess.operation &&
+    (other.column.length < guess.column.length || other.header === 'plain') &&
+    sample.every(row => cells.get(guess.column)?.(row) === cells.get(other.column)?.(row));
   return guesses.map((guess): ColumnGuess => {
-    const isOpen = guess.aside === undefined && guess.values > 0 && guess.header !== 'plain';
-    if (!isOpen || !guesses.some(other => other.aside === undefined && isTwin(guess, other))) return guess;
-    return {...guess, confidence: 'unsure', aside: 'twin'};
+    const mayBe = guess.header !== 'plain' && open.includes(guess);
+    const isLeft = mayBe && open.some(other => other !== guess && isTwin(guess, other));
+    return isLeft ? {...guess, confidence: 'unsure', aside: 'twin'} : guess;
   });
 }
 
