@@ -90,6 +90,32 @@ export function noLocks(directory: string): Said {
   return say`The file system of ${directory} has no locks (ENOLCK), so a run there can't keep others out. Use a local disk. For a run, it is enough that its state is on one, at the same path for all runs of this output: ${set('state', 'DIR')}.`;
 }
 
+/** A locked file. `remove` removes it and ends the lock. */
+export interface HeldFile {
+  remove(): void;
+}
+
+/**
+ * Creates the file if missing, and locks it until this process ends. Undefined if it is locked, also by this process:
+ * unlike {@link takeLock}, this never opens the file itself, as to close it would end a lock of this process.
+ */
+export function holdFile(path: string): HeldFile | undefined {
+  const db = new Database(path);
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (isBusyError(error)) return undefined;
+    throw error;
+  }
+  return {
+    remove() {
+      rmSync(path, {force: true});
+      db.close();
+    },
+  };
+}
+
 /** The process that holds the lock in `directory`; undefined if none does, or no lock can be there. Changes nothing. */
 export function findLockHolder(directory: string): string | undefined {
   const path = join(directory, LOCK);

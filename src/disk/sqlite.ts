@@ -30,9 +30,11 @@ export interface SqliteOptions {
   readonly format?: SqliteFormat;
   /**
    * `FULL`: every commit survives a power cut. `NORMAL`: every commit survives the end of the process. `OFF`: none
-   * does, and a transaction that fails may keep a part of its changes.
+   * does, and a transaction that fails may keep a part of its changes, unless the file is shared.
    */
   readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
+  /** True for a file that no kill of one of its processes may damage, even without `synchronous`. */
+  readonly isShared?: boolean;
   /** Keeps every other process out, which saves a system call per transaction. */
   readonly exclusive?: boolean;
   /** For a file from which rows are removed: overwrites them with zeros, and can give free pages back. */
@@ -87,7 +89,14 @@ export class Sqlite {
    * @throws {VersionError}, and every error that {@link isDamageError} and {@link isBusyError} tell apart.
    */
   constructor(path: string, options: SqliteOptions, closed: () => void = () => {}) {
-    const {format, synchronous, exclusive = false, isPruned = false, busyTimeoutMs} = options;
+    const {
+      format,
+      synchronous,
+      exclusive = false,
+      isShared = false,
+      isPruned = false,
+      busyTimeoutMs,
+    } = options;
     this.#exclusive = exclusive;
     this.#closed = closed;
     mustBeFile(path);
@@ -103,7 +112,7 @@ export class Sqlite {
       // another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. So only a file that no
       // other process can open has a log.
       const journal = exclusive ? 'WAL' : 'TRUNCATE';
-      this.pragma(`journal_mode = ${synchronous === 'OFF' ? 'OFF' : journal}`);
+      this.pragma(`journal_mode = ${synchronous === 'OFF' && !isShared ? 'OFF' : journal}`);
       this.pragma(`synchronous = ${synchronous}`);
       this.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
       this.pragma(`cache_size = -${CACHE_KIB}`);

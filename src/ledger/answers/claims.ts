@@ -1,0 +1,213 @@
+import {randomBytes} from 'node:crypto';
+import {existsSync, readdirSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
+import {type HeldFile, holdFile} from '../../disk/lock.ts';
+import {IN_LIST_SQL, isBusyError, isDamageError, Sqlite, toListParameter} from '../../disk/sqlite.ts';
+import {systemReason} from '../../errors.ts';
+
+export const CLAIMS_FILE = 'claims.db';
+
+/**
+ * `name`: endpoint, account and value, as a hash. `holder`: names the file `claims.db-HOLDER` that the claim's run has
+ * locked. `at`: milliseconds since the epoch.
+ */
+const SCHEMA = `CREATE TABLE claim (name TEXT PRIMARY KEY, holder TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;`;
+
+/** Milliseconds to wait for another process that writes: longer than any of its statements takes. */
+const BUSY_TIMEOUT_MS = 50;
+/** Milliseconds without claims after the file was busy. */
+const RETRY_EVERY_MS = 1_000;
+/** No call takes longer, so older claims have ended, whatever their holder does. A wrong clock only ends claims early. */
+const LONGEST_MS = 2 * 3_600_000;
+const MOST_TRIES = 5;
+/** Milliseconds for which a holder that lived counts as living. */
+const TRUST_MS = 500;
+
+export interface ClaimsOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Called once if values can't be claimed. */
+  readonly onTrouble: (sentence: string) => void;
+}
+
+/**
+ * The values that runs are buying, in a file beside the answer store: whoever finds a value claimed waits for its answer
+ * instead of paying again. A claim is advice: whatever fails, no call waits, and values count as free. A claim
+ * ends with {@link release}, with {@link close}, or with its process, whose lock the system releases.
+ *
+ * A run first claims a value, then searches the store once more: an answer is stored before its claim is released.
+ */
+export class Claims {
+  readonly #directory: string;
+  readonly #options: ClaimsOptions;
+  #file: OpenClaims | undefined;
+  /** This run's name and lock; undefined until it claims a value. */
+  #own: {readonly holder: string; readonly lock: HeldFile} | undefined;
+  /** Released values whose claims could not be deleted yet. */
+  #unreleased: string[] = [];
+  /** Times by `performance.now` until which other holders count as living. */
+  readonly #living = new Map<string, number>();
+  #retryAt = 0;
+  #isLost = false;
+  #isTold = false;
+
+  /** `directory`: that of the answer store. */
+  constructor(directory: string, options: ClaimsOptions) {
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  /** Claims values, in one statement. Returns those that no other run has claimed, in their order. */
+  claim(names: readonly string[]): readonly string[] {
+    if (names.length === 0) return names;
+    const claimed = this.#attempt(({sql}) => {
+      this.#own ??= this.#begin();
+      const {holder} = this.#own;
+      const now = this.#options.now();
+      const list = toListParameter(names);
+      if (sql.claim.run(holder, now, list, now - LONGEST_MS, now) === names.length) return undefined;
+      return new Set(sql.held.all(holder, list).map(({name}) => String(name)));
+    });
+    return claimed === undefined ? names : names.filter(name => claimed.has(name));
+  }
+
+  /** Ends claims of this run, in one statement: their answers are stored, or no answer came. */
+  release(names: readonly string[]): void {
+    if (this.#own === undefined) return;
+    this.#unreleased.push(...names);
+    this.#attempt(() => {});
+  }
+
+  /** Returns those of the values that no living run has claimed any more. A caller asks again after a moment. */
+  freed(names: readonly string[]): readonly string[] {
+    if (names.length === 0) return names;
+    const taken = this.#attempt(({sql}) => {
+      const now = this.#options.now();
+      const claims = sql.others.all(this.#own?.holder ?? '', toListParameter(names), now - LONGEST_MS, now);
+      return new Set(claims.flatMap(({name, holder}) => (this.#lives(String(holder)) ? [String(name)] : [])));
+    });
+    return taken === undefined ? names : names.filter(name => !taken.has(name));
+  }
+
+  /** Ends all claims of this run. */
+  close(): void {
+    const own = this.#own;
+    if (own !== undefined) {
+      this.#attempt(({sql}) => sql.end.run(own.holder));
+      own.lock.remove();
+    }
+    this.#own = undefined;
+    this.#isLost = true;
+    this.#closeFile();
+  }
+
+  /** Locks a file of this run's own, and removes those that ended runs left. */
+  #begin(): {readonly holder: string; readonly lock: HeldFile} {
+    const prefix = this.#lockOf('');
+    const left = readdirSync(this.#directory).map(name => join(this.#directory, name));
+    for (const path of left.filter(name => name.startsWith(prefix) && !name.endsWith('-journal')))
+      holdFile(path)?.remove();
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const holder = randomBytes(8).toString('hex');
+      const lock = holdFile(this.#lockOf(holder));
+      // Another run that begins may have taken it for one that was left, and removed it.
+      if (lock !== undefined && existsSync(this.#lockOf(holder))) return {holder, lock};
+      lock?.remove();
+    }
+    throw new Error('its lock was removed');
+  }
+
+  #lockOf(holder: string): string {
+    return join(this.#directory, `${CLAIMS_FILE}-of-${holder}`);
+  }
+
+  /** True if the holder's process lives. The claims of a dead one are deleted. */
+  #lives(holder: string): boolean {
+    const time = performance.now();
+    if ((this.#living.get(holder) ?? 0) > time) return true;
+    const lock = holdFile(this.#lockOf(holder));
+    if (lock === undefined) {
+      this.#living.set(holder, time + TRUST_MS);
+      return true;
+    }
+    lock.remove();
+    this.#file?.sql.end.run(holder);
+    return false;
+  }
+
+  /** Returns the result of `work`; undefined if the file can't be used now. */
+  #attempt<T>(work: (file: OpenClaims) => T): T | undefined {
+    if (this.#isLost || performance.now() < this.#retryAt) return undefined;
+    try {
+      this.#file ??= openClaims(this.#directory);
+      if (this.#unreleased.length > 0) {
+        this.#file.sql.release.run(this.#own?.holder ?? '', toListParameter(this.#unreleased));
+        this.#unreleased = [];
+      }
+      return work(this.#file);
+    } catch (error) {
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#retryAt = performance.now() + RETRY_EVERY_MS;
+    if (!isBusyError(error)) {
+      this.#isLost = true;
+      this.#closeFile();
+      // It has nothing to lose: the next run begins a new one.
+      if (isDamageError(error)) removeClaims(this.#directory);
+    }
+    if (!this.#isTold)
+      this.#options.onTrouble(
+        `Values that several runs look up at the same time may be paid for more than once: ${join(this.#directory, CLAIMS_FILE)} can't be used (${systemReason(error)}).`,
+      );
+    this.#isTold = true;
+  }
+
+  #closeFile(): void {
+    try {
+      this.#file?.db.close();
+    } catch {
+      // Ignored: the file is no longer used.
+    }
+    this.#file = undefined;
+  }
+}
+
+type OpenClaims = ReturnType<typeof openClaims>;
+
+function openClaims(directory: string) {
+  const db = new Sqlite(join(directory, CLAIMS_FILE), {
+    ...{format: {schema: SCHEMA, version: 1}, synchronous: 'OFF', isShared: true},
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+  });
+  try {
+    return {db, sql: statements(db)};
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function statements(db: Sqlite) {
+  // `WHERE true` keeps SQLite from reading `ON CONFLICT` as a join's condition.
+  const claim = `INSERT INTO claim SELECT value, ?1, ?2 FROM json_each(?3) WHERE true
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, at = excluded.at
+    WHERE holder = excluded.holder OR at NOT BETWEEN ?4 AND ?5`;
+  return {
+    claim: db.prepare(claim),
+    held: db.query(['name'], `FROM claim WHERE holder = ? AND name ${IN_LIST_SQL}`),
+    others: db.query(
+      ['name', 'holder'],
+      `FROM claim WHERE holder <> ? AND name ${IN_LIST_SQL} AND at BETWEEN ? AND ?`,
+    ),
+    release: db.prepare(`DELETE FROM claim WHERE holder = ? AND name ${IN_LIST_SQL}`),
+    end: db.prepare('DELETE FROM claim WHERE holder = ?'),
+  };
+}
+
+function removeClaims(directory: string): void {
+  for (const suffix of ['', '-journal']) rmSync(join(directory, CLAIMS_FILE + suffix), {force: true});
+}

@@ -1,0 +1,125 @@
+import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {afterEach, expect, test, vi} from 'vitest';
+import {Sqlite} from '../../../src/disk/sqlite.ts';
+import {CLAIMS_FILE, Claims} from '../../../src/ledger/answers/claims.ts';
+import {newDirectory} from '../../support/new-directory.ts';
+
+const within = newDirectory();
+let now = 1_000_000_000;
+const opened: Claims[] = [];
+const warnings: string[] = [];
+
+const locks = () => readdirSync(within()).filter(name => name.startsWith(`${CLAIMS_FILE}-of-`));
+
+const open = () => {
+  const claims = new Claims(within(), {now: () => now, onTrouble: sentence => warnings.push(sentence)});
+  opened.push(claims);
+  return claims;
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const claims of opened.splice(0)) claims.close();
+  warnings.length = 0;
+});
+
+test('a value has one claim at a time; what is released, or of a run that ended, is free', () => {
+  const [a, b, c] = [open(), open(), open()];
+  expect([a.claim(['1', '2', '3']), b.claim(['2', '4', '3', '5'])]).toEqual([
+    ['1', '2', '3'],
+    ['4', '5'],
+  ]);
+  // A run does not wait for itself.
+  expect([a.claim(['1']), a.freed(['1', '4'])]).toEqual([['1'], ['1']]);
+  expect(c.freed(['1', '4', '6'])).toEqual(['6']);
+  a.release(['1', '3']);
+  expect([c.freed(['1', '2', '3']), c.claim(['1', '2']), b.claim(['1'])]).toEqual([['1', '3'], ['1'], []]);
+  b.close();
+  expect(c.freed(['2', '4', '5'])).toEqual(['4', '5']);
+  for (const claims of [a, c]) claims.close();
+  expect(locks()).toEqual([]);
+  expect(warnings).toEqual([]);
+});
+
+test('a clock can only end claims: one that is set back or far ahead makes no run wait', () => {
+  const [a, b] = [open(), open()];
+  a.claim(['1', '2']);
+  expect(b.freed(['1', '2'])).toEqual([]);
+  now -= 1_000;
+  expect(b.freed(['1'])).toEqual(['1']);
+  now += 1_000 + 3 * 3_600_000;
+  expect([b.freed(['2']), b.claim(['2'])]).toEqual([['2'], ['2']]);
+});
+
+/** A process that claims a value and lives until it is killed. */
+async function other(value: string): Promise<ChildProcess> {
+  // Packages are found from within the project.
+  const bundled = new URL(`../../../.dist-claims-${process.pid}/claims.mjs`, import.meta.url).pathname;
+  const bundle = `import {bundleOne} from './scripts/bundle.mjs'; await bundleOne('src/ledger/answers/claims', ${JSON.stringify(bundled)});`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', bundle]);
+  const program = `const {Claims} = await import(${JSON.stringify(bundled)});
+    const claims = new Claims(${JSON.stringify(within())}, {now: () => ${now}, onTrouble: console.error});
+    console.log(claims.claim([${JSON.stringify(value)}]).length); setInterval(() => {}, 1_000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  expect(String((await once(child.stdout as NodeJS.ReadableStream, 'data'))[0])).toBe('1\n');
+  rmSync(dirname(bundled), {recursive: true});
+  return child;
+}
+
+test('a process that is killed frees its values', async () => {
+  const here = open();
+  const child = await other('1');
+  expect([here.claim(['1', '2']), here.freed(['1'])]).toEqual([['2'], []]);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await vi.waitFor(() => expect(here.freed(['1'])).toEqual(['1']), {timeout: 10_000});
+  expect(here.claim(['1'])).toEqual(['1']);
+  here.close();
+  expect(locks()).toEqual([]);
+});
+
+test.each([
+  [
+    'busy',
+    () => {
+      const db = new Sqlite(within(CLAIMS_FILE), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+      db.exec('BEGIN EXCLUSIVE');
+      return () => {
+        db.exec('ROLLBACK');
+        db.close();
+      };
+    },
+  ],
+  [
+    'damaged',
+    () => {
+      writeFileSync(within(CLAIMS_FILE), 'no database at all, but a text of some length');
+      return () => {};
+    },
+  ],
+  [
+    'full',
+    () => {
+      vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(() => {
+        throw Object.assign(new Error('full'), {code: 'SQLITE_FULL'});
+      });
+      return () => vi.restoreAllMocks();
+    },
+  ],
+])('if the file is %s, all values are free, with one warning; the next run claims again', (_, spoil) => {
+  open().claim(['0']);
+  for (const claims of opened.splice(0)) claims.close();
+  const fix = spoil();
+  const claims = open();
+  expect([claims.claim(['1']), claims.freed(['1']), claims.claim(['2'])]).toEqual([['1'], ['1'], ['2']]);
+  claims.release(['1']);
+  expect(warnings).toEqual([expect.stringContaining(`${CLAIMS_FILE} can't be used`)]);
+  fix();
+  const [next, last] = [open(), open()];
+  expect([next.claim(['1']), last.claim(['1'])]).toEqual([['1'], []]);
+});
