@@ -102,7 +102,8 @@ export class PeriodBudget {
 
   /** Credits that all runs of the owner together may still take from the period. */
   left(): number {
-    return this.maxCredits - this.used;
+    this.#turn();
+    return this.maxCredits + this.#left - this.#guarded(() => this.#db.reading(() => this.#used()));
   }
 
   /**
@@ -122,11 +123,20 @@ export class PeriodBudget {
     }
   }
 
-  /** Credits that all runs of the owner took from the period, less those that this session holds unspent. */
+  /**
+   * Credits that all runs of the owner spent from the period. Other sessions hold some unspent: of a month, those beyond
+   * what the session took from its days, since it takes the credits of each call from both.
+   */
   get used(): number {
     if (this.#isClosed) return this.#lastUsed;
     this.#turn();
-    this.#lastUsed = this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+    const {owner, holder = ''} = this.#options;
+    this.#lastUsed = this.#guarded(() =>
+      this.#db.reading(() => {
+        const {unspent} = this.#sql.heldByOthers.get(owner, this.#current, holder) ?? {};
+        return this.#used() - this.#left - Number(unspent);
+      }),
+    );
     return this.#lastUsed;
   }
 
@@ -289,6 +299,14 @@ function open({directory, now}: BudgetFile) {
       taken: db.query(
         ['owner', 'max(period) AS period', 'sum(thousandths) AS taken'],
         'FROM taken WHERE holder = ? GROUP BY owner, length(period)',
+      ),
+      heldByOthers: db.query(
+        ['sum(max(0, month.thousandths - days.taken)) AS unspent'],
+        `FROM taken AS month JOIN (
+          SELECT holder, owner, substr(period, 1, 7) AS month, sum(thousandths) AS taken FROM taken
+          WHERE length(period) > 7 GROUP BY 1, 2, 3
+        ) AS days ON days.holder = month.holder AND days.owner = month.owner AND days.month = month.period
+        WHERE month.owner = ? AND month.period = ? AND month.holder <> ?`,
       ),
       letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
     };

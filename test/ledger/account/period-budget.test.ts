@@ -88,7 +88,7 @@ test('unspent credits of a killed session are given back, once', () => {
   const other = open(100_000, 'account');
   other.take(5);
   const next = open(100_000, 'account');
-  expect([next.used, open(200_000, 'account', {period: 'month'}).used]).toEqual([1_000 + 1_000, 2_000]);
+  expect([next.used, open(200_000, 'account', {period: 'month'}).used]).toEqual([1_000 + 1_000, 300 + 1_000]);
   const giveBack = () => refundUnspentCredits({directory: within(), now: () => now}, 'killed', 320);
   giveBack();
   const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
@@ -217,4 +217,17 @@ test('periods that are over are forgotten', () => {
     ['2032-06-09', '2032-12-26', '2033-01-05'].map(period => ({period})),
   );
   db.close();
+});
+
+test("a month's use has no credits that others hold unspent, beyond those of their day", () => {
+  const session = {holder: randomUUID()};
+  const [day, month] = [
+    open(200, 'account', session),
+    open(10_000, 'account', {...session, period: 'month'}),
+  ];
+  for (let i = 0; i < 100; i++) expect([day.take(1), month.take(1)]).toEqual([true, true]);
+  const others = open(10_000, 'account', {period: 'month'});
+  others.take(1);
+  expect([others.used, others.left() <= 10_000 - 101]).toEqual([101, true]);
+  for (const budget of [day, month, others]) budget.close();
 });
