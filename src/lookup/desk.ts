@@ -25,7 +25,7 @@ import {
   probeRoom,
   takePermit,
 } from './rate-limit.ts';
-import {sendsLeft} from './retry-policy.ts';
+import {policyNumbers, sendsLeft} from './retry-policy.ts';
 
 /*
  * The desk: all that decides about calls, as one function without clock, promise, socket or database.
@@ -180,12 +180,24 @@ function takeCalls(desk: Desk, lane: Lane, most: number, out: Effects): readonly
     if (chosen.length >= most) break;
     looked += 1;
     const room = rooms.get(call.operation) ?? operationRoom(desk, call.operation);
-    const isChosen = room > 0 && isAble(call) && !isPassedOver(desk, lane, call);
+    const isChosen =
+      room > 0 &&
+      isAble(call) &&
+      !waitsForOthers(desk, lane, call, chosen.length) &&
+      !isPassedOver(desk, lane, call);
     rooms.set(call.operation, room - Number(isChosen));
     (isChosen ? chosen : passed).push(call);
   }
   lane.waiting = [...passed, ...lane.waiting.slice(looked)];
   return chosen;
+}
+
+/** Values in flight at a kill go last, after several kills in a row while nothing else is in flight: one may be the cause. */
+function waitsForOthers({inFlight}: Desk, {waiting}: Lane, {entry}: Call, chosen: number): boolean {
+  const {kills} = entry.history;
+  if (kills === 0) return false;
+  if (kills >= policyNumbers.killsBeforeApart && inFlight.size + chosen > 0) return true;
+  return waiting.some(other => other.entry.history.kills === 0);
 }
 
 /** While the account is in doubt, values that were never sent go first: the others were refused, or cost a call. */

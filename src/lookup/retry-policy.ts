@@ -62,6 +62,8 @@ export const policyNumbers = {
    * once in 5 billion calls.
    */
   longestRefusalStreak: 100,
+  /** From this many kills in a row on, values in flight at all of them may be the reason: they are sent one at a time. */
+  killsBeforeApart: 4,
 } as const;
 
 export interface RetrySettings {
@@ -123,8 +125,12 @@ export function mostSends({resends}: RetrySettings): number {
   return 1 + resends;
 }
 
-/** Number of sends that a value has left. An attempt without an answer uses one up if it may have been charged. */
-export function sendsLeft({doubts}: ValueHistory, settings: RetrySettings): number {
+/**
+ * Number of sends that a value has left. An attempt without an answer uses one up if it may have been charged. A kill
+ * uses up none, but with `resends: 0` nothing is sent a second time.
+ */
+export function sendsLeft({doubts, kills}: ValueHistory, settings: RetrySettings): number {
+  if (settings.resends === 0 && kills > 0) return 0;
   return Math.max(0, mostSends(settings) - doubts);
 }
 

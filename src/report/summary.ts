@@ -104,7 +104,9 @@ const rows = z.object({
 const milliseconds = z.number().nullable();
 
 const calls = z.object({
-  total: whole.describe('Calls of all sessions. The other numbers are of the last session.'),
+  total: whole.describe(
+    'Calls of all sessions, like unconfirmed, unsent, by_status and by_error. The others are of the last session.',
+  ),
   unconfirmed: whole.describe('Calls in flight when a session or worker ended, perhaps sent. Not in total.'),
   unsent: whole.describe('Attempts that never reached the service.'),
   retries: whole,

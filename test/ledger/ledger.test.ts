@@ -106,7 +106,11 @@ test('after a failed write that no space helps, the session counts the sent call
   ledger.abandon();
   expect(ledger.spending.ip).toEqual({calls: 2, spent: 2, maybeSpent: 1});
   const next = open();
-  expect([next.interrupted, next.tally.unconfirmed, next.tally.byError]).toEqual([3, 3, {interrupted: 3}]);
+  expect([next.interrupted, next.tally.attempts.unconfirmed, next.tally.attempts.byError]).toEqual([
+    3,
+    3,
+    {interrupted: 3},
+  ]);
   expect(next.spending.ip).toEqual({calls: 0, spent: 0, maybeSpent: 3});
   next.close();
 });
@@ -394,7 +398,7 @@ test('a session that gives up its ledger has its calls in flight as perhaps spen
   const ledger = open({shared: [dayOf(1_000_000, 'given up')]});
   ledger.reserve([call('a', 300)]);
   ledger.abandon();
-  expect([ledger.spending.ip.maybeSpent, ledger.tally.unconfirmed]).toEqual([300, 1]);
+  expect([ledger.spending.ip.maybeSpent, ledger.tally.attempts.unconfirmed]).toEqual([300, 1]);
   const next = dayOf(1_000_000, 'next');
   expect(next.used).toBe(300);
   next.close();

@@ -20,7 +20,7 @@ test('backoff is full jitter under 0.5 s · 2ⁿ, at most 30 s', () => {
   expect(backoffMs(4, 30_000, 0.5)).toBe(4_000);
 });
 
-const doubted = (doubts: number) => ({doubts, mayBeCarriedOut: doubts > 0, lastCode: ''});
+const doubted = (doubts: number) => ({doubts, mayBeCarriedOut: doubts > 0, kills: 0, lastCode: ''});
 
 test('a retry backs off from its first attempt that counts', () => {
   expect([0, 1, 2, 3].map(n => retryMs(doubted(n), false, {...settings, resends: 9}, 0.5))).toEqual([

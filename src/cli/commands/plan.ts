@@ -109,7 +109,9 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   const {maxCredits = Number.POSITIVE_INFINITY} = settings;
   const {account_left: left = Number.POSITIVE_INFINITY} = report;
   const worstCase =
-    worst === once ? '' : ` At worst, every call has to be sent ${mostSends(settings)} times.`;
+    worst === once
+      ? ''
+      : ` At worst, every call has to be sent ${mostSends(settings)} times, and the calls in flight at each kill again.`;
   const limited =
     left < maxCredits
       ? `The account has ${pluralize(left, 'credit')} left, which`

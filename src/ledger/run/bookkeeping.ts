@@ -8,13 +8,11 @@ import {
   noAttempts,
   type Reservation,
 } from './ledger-entry.ts';
-import {markCallInterrupted} from './ledger-rows.ts';
+import {bookInterrupted} from './ledger-rows.ts';
 import {countBooked, countInterruptedCalls, emptyTally, type RunCounts, type Tally} from './tally.ts';
 
 interface BookkeepingStart {
   readonly counts: RunCounts;
-  /** Number of calls that were in flight when the last session ended. */
-  readonly interrupted: number;
   readonly bought: number;
   readonly lastLease: number;
 }
@@ -30,9 +28,8 @@ export class Bookkeeping {
   /** By key of the value, in the order of sending. */
   readonly #inFlight = new Map<string, Reservation>();
 
-  constructor(limits: CreditLimits, {counts, interrupted, bought, lastLease}: BookkeepingStart) {
-    this.tally = emptyTally(counts.refusals);
-    countInterruptedCalls(this.tally, interrupted);
+  constructor(limits: CreditLimits, {counts, bought, lastLease}: BookkeepingStart) {
+    this.tally = emptyTally(counts);
     this.counts = counts;
     this.budget = new Budget(limits, counts);
     this.bought = bought;
@@ -100,9 +97,8 @@ export class Bookkeeping {
     this.#inFlight.clear();
     for (const call of lost) {
       this.budget.release(call, 'maybe');
-      markCallInterrupted(call, this.counts);
+      bookInterrupted(call, this.counts);
     }
-    countInterruptedCalls(this.tally, lost.length);
     return lost.map(({entry}) => entry);
   }
 
@@ -110,7 +106,7 @@ export class Bookkeeping {
   found(entry: LedgerEntry, booked: BookedAttempt): void {
     const spending = this.counts.spending[entry.operation];
     spending.maybeSpent = Math.max(0, spending.maybeSpent - booked.cost);
-    countInterruptedCalls(this.tally, -1);
+    countInterruptedCalls(this.counts.attempts, -1);
     this.#book(entry, booked);
   }
 

@@ -4,7 +4,6 @@ import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED_CODE = 'interrupted';
-export const interruptedCall = {kind: INTERRUPTED_CODE, code: INTERRUPTED_CODE} as const;
 
 /** A value's attempts until now. They decide about its next attempt. */
 export interface ValueHistory {
@@ -12,24 +11,32 @@ export interface ValueHistory {
   readonly mayBeCarriedOut: boolean;
   /** Number of attempts without an answer that may have been charged. `lastCode`: error code of the last. */
   readonly doubts: number;
+  /** Number of sessions in a row that ended with a call for the value in flight. That says nothing about the value. */
+  readonly kills: number;
   readonly lastCode: string;
 }
 
-export const noAttempts: ValueHistory = {mayBeCarriedOut: false, doubts: 0, lastCode: INTERRUPTED_CODE};
+export const noAttempts: ValueHistory = {
+  ...{mayBeCarriedOut: false, doubts: 0, kills: 0},
+  lastCode: INTERRUPTED_CODE,
+};
 
 /** The history after an attempt that brought no answer and may have been charged. */
-export function addDoubt(
-  {doubts, lastCode}: ValueHistory,
-  attempt: Attempt | typeof interruptedCall,
-): ValueHistory {
+export function addDoubt({doubts, lastCode}: ValueHistory, attempt: Attempt): ValueHistory {
   const code = 'code' in attempt ? attempt.code : lastCode;
-  return {mayBeCarriedOut: true, doubts: doubts + 1, lastCode: code};
+  return {mayBeCarriedOut: true, doubts: doubts + 1, kills: 0, lastCode: code};
 }
 
-/** Removes the interrupted call, which counted as one doubt. Used once the end of that call is known. */
-export function removeInterruptedDoubt(history: ValueHistory): ValueHistory {
-  const doubts = history.doubts - 1;
-  return {...history, doubts, mayBeCarriedOut: doubts > 0};
+/** The history after a session that ended with the call in flight. */
+function addKill(history: ValueHistory): ValueHistory {
+  return {...history, mayBeCarriedOut: true, kills: history.kills + 1, lastCode: INTERRUPTED_CODE};
+}
+
+/** Removes the interrupted call. Used once the end of that call is known. The first programs counted it as a doubt. */
+export function removeInterruptedCall(history: ValueHistory): ValueHistory {
+  const {doubts, kills} = history;
+  const before = kills > 0 ? {doubts, kills: kills - 1} : {doubts: doubts - 1, kills};
+  return {...history, ...before, mayBeCarriedOut: before.doubts + before.kills > 0};
 }
 
 /**
@@ -90,6 +97,11 @@ interface Booking extends LookupKey {
   readonly dispatch: number;
   /** Maximum cost, in thousandths of a credit. */
   readonly cost: number;
+}
+
+/** Notes in the entry of a call that its session ended before the outcome was known. */
+export function markInterrupted({entry, dispatch}: Pick<Reservation, 'entry' | 'dispatch'>): void {
+  Object.assign(entry, {interrupted: dispatch, history: addKill(entry.history)});
 }
 
 /** The end of one attempt, as booked. `outcome` is set if the value needs no other attempt. */

@@ -21,7 +21,8 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     sent INTEGER NOT NULL,
     interrupted INTEGER,
-    -- The value's history. A waiting value has the last code in \`error\`.
+    -- The value's history: \`carried_out\` is 0, or 1 and the number of kills. A waiting value has the last code in
+    -- \`error\`.
     carried_out INTEGER NOT NULL,
     doubts INTEGER NOT NULL,
     error TEXT,

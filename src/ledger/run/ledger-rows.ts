@@ -2,18 +2,17 @@ import {IN_LIST_SQL, type Sqlite, type SqlRow, type SqlValue, toListParameter} f
 import {type Operation, operationNames} from '../../operations/table.ts';
 import type {Answer, Outcome} from '../lookup-outcome.ts';
 import {
-  addDoubt,
   dispatchNumber,
-  interruptedCall,
   type KeyedAnswer,
   type LedgerEntry,
   leaseOfDispatchNumber,
+  markInterrupted,
   newEntry,
   noAttempts,
   type Reservation,
 } from './ledger-entry.ts';
 import {fromChecksummedJson, ROWS_AT_ONCE, readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {type RunCounts, zeroRunCounts} from './tally.ts';
+import {countInterruptedCalls, type RunCounts, zeroRunCounts} from './tally.ts';
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;
@@ -48,8 +47,9 @@ export function readEntry(row: SqlRow): LedgerEntry {
     operation: row.operation as Operation,
     key: String(row.key),
     history: {
-      mayBeCarriedOut: row.carried_out === 1,
+      mayBeCarriedOut: Number(row.carried_out) > 0,
       doubts: Number(row.doubts),
+      kills: Math.max(0, Number(row.carried_out) - 1),
       lastCode: row.error === null ? noAttempts.lastCode : String(row.error),
     },
     outcome: outcomeOf(row),
@@ -83,8 +83,8 @@ function outcomeOf(row: SqlRow): Outcome | undefined {
 
 /** The columns {@link WRITTEN} of an entry. A waiting value has its last error code in `error`. */
 function columnsOf({history, outcome, interrupted, sent, nth}: LedgerEntry): SqlValue[] {
-  const {mayBeCarriedOut, doubts, lastCode} = history;
-  const attempts = [sent, interrupted ?? null, mayBeCarriedOut ? 1 : 0, doubts];
+  const {mayBeCarriedOut, doubts, kills, lastCode} = history;
+  const attempts = [sent, interrupted ?? null, mayBeCarriedOut ? 1 + kills : 0, doubts];
   if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, nth];
   return [
     stateOf[outcome.rejected ?? outcome.status],
@@ -121,7 +121,7 @@ export function ledgerStatements(db: Sqlite) {
     // An answer with a later attempt without an answer has the place of that attempt.
     answeredCalls: db.query(
       ['max(sent) AS sent'],
-      `FROM value WHERE ${IS_ANSWERED} AND doubts = 0 GROUP BY sent / ${dispatchNumber(1, 0)} ORDER BY sent`,
+      `FROM value WHERE ${IS_ANSWERED} AND doubts = 0 AND carried_out < 2 GROUP BY sent / ${dispatchNumber(1, 0)} ORDER BY sent`,
     ),
     unjudged: db.query(READ, `FROM value WHERE ${IS_UNJUDGED} ORDER BY id LIMIT ${ROWS_AT_ONCE}`),
     answered: db.query(
@@ -177,12 +177,11 @@ function keepOneOwner(db: Sqlite, key: string): string {
 }
 
 /** Counts as they are saved, which is at each turn: only operations with calls or refusals. */
-export function countsText({spending, renewed, refusals}: RunCounts): string {
-  const saved: {
+export function countsText({spending, refusals, ...others}: RunCounts): string {
+  const saved: Pick<RunCounts, 'renewed' | 'attempts'> & {
     spending: Partial<RunCounts['spending']>;
-    renewed: number;
     refusals: Partial<RunCounts['refusals']>;
-  } = {spending: {}, renewed, refusals: {}};
+  } = {spending: {}, refusals: {}, ...others};
   for (const name of operationNames) {
     const {calls, spent, maybeSpent} = spending[name];
     if (calls !== 0 || spent !== 0 || maybeSpent !== 0) saved.spending[name] = spending[name];
@@ -195,11 +194,13 @@ export function countsText({spending, renewed, refusals}: RunCounts): string {
 function readRunCounts(db: Sqlite): RunCounts {
   const zero = zeroRunCounts();
   const {counts} = db.query(['counts'], 'FROM scope').get() ?? {};
-  const {spending, renewed, refusals} = fromChecksummedJson<RunCounts>(counts);
+  const {spending, renewed, refusals, attempts} = fromChecksummedJson<RunCounts>(counts);
   return {
     spending: {...zero.spending, ...spending},
     renewed,
     refusals: {...zero.refusals, ...refusals},
+    // The first programs saved none.
+    attempts: {...zero.attempts, ...attempts},
   };
 }
 
@@ -222,7 +223,7 @@ function recoverLeases(
       const entry = known.get(call.key) ?? newEntry(call);
       if (leaseOfDispatchNumber(entry.sent) >= lease) return [];
       entry.sent = dispatchNumber(lease, nth);
-      markCallInterrupted({...call, entry}, counts);
+      bookInterrupted({...call, entry}, counts);
       return [entry];
     });
     writeEntries(sql, lost);
@@ -233,14 +234,12 @@ function recoverLeases(
   return {interrupted, counts};
 }
 
-/** Changes the entry of a value whose call's session ended before the outcome was known: it counts as maybe charged. */
-export function markCallInterrupted(
-  {entry, operation, cost, dispatch, renews}: Reservation,
-  counts: RunCounts,
-): void {
-  counts.spending[operation].maybeSpent += cost;
-  if (renews === true) counts.renewed += cost;
-  Object.assign(entry, {interrupted: dispatch, history: addDoubt(entry.history, interruptedCall)});
+/** Books a call whose session ended before the outcome was known: it counts as maybe charged. */
+export function bookInterrupted(call: Reservation, counts: RunCounts): void {
+  counts.spending[call.operation].maybeSpent += call.cost;
+  if (call.renews === true) counts.renewed += call.cost;
+  countInterruptedCalls(counts.attempts, 1);
+  markInterrupted(call);
 }
 
 /**

@@ -224,9 +224,10 @@ export class Ledger {
    */
   beginCount(run: unknown): void {
     const {counts} = this.#books;
-    const {spending, refusals} = zeroRunCounts();
+    const {spending, refusals, attempts} = zeroRunCounts();
     Object.assign(counts.spending, spending);
     Object.assign(counts.refusals, refusals);
+    Object.assign(counts.attempts, attempts);
     counts.renewed = 0;
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);

@@ -50,18 +50,20 @@ export interface OperationTally {
   retries: number;
 }
 
-/** A session's counts. It begins with zeros: {@link Ledger.spending} outlives it. */
-export interface Tally {
-  readonly operations: Record<Operation, OperationTally>;
-  /** Those of earlier sessions, too: kills divide no streak. */
-  readonly refusals: Record<Operation, StreakTally>;
+/** Numbers of attempts. */
+export interface AttemptCounts {
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
-  readonly byStatus: Record<string, number>;
-  readonly byError: Record<string, number>;
+  byStatus: Record<string, number>;
+  byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
   unsent: number;
   /** Attempts that may or may not have been sent: their session or worker ended before it reported them. */
   unconfirmed: number;
+}
+
+/** A session's counts. It begins with zeros: {@link RunCounts} outlive it. */
+export interface Tally extends Pick<RunCounts, 'refusals' | 'attempts'> {
+  readonly operations: Record<Operation, OperationTally>;
   /** Number of calls by bucket of latency: see {@link latencyBucket}. */
   readonly latency: Record<string, number>;
   latencyMaxMs: number;
@@ -69,16 +71,13 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
 }
 
-export function emptyTally(refusals = zeroStreakTallies()): Tally {
+export function emptyTally({refusals, attempts} = zeroRunCounts()): Tally {
   const calls = {answered: 0, calls: 0, retries: 0};
   const values = {distinct: 0, fromStore: 0, knownRejections: 0, notLookedUp: 0};
   return {
     operations: perOperation(() => ({...calls, ...values})),
     refusals,
-    byStatus: {},
-    byError: {},
-    unsent: 0,
-    unconfirmed: 0,
+    attempts,
     latency: {},
     latencyMaxMs: 0,
     unknownFields: {},
@@ -140,26 +139,27 @@ export function hasOperationAnswer(tally: Tally, operation: Operation): boolean 
 }
 
 /** Counts calls that were in flight when their session ended. Negative numbers undo that. */
-export function countInterruptedCalls(tally: Tally, count: number): void {
-  // A loss that is taken back may be an earlier session's, which this tally lacks.
-  const change = Math.max(count, -tally.unconfirmed);
-  tally.unconfirmed += change;
-  countUp(tally.byError, INTERRUPTED_CODE, change);
+export function countInterruptedCalls(attempts: AttemptCounts, count: number): void {
+  // A loss that is taken back may be of a count before this one.
+  const change = Math.max(count, -attempts.unconfirmed);
+  attempts.unconfirmed += change;
+  countUp(attempts.byError, INTERRUPTED_CODE, change);
 }
 
 /** Counts an attempt by status and latency. Returns true if it was certainly sent: then it counts as a call. */
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
+  const {attempts} = tally;
   const status = 'status' in attempt ? attempt.status : undefined;
-  if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
-  else countUp(tally.byStatus, String(status));
+  if (status === undefined) countUp(attempts.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
+  else countUp(attempts.byStatus, String(status));
   // `fatal` without a status: the connection was not made, as with a bad certificate or a proxy's wrong password.
   const isUnsent = attempt.kind === 'not_sent' || (attempt.kind === 'fatal' && status === undefined);
   if (isUnsent) {
-    tally.unsent += 1;
+    attempts.unsent += 1;
     return false;
   }
   if (attempt.kind === 'ambiguous' && attempt.lost === true) {
-    tally.unconfirmed += 1;
+    attempts.unconfirmed += 1;
     return false;
   }
   countUp(tally.latency, String(latencyBucket(attempt.latencyMs)));
@@ -245,9 +245,12 @@ export interface RunCounts {
   readonly spending: Record<Operation, Spending>;
   /** The part of the credits, spent or maybe spent, that renewed known answers. */
   renewed: number;
+  /** Kills divide no streak. */
   readonly refusals: Record<Operation, StreakTally>;
+  readonly attempts: AttemptCounts;
 }
 
 export function zeroRunCounts(): RunCounts {
-  return {spending: zeroSpending(), renewed: 0, refusals: zeroStreakTallies()};
+  const attempts = {byStatus: {}, byError: {}, unsent: 0, unconfirmed: 0};
+  return {spending: zeroSpending(), renewed: 0, refusals: zeroStreakTallies(), attempts};
 }

@@ -3,6 +3,7 @@ import type {Job} from '../../job/job.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import {unaskedCodes} from '../../ledger/lookup-outcome.ts';
 import {
+  type AttemptCounts,
   emptyTally,
   latencyPercentile,
   type SpendingByOperation,
@@ -26,7 +27,7 @@ import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {Session} from '../session.ts';
 import {readRunIdentity} from '../state/begin-or-resume.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
-import {mapByOperation, spendingInCredits} from './history.ts';
+import {attemptSummary, mapByOperation, spendingInCredits} from './history.ts';
 
 interface SummaryFacts {
   readonly job: Job;
@@ -38,6 +39,8 @@ interface SummaryFacts {
   readonly now: number;
   /** Calls and credits of all sessions of the run. */
   readonly spending: SpendingByOperation;
+  /** Their attempts, of a run that could not start. */
+  readonly attempts?: AttemptCounts | undefined;
   /** The open session; undefined if the run could not start. */
   readonly session?: Session;
   readonly published?: PublishedDigests | undefined;
@@ -61,11 +64,16 @@ export async function summarizeFailedStart(
   end: End,
 ): Promise<Summary> {
   const read =
-    state && withLedger(state, job, ledger => ({run: readRunIdentity(ledger), spending: ledger.spending}));
+    state &&
+    withLedger(state, job, ledger => ({
+      run: readRunIdentity(ledger),
+      spending: ledger.spending,
+      attempts: ledger.tally.attempts,
+    }));
   // Without a session, or if its ledger is unreadable, nothing is known.
-  const {run, spending = zeroSpending()} = (await read?.catch(() => undefined)) ?? {};
+  const {run, attempts, spending = zeroSpending()} = (await read?.catch(() => undefined)) ?? {};
   const {runId = randomUUID(), startedAt = now, sessions = 0} = run ?? {};
-  return buildSummary({job, end, runId, startedAt, times: sessions, now, spending});
+  return buildSummary({job, end, runId, startedAt, times: sessions, now, spending, attempts});
 }
 
 /** Builds the summary in its documented form. If a name in that form changes, `schema_version` must change too. */
@@ -76,6 +84,7 @@ function buildSummary(facts: SummaryFacts): Summary {
   const {counters = emptyCounters()} = session?.output.writer ?? {};
   const {tally = emptyTally()} = session?.asking.ledger ?? {};
   const {newAnswers = new NewAnswers()} = session?.asking ?? {};
+  const {attempts = tally.attempts} = facts;
   const names = namesOf(facts, counters);
   const lookups = mapByOperation(names, name => lookupSummary(counters, tally, spending, name));
   const priced = pricing(job);
@@ -98,7 +107,7 @@ function buildSummary(facts: SummaryFacts): Summary {
     rows: rowSummary(session, counters),
     lookups,
     calls: {
-      ...callSummary(tally, spending),
+      ...callSummary(tally, attempts, spending),
       other_forms: newAnswers.otherForms,
       oddities: newAnswers.oddities,
     },
@@ -191,13 +200,10 @@ function lookupSummary(counters: Counters, tally: Tally, spending: SpendingByOpe
   };
 }
 
-function callSummary(tally: Tally, spending: SpendingByOperation) {
+function callSummary(tally: Tally, attempts: AttemptCounts, spending: SpendingByOperation) {
   return {
     total: totalSpending(spending).calls,
-    unsent: tally.unsent,
-    unconfirmed: tally.unconfirmed,
-    by_status: tally.byStatus,
-    by_error: tally.byError,
+    ...attemptSummary(attempts),
     retries: totalOverOperations(tally, 'retries'),
     latency_ms: {
       p50: latencyPercentile(tally, 0.5),

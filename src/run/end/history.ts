@@ -9,7 +9,12 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {toCredits, toThousandths} from '../../job/settings/cost.ts';
 import {scopeKey} from '../../ledger/answers/store-file.ts';
-import {type Spending, type SpendingByOperation, totalSpending} from '../../ledger/run/tally.ts';
+import {
+  type AttemptCounts,
+  type Spending,
+  type SpendingByOperation,
+  totalSpending,
+} from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {compareRuns, driftSentence, makeRunProfile} from '../../report/drift.ts';
 import {accountOfSummary, stripDirectories, UNFINISHED_REASON} from '../../report/run-record.ts';
@@ -91,11 +96,11 @@ export function pruneHistory(env: Env): void {
 /** Completes the files of earlier runs with what their ledger has booked: a killed session could not. */
 export function completeKilledRuns(runs: readonly RunSpending[], {env, warn}: World): void {
   if (userDirectoryTrouble('state', env) !== undefined) return;
-  for (const [id, spending] of runs) {
+  for (const [id, spending, attempts] of runs) {
     const path = pathOf(env, id);
     try {
       const known = summaryIn(path);
-      const complete = known && withSpending(known, spending);
+      const complete = known && withSpending(known, spending, attempts);
       if (complete && JSON.stringify(complete) !== JSON.stringify(known)) writeRun(env, complete);
     } catch (error) {
       warn(
@@ -116,15 +121,19 @@ export function spendingInCredits({spent, maybeSpent}: Spending) {
   return {spent: toCredits(spent), maybe_spent: toCredits(maybeSpent)};
 }
 
-/** The summary of a killed session, with the run's spending as the ledger has it. */
-function withSpending(summary: Summary, spending: SpendingByOperation): Summary {
+export function attemptSummary({byStatus, byError, unsent, unconfirmed}: AttemptCounts) {
+  return {unsent, unconfirmed, by_status: {...byStatus}, by_error: {...byError}};
+}
+
+/** The summary of a killed session, with the run's calls and spending as the ledger has them. */
+function withSpending(summary: Summary, spending: SpendingByOperation, attempts: AttemptCounts): Summary {
   const total = totalSpending(spending);
   const names = operationNames.filter(name => summary.lookups[name] !== undefined);
   const calls = (name: Operation) => ({...summary.lookups[name], calls: spending[name].calls});
   return {
     ...summary,
     lookups: mapByOperation(names, calls) as Summary['lookups'],
-    calls: {...summary.calls, total: total.calls},
+    calls: {...summary.calls, ...attemptSummary(attempts), total: total.calls},
     credits: {
       ...summary.credits,
       ...spendingInCredits(total),

@@ -7,7 +7,7 @@ import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
 import {toCredits} from '../../job/settings/cost.ts';
 import {lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import {type BookedAttempt, type LedgerEntry, removeInterruptedDoubt} from '../../ledger/run/ledger-entry.ts';
+import {type BookedAttempt, type LedgerEntry, removeInterruptedCall} from '../../ledger/run/ledger-entry.ts';
 import {totalSpending} from '../../ledger/run/tally.ts';
 import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
 import {say, set} from '../../sentence.ts';
@@ -73,7 +73,7 @@ export async function bookCollected(
     const known = interruptedCall(ledger, lookupForRequest(operation, params).key, dispatch);
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
-    const history = historyAfterAttempt(removeInterruptedDoubt(known.history), attempt, settings);
+    const history = historyAfterAttempt(removeInterruptedCall(known.history), attempt, settings);
     const call = {operation, key: known.key, cost, dispatch, retry: false};
     const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
     logAttempt(io.log, booked, undefined);

@@ -3,17 +3,17 @@ import {identifyFile} from '../../disk/path.ts';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import type {SpendingByOperation} from '../../ledger/run/tally.ts';
+import type {AttemptCounts, SpendingByOperation} from '../../ledger/run/tally.ts';
 import {answerScope, scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
 import {isOfOutput, isOtherData, type RunIdentity} from './run-identity.ts';
 
-export type RunSpending = readonly [runId: string, spending: SpendingByOperation];
+export type RunSpending = readonly [runId: string, spending: SpendingByOperation, attempts: AttemptCounts];
 
 /** The ledger's run with its spending; empty without one, or if it is the run `own`. */
 export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
   const runId = readRunIdentity(ledger)?.runId;
-  return runId === undefined || runId === own ? [] : [[runId, ledger.spending]];
+  return runId === undefined || runId === own ? [] : [[runId, ledger.spending, ledger.tally.attempts]];
 }
 
 /** The ledger's run; undefined if none has begun. */

@@ -86,7 +86,7 @@ function isInDoubt({told}: Call): boolean {
 
 const resent: Check = {
   promise:
-    'What may have been paid for is sent again no more often than resends says, kills and resumes included.',
+    'What may have been paid for is sent again no more often than resends says, over all resumes; a kill counts without resends.',
   broken({run, calls, sessions}) {
     let again = 0;
     for (const call of run.calls) {
@@ -94,7 +94,9 @@ const resent: Check = {
         ledger === undefined ? process === call.process : ledger === call.ledger,
       );
       const answered = own.findLastIndex(before => before.told === 'answered' && isKnown(before, calls));
-      const doubts = own.slice(answered + 1).filter(isInDoubt);
+      const isCounted = (before: Call) =>
+        isInDoubt(before) && (call.spec.resends === 0 || isKnown(before, calls));
+      const doubts = own.slice(answered + 1).filter(isCounted);
       again += doubts.length;
       if (doubts.length > call.spec.resends && !wasRefused(doubts[0], run, sessions))
         return `${show(call)} after ${doubts.map(show).join(', ')}`;

@@ -15,6 +15,23 @@ const balanced: Check = {
   },
 };
 
+const counted: Check = {
+  promise:
+    'The calls of all sessions are counted: no more than the service took, and with those unconfirmed no less.',
+  broken({run, calls}) {
+    const counts = run.said?.summary?.calls;
+    if (counts === undefined || run.ledger === undefined) return UNTRIED;
+    const {total, unconfirmed, unsent, by_status, by_error} = counts;
+    const own = callsOf(run.ledger, run.spec, calls.slice(0, run.callsByThen));
+    const taken = own.filter(({told}) => told !== 'not sent').length;
+    const tried = [by_status, by_error].flatMap(Object.values).reduce((sum: number, count) => sum + count, 0);
+    const isRight = total <= taken && taken <= total + unconfirmed && tried === total + unconfirmed + unsent;
+    return isRight
+      ? undefined
+      : `${total} calls, ${unconfirmed} unconfirmed, ${tried} by their ends; the service took ${taken}`;
+  },
+};
+
 const limited: Check = {
   promise: 'The limit of a run is never exceeded, all of its sessions together.',
   broken({run, calls}) {
@@ -42,4 +59,4 @@ const limitedByAccount: Check = {
   },
 };
 
-export const moneyChecks: readonly Check[] = [balanced, limited, limitedByAccount];
+export const moneyChecks: readonly Check[] = [balanced, counted, limited, limitedByAccount];
