@@ -52,7 +52,12 @@ export async function makePlan(given: Job, io: PlanIo) {
     stdin: io.stdin,
   });
   const now = io.now();
-  const store = openAnswerStore(job, scopeKeyOfJob(job), createValidityJudge(storeTerms(job), now), io);
+  const store = openAnswerStore(
+    job,
+    scopeKeyOfJob(job),
+    createValidityJudge(storeTerms(job), now, now, io.now),
+    io,
+  );
   const calls = new CallCount(store, createLookupPricer(job));
   /** Counts only lookups without a condition, for the minimum cost. */
   const firm = new CallCount(store, createLookupPricer(job));

@@ -3,9 +3,7 @@ import {warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openRecordSource, type RecordSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import type {AnswerStore, RunAnswers} from '../ledger/answers/store.ts';
-import {createValidityJudge} from '../ledger/answers/validity.ts';
-import type {Ledger} from '../ledger/run/ledger.ts';
+import type {AnswerStore} from '../ledger/answers/store.ts';
 import {autoConcurrency} from '../lookup/concurrency.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {say, set} from '../sentence.ts';
@@ -15,7 +13,7 @@ import {scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import {createCreditRefund, findAccountOfJob, openBudgets, raiseBudgetCounts} from './open/account.ts';
-import {openAnswerStore, storeTerms} from './open/answer-store.ts';
+import {openAnswerStore} from './open/answer-store.ts';
 import {
   createStrayAnswerWarning,
   type LookupResources,
@@ -23,6 +21,7 @@ import {
   planLanes,
 } from './open/connection.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
+import {holdOwnAnswers, judgeOf, keepOthersAnswers, ownAnswers, STORED} from './open/own-answers.ts';
 import {readWholeList} from './rows/first-pass.ts';
 import {BESIDE_CALLS, ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
@@ -97,7 +96,8 @@ async function openStages(
   await countList(state, job, io, input, stopper);
   const running = {job, io, stopper, clock: createSteadyClock(begunAt)};
   const lanes = planLanes(job, operationsOfTargets(input.layout.mapping.targets), account);
-  const judge = createValidityJudge(storeTerms(job), begunAt, identity.startedAt);
+  const judge = judgeOf(job, io, identity, begunAt);
+  holdOwnAnswers(job, io, identity, ledger, judge, begunAt);
   const own = ownAnswers(ledger);
   const store = openAnswerStore(job, scopeKeyOfJob(job), judge, io, own);
   closes(() => store.close());
@@ -157,18 +157,6 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Reco
     io.program?.source ??
     (await openRecordSource({...settings, paths, decides: !fromFile, ...pipeSettings(io, stopper)}))
   );
-}
-
-function ownAnswers(ledger: Ledger): RunAnswers {
-  return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
-}
-
-/** Writes answers of a run that is given up to the store, for the endpoint and account that bought them. */
-async function keepOthersAnswers(job: Job, ledger: Ledger, io: RunIo): Promise<void> {
-  if (ledger.owner === scopeKeyOfJob(job)) return;
-  const store = openAnswerStore(job, ledger.owner, () => undefined, io, ownAnswers(ledger));
-  await store.flush(true);
-  store.close();
 }
 
 const COUNTED_NOT =
@@ -247,9 +235,6 @@ async function closeReading({input: {source, layout}, output: {writer}}: Session
   layout.facts?.close();
   await Promise.allSettled([source.close(), writer.close()]);
 }
-
-/** Name under which the ledger keeps the number of its answers that the store has: see {@link flushAnswersToStore}. */
-const STORED = 'stored';
 
 /** Writes waiting answers to the store, and notes in the ledger which of its answers the store has. */
 export async function flushAnswersToStore({asking: {ledger, store}}: Session): Promise<void> {

@@ -106,6 +106,49 @@ test('--restart gives the run of another output up: each has its own count and i
   expect(stage.api.ledger.credits).toBe(PART + ROWS);
 });
 
+const HOUR_MS = 3_600_000;
+const hoursOn = (hours: number) => ({now: () => Date.now() + hours * HOUR_MS});
+
+test.each([
+  [23, true],
+  [24, false],
+  [72, true],
+  [160, false],
+])(
+  "an unfinished run's own answers hold %i hours later, though they expire after a day",
+  async (hours, store) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    const most = {...limited, store, maxCredits: ROWS + 2};
+    await halfWay(stage, most);
+    expect(await stage.run(most, hoursOn(hours))).toMatchObject(spent(ROWS));
+    expect(stage.api.ledger.repeated()).toEqual([]);
+  },
+);
+
+test.each([true, false])(
+  'after a week age decides: what is bought again is said, and counts anew (store: %s)',
+  async store => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    const most = {...limited, store, maxCredits: ROWS + 2};
+    await halfWay(stage, most);
+    const ended = await stage.run(most, hoursOn(200));
+    expect(ended).toMatchObject(spent(ROWS + PART));
+    expect(ended.warnings.join()).toContain(`${PART} answers of its own expired (--max-age)`);
+    expect(stage.api.ledger.credits).toBe(ROWS + PART);
+  },
+);
+
+test('answers that were bought while the clock was a year ahead are not fresh', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(PART));
+  const stored = {ip: 'ip', force: true};
+  expect(await stage.run(stored, hoursOn(365 * 24))).toMatchObject(spent(PART));
+  expect(await stage.run(stored)).toMatchObject(spent(PART));
+  expect(await stage.run(stored)).toMatchObject(spent(0));
+});
+
 test('a list of the same size that was written anew is another night; one that is late is not', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));

@@ -12,6 +12,7 @@ import {
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {type Answer, hashKey} from '../lookup-outcome.ts';
 import type {KeyedAnswer} from '../run/ledger-entry.ts';
+import {CLOCK_SKEW_MS} from './validity.ts';
 
 export const STORE_FILE = 'answers.db';
 
@@ -39,9 +40,6 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES 
 `;
 
 const FIND_AT_ONCE = 64;
-
-/** Maximum difference between two clocks that count as correct, in milliseconds. */
-const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Hexadecimal digits of a key's mark. */
 const MARK_DIGITS = 2;

@@ -28,17 +28,22 @@ export type ValidityJudge = (lookup: LookupKey, outcome: Outcome) => Validity | 
 /** Share of the maximum age, at its end, in which the terms of answers end. */
 const SPREAD = 1 / 5;
 
+/** Maximum difference between two clocks that count as correct, in milliseconds. */
+export const CLOCK_SKEW_MS = 5 * 60_000;
+
 /**
  * Returns a {@link ValidityJudge} that applies a job's terms at the time `now`. A maximum age of 0 excludes what was known when
- * the run began (`since`), but not its own answers. Both times are in milliseconds since the epoch.
+ * the run began (`since`), but not its own answers. An answer dated after `clock` has an unknown age: it is of no use. All
+ * times are in milliseconds since the epoch.
  */
 export function createValidityJudge(
   terms: Readonly<Record<Operation, ValidityTerm>>,
   now: number,
   since = now,
+  clock = () => now,
 ): ValidityJudge {
   return ({operation, key}, {status, boughtAt, rejected}) => {
-    if (boughtAt === undefined) return undefined;
+    if (boughtAt === undefined || (boughtAt > now && boughtAt > clock() + CLOCK_SKEW_MS)) return undefined;
     if (rejected === 'once') return since - boughtAt < BELIEVED_AFTER_MS ? 'early' : undefined;
     const {answers, rejections, stale} = terms[operation];
     const longest = status === 'failed' ? rejections : answers;

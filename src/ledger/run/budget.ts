@@ -46,10 +46,15 @@ export class Budget {
     return this.shared[0]?.holder;
   }
 
-  /** Spent, maybe spent and reserved credits since the count began. */
+  /** Spent, maybe spent and reserved credits since the count began, but for answers that have expired since. */
   get committed(): number {
+    return this.spent + this.#reserved - this.#counts.expired;
+  }
+
+  /** Spent and maybe spent credits since the count began. */
+  get spent(): number {
     const {spent, maybeSpent} = totalSpending(this.#counts.spending);
-    return spent + maybeSpent + this.#reserved;
+    return spent + maybeSpent;
   }
 
   /**

@@ -178,7 +178,7 @@ function keepOneOwner(db: Sqlite, key: string): string {
 
 /** Counts as they are saved, which is at each turn: only operations with calls or refusals. */
 export function countsText({spending, refusals, ...others}: RunCounts): string {
-  const saved: Pick<RunCounts, 'renewed' | 'attempts'> & {
+  const saved: Omit<RunCounts, 'spending' | 'refusals'> & {
     spending: Partial<RunCounts['spending']>;
     refusals: Partial<RunCounts['refusals']>;
   } = {spending: {}, refusals: {}, ...others};
@@ -194,10 +194,10 @@ export function countsText({spending, refusals, ...others}: RunCounts): string {
 function readRunCounts(db: Sqlite): RunCounts {
   const zero = zeroRunCounts();
   const {counts} = db.query(['counts'], 'FROM scope').get() ?? {};
-  const {spending, renewed, refusals, attempts} = fromChecksummedJson<RunCounts>(counts);
+  const {spending, renewed, refusals, attempts, expired = 0} = fromChecksummedJson<RunCounts>(counts);
   return {
     spending: {...zero.spending, ...spending},
-    renewed,
+    ...{renewed, expired},
     refusals: {...zero.refusals, ...refusals},
     // The first programs saved none.
     attempts: {...zero.attempts, ...attempts},
@@ -290,11 +290,11 @@ export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntr
   answers.forEach(write);
 }
 
-/** Yields answers that the run bought after the answer with the number `nth`, in groups. */
-export function* answersAfter(sql: LedgerStatements, nth: number): Generator<KeyedAnswer[]> {
+/** Yields the entries with answers that the run bought after the answer with the number `nth`, in groups. */
+export function* answeredAfter(sql: LedgerStatements, nth: number): Generator<LedgerEntry[]> {
   for (let last = 0; ; ) {
     const rows = sql.answered.all(last, nth);
-    if (rows.length > 0) yield rows.map(row => keyedAnswerOfEntry(readEntry(row)));
+    if (rows.length > 0) yield rows.map(readEntry);
     if (rows.length < ROWS_AT_ONCE) return;
     last = Number(rows.at(-1)?.id);
   }

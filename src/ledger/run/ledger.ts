@@ -10,6 +10,7 @@ import {
   refundKilledSession,
   saveBudgetHolder,
 } from './budget.ts';
+import {expireAnswers} from './expire-answers.ts';
 import {
   type BookedAttempt,
   type KeyedAnswer,
@@ -29,9 +30,10 @@ import {
   writeMeta,
 } from './ledger-file.ts';
 import {
-  answersAfter,
+  answeredAfter,
   beginLedgerSession,
   forgetFailures,
+  keyedAnswerOfEntry,
   type LedgerStatements,
   resetSpending,
 } from './ledger-rows.ts';
@@ -77,8 +79,8 @@ export class Ledger {
   readonly #sql: LedgerStatements;
   readonly #writer: LedgerWriter;
   readonly #spare: SpareFile | undefined;
-  /** Number of answers that the run had bought when this session began. */
-  readonly #boughtBefore: number;
+  /** Answers with a higher number hold for this session: at first, those that it buys. */
+  #boughtBefore: number;
   #used: DistinctValueCounter;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
@@ -148,9 +150,28 @@ export class Ledger {
     return newEntry(lookup, wasSent ? {...noAttempts, mayBeCarriedOut: true} : noAttempts);
   }
 
-  /** True if this session bought the entry's outcome. It then holds for the session, whatever the clock says. */
+  /** True if this session bought the entry's outcome, or {@link hold} named it. It then holds, whatever the clock says. */
   isOfSession({nth}: LedgerEntry): boolean {
     return nth !== null && nth > this.#boughtBefore;
+  }
+
+  /** Lets this session use all answers with a higher number than `nth`, whatever their age. */
+  hold(nth: number): void {
+    this.#boughtBefore = nth;
+  }
+
+  /**
+   * Gives up the answers with a higher number than `nth` that are not fresh any more: what they cost counts against no
+   * limit of the run. Returns their number. `costOf`: cost of a call, in thousandths of a credit.
+   */
+  expire(
+    nth: number,
+    isFresh: (entry: LedgerEntry) => boolean,
+    costOf: (operation: Operation) => number,
+  ): number {
+    return orThrowLedgerError(() =>
+      expireAnswers(this.#sql, this.#writer, this.#books.counts, nth, isFresh, costOf),
+    );
   }
 
   /** Counts a value as used by this session: its rows get the outcome that the ledger has. */
@@ -215,7 +236,7 @@ export class Ledger {
   /** Yields, in groups, the answers with a higher number than `nth`. */
   *answersAfter(nth: number): Generator<KeyedAnswer[]> {
     if (this.#state === 'open') this.#writer.drain();
-    yield* answersAfter(this.#sql, nth);
+    for (const entries of answeredAfter(this.#sql, nth)) yield entries.map(keyedAnswerOfEntry);
   }
 
   /**
@@ -228,7 +249,7 @@ export class Ledger {
     Object.assign(counts.spending, spending);
     Object.assign(counts.refusals, refusals);
     Object.assign(counts.attempts, attempts);
-    counts.renewed = 0;
+    Object.assign(counts, {renewed: 0, expired: 0});
     this.#writer.write(() => {
       forgetFailures(this.#db, 1);
       resetSpending(this.#db, this.#options.scope);
@@ -278,7 +299,7 @@ export class Ledger {
   }
 
   #saveHolding(): void {
-    const {holder, committed: before} = this.budget;
+    const {holder, spent: before} = this.budget;
     if (holder !== undefined) saveBudgetHolder(this.#db, {holder, before});
   }
 

@@ -245,6 +245,8 @@ export interface RunCounts {
   readonly spending: Record<Operation, Spending>;
   /** The part of the credits, spent or maybe spent, that renewed known answers. */
   renewed: number;
+  /** The part of the credits that bought answers which have expired since: it counts against no limit of the run. */
+  expired: number;
   /** Kills divide no streak. */
   readonly refusals: Record<Operation, StreakTally>;
   readonly attempts: AttemptCounts;
@@ -252,5 +254,5 @@ export interface RunCounts {
 
 export function zeroRunCounts(): RunCounts {
   const attempts = {byStatus: {}, byError: {}, unsent: 0, unconfirmed: 0};
-  return {spending: zeroSpending(), renewed: 0, refusals: zeroStreakTallies(), attempts};
+  return {spending: zeroSpending(), renewed: 0, expired: 0, refusals: zeroStreakTallies(), attempts};
 }

@@ -51,7 +51,12 @@ export function beginOrResumeRun(
   const run = continues
     ? {...last, ...about, sessions: last.sessions + 1}
     : {
-        ...{runId: randomUUID(), fleetId: (isOwn && last?.fleetId) || randomUUID(), startedAt: now},
+        ...{
+          runId: randomUUID(),
+          fleetId: (isOwn && last?.fleetId) || randomUUID(),
+          startedAt: now,
+          bought: ledger.bought,
+        },
         ...{...about, sessions: 1},
       };
   if (continues) ledger.setMeta('run', run);

@@ -14,6 +14,8 @@ export interface RunIdentity {
   readonly fleetId: string;
   /** The run's first start, in milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Number of the ledger's answers at that time: those of runs before. Undefined in the first programs' ledgers. */
+  readonly bought?: number | undefined;
   /** The inputs at the last session's start; undefined if one can be read only once. */
   readonly list: readonly FileState[] | undefined;
   /** Real path of the output; undefined if there is no file. */

@@ -44,6 +44,21 @@ describe('the validity of an answer', () => {
   ])('at an age of %d: %s', (age, expected) => {
     expect(validityOf(bought(age), term)).toBe(expected);
   });
+  test('dated after the clock, and more than clocks may differ: of no use', () => {
+    const of = (clock: number, boughtAt: number) =>
+      createValidityJudge(
+        perOperation(() => term),
+        now,
+        now,
+        () => clock,
+      )({operation: 'ip', key}, bought(now - boughtAt));
+    const later = now + 10 * 60_000;
+    expect([of(later, later), of(later, later + 60_000), of(now, later)]).toEqual([
+      'fresh',
+      'fresh',
+      undefined,
+    ]);
+  });
   test('a rejection has a term of its own', () => {
     const rejected = (age: number) =>
       ({...bought(age), status: 'failed', error: 'odd', rejected: 'twice'}) as const;
