@@ -6,6 +6,7 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -100,12 +101,16 @@ export function temporaryPathBeside(path: string, token = randomBytes(8).toStrin
 
 /**
  * Moves a finished file from `from` to `to`. If they are on different disks, copies it to `beside` first, then
- * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut.
+ * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut. `isNew`: true
+ * replaces no file. Without hard links, one that appears in the last moment is replaced.
+ *
+ * @throws an error with the code EEXIST if another file has the name `to` of a new file.
  */
-export function moveFile(from: string, to: string, beside: string): void {
+export function moveFile(from: string, to: string, beside: string, isNew = false): void {
   if (isStreamPath(to)) writeToPipe(to, readFileSync(from));
   else {
     const target = replaceable(to);
+    if (isNew && linkAs(from, target)) return;
     try {
       renameSync(from, target);
       return;
@@ -118,6 +123,27 @@ export function moveFile(from: string, to: string, beside: string): void {
     });
   }
   rmSync(from);
+}
+
+/** Error codes of a file system that has no hard links, or not between these names. */
+const UNLINKABLE = ['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV'];
+
+/** Gives the file a name that no other has, durably, in place of its own. Returns false if it can't have two names. */
+function linkAs(from: string, target: string): boolean {
+  try {
+    linkSync(from, target);
+  } catch (error) {
+    const isLinkable = !UNLINKABLE.includes(systemCode(error));
+    const found = lstatSync(target, {throwIfNoEntry: false});
+    // An earlier attempt may have succeeded without an answer, as on NFS.
+    const isOwn = found !== undefined && found.ino === lstatSync(from).ino;
+    if (!isOwn && (isLinkable || found !== undefined))
+      throw isLinkable ? error : Object.assign(new Error(`${target} exists`), {code: 'EEXIST'});
+    if (!isOwn) return false;
+  }
+  syncDirectory(dirname(target));
+  rmSync(from);
+  return true;
 }
 
 /** The real path to replace. Throws if a directory or the like is there, perhaps only since the first check. */

@@ -6,7 +6,7 @@ import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
 
 /** The calls by which a run changes what is on disk. */
-const CALLS = ['fsync', 'fdatasync', 'rename', 'pwrite64', 'ftruncate', 'unlink', 'rmdir'];
+const CALLS = ['fsync', 'fdatasync', 'rename', 'link', 'pwrite64', 'ftruncate', 'unlink', 'rmdir'];
 
 const IN_FLIGHT = 4;
 const ROWS = 60;

@@ -1,4 +1,13 @@
-import {cpSync, existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync} from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  type PathLike,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
@@ -21,14 +30,15 @@ async function killedAt(
   const root = dirname(stage.directory);
   const copy = () => cpSync(root, `${root}.killed`, {recursive: true});
   await withFs(
-    real => ({
-      renameSync(from, to) {
+    real => {
+      const move = (place: (from: PathLike, to: PathLike) => void) => (from: PathLike, to: PathLike) => {
         const isThere = to === stage.path(name);
         if (isThere && when === 'before') copy();
-        real.renameSync(from, to);
+        place(from, to);
         if (isThere && when === 'after') copy();
-      },
-    }),
+      };
+      return {linkSync: move(real.linkSync), renameSync: move(real.renameSync)};
+    },
     () => stage.run(...given),
   );
   const output = stage.read('out.csv');
@@ -40,12 +50,13 @@ async function killedAt(
 /** A run whose files wait in its state: the output can't be put in place. */
 async function heldUp(stage: Stage, ...given: Parameters<Stage['run']>): Promise<void> {
   const ended = await withFs(
-    real => ({
-      renameSync(from, to) {
+    real => {
+      const move = (place: (from: PathLike, to: PathLike) => void) => (from: PathLike, to: PathLike) => {
         if (to === stage.path('out.csv')) throw new Error('held up');
-        real.renameSync(from, to);
-      },
-    }),
+        place(from, to);
+      };
+      return {linkSync: move(real.linkSync), renameSync: move(real.renameSync)};
+    },
     () => stage.run(...given),
   );
   expect(ended).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
@@ -202,8 +213,8 @@ test('the run after a publishing that failed once the output was in place puts i
   let isThere = false;
   const ended = await withFs(
     real => ({
-      renameSync(from, to) {
-        real.renameSync(from, to);
+      linkSync(from, to) {
+        real.linkSync(from, to);
         if (to === stage.path('out.csv')) isThere = true;
       },
       fsyncSync(fd) {
@@ -263,6 +274,44 @@ test('a file that another program put in the place of the output is not replaced
   await killedAt(stage, 'after', 'out.csv', settings);
   rmSync(stage.path('out.summary.json'));
   await expect(stage.run(settings)).resolves.toMatchObject({code: 2, errorCode: 'output_exists'});
+});
+
+const withoutLinks = (code: string) => () => ({
+  linkSync() {
+    throw Object.assign(new Error(code), {code});
+  },
+});
+
+test.each([
+  ['with links', () => ({})],
+  ...['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV'].map(code => [code, withoutLinks(code)] as const),
+] as const)(
+  'a file that appears meanwhile under the name of the output is not replaced (%s)',
+  async (_, fs) => {
+    await using stage = await openStage();
+    stage.write('list.csv', list);
+    const appears = (name: string) =>
+      stage.api.setScript(({call}) => void (call === 7 && stage.write(name, 'mine')));
+    const run = (more = {}) => withFs(fs, () => stage.run({...settings, ...more}));
+    appears('out.csv');
+    expect(await run()).toMatchObject({code: 2, summary: {reason: 'output_exists', status: 'failed'}});
+    expect(await run()).toMatchObject({code: 2, errorCode: 'output_exists'});
+    expect([stage.read('out.csv'), existsSync(stage.path('out.rejects.ndjson'))]).toEqual(['mine', false]);
+    expect(await run({force: true})).toMatchObject({code: 3, summary: {rows: {written: 20}}});
+    expect(stage.read('out.csv')).toContain('ip_city');
+    expect([stage.api.ledger.calls, existsSync(stage.path('out.csv.run'))]).toEqual([20, false]);
+  },
+);
+
+test('nor is one under the name of the summary', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  stage.api.setScript(({call}) => void (call === 7 && stage.write('out.summary.json', 'mine')));
+  expect(await stage.run(settings)).toMatchObject({code: 2});
+  expect([stage.read('out.summary.json'), existsSync(stage.path('out.csv'))]).toEqual(['mine', false]);
+  rmSync(stage.path('out.summary.json'));
+  expect(await stage.run(settings)).toMatchObject({code: 3});
+  expect(stage.api.ledger.calls).toBe(20);
 });
 
 test('files beside a stream are published too: the rejects that its summary names', async () => {

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {closeSync, constants, existsSync, openSync, readSync, rmSync, statSync} from 'node:fs';
+import {closeSync, constants, existsSync, lstatSync, openSync, readSync, rmSync, statSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {isStreamPath, resolveWritePath} from '../../disk/path.ts';
 import {
@@ -10,7 +10,7 @@ import {
   syncDirectory,
   temporaryPathBeside,
 } from '../../disk/replace.ts';
-import {OutputError, StateError, systemReason, UsageError} from '../../errors.ts';
+import {OutputError, StateError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {summaryJson} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -98,7 +98,17 @@ export function writablePath(path: string): string {
   return orThrowUnwritable(path, () => resolveWritePath(path));
 }
 
+/** The error of a run whose output would replace a file. */
+export function outputExistsError(name: string): UsageError {
+  return new UsageError(
+    'output_exists',
+    say`${name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
+  );
+}
+
 export interface PublishOptions {
+  /** True if no file had the output's name when the run started, and none may be replaced. */
+  readonly isNew: boolean;
   /** True if the last run's rejects are to be removed, since this run has none. */
   readonly obsolete: boolean;
   /** Its digests say what is complete. */
@@ -110,12 +120,13 @@ export interface PublishOptions {
  * point, the next run makes the files again from its ledger; if the output is in place, it only does what follows.
  * `output`: where the rows go; undefined if they went into a stream.
  *
- * @throws {OutputError} if a file or its directory can't be written; {@link StateError} if an unpublished file is gone.
+ * @throws {OutputError} if a file or its directory can't be written; {@link StateError} if an unpublished file is gone;
+ * {@link UsageError} if another program has put a file in a place since the run started.
  */
 export function publish(
   files: RunPaths,
   output: string | undefined,
-  {obsolete, summary}: PublishOptions,
+  {isNew, obsolete, summary}: PublishOptions,
 ): void {
   const {rejects, summary: place} = files.written;
   const beside = (path: string) => temporaryPathBeside(path, tokenOf(files.directory));
@@ -129,6 +140,10 @@ export function publish(
       'publish_lost',
       `${lost} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
     );
+  const isTaken = isNew && output !== undefined && lstatSync(output, {throwIfNoEntry: false}) !== undefined;
+  if (isTaken) throw outputExistsError(summary.output.path);
+  if (place !== undefined) refuseOthersFile('summary', place);
+  if (rejects !== undefined) refuseOthersFile('rejects', rejects);
   let placed = '';
   try {
     for (const {name, to} of waiting) {
@@ -142,11 +157,13 @@ export function publish(
     }
     for (const {name, to} of waiting) {
       placed = to;
-      moveFile(partialPath(files, name), to, beside(to));
+      moveFile(partialPath(files, name), to, beside(to), isNew && name === 'output');
       // Each must be durable before the next is visible.
       if (!isStreamPath(to)) syncDirectory(dirname(to));
     }
   } catch (error) {
+    if (isNew && placed === output && systemCode(error) === 'EEXIST')
+      throw outputExistsError(summary.output.path);
     const reason = systemReason(error);
     const where = reason.startsWith(placed) ? reason : `${placed}: ${reason}`;
     throw new OutputError(

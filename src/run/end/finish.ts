@@ -74,7 +74,7 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   const {exitCode, summary} = judge(session, published);
   const obsolete = published.rejects === null && hasEarlierRejects(job);
   try {
-    state.destination.publish(state, {obsolete, summary});
+    state.destination.publish(state, {isNew: state.isNew === true, obsolete, summary});
     ledger.close();
   } catch (error) {
     // If the output is in place already, the same command replaces it.

@@ -9,7 +9,7 @@ import {isReplaceable} from '../../output/earlier/enriched-file.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {isRunFile} from '../destination/publish.ts';
+import {isRunFile, outputExistsError} from '../destination/publish.ts';
 import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
 import {checkReportPaths, writeReports, writeSummary} from '../end/report-files.ts';
 import {
@@ -41,7 +41,10 @@ export async function finishCompletedRun(
   const {destination, directory} = state;
   const {force, restart} = job.settings;
   removeTemporaryLeftovers(job, destination);
-  if (destination.file === undefined || !existsSync(destination.file)) return undefined;
+  if (destination.file === undefined || !existsSync(destination.file)) {
+    state.isNew = !force || isFromJobFile(job, 'force');
+    return undefined;
+  }
   const known = earlierSummary(job);
   if (force && isFromJobFile(job, 'force')) await refuseOthersOutput(job, destination.file, known);
   const last = isWritten(known) ? withUnfinishedDays(known, job) : known;
@@ -70,10 +73,7 @@ export async function finishCompletedRun(
       return undefined;
     }
   }
-  throw new UsageError(
-    'output_exists',
-    say`${job.output.name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
-  );
+  throw outputExistsError(job.output.name);
 }
 
 /**

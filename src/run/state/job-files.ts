@@ -117,12 +117,18 @@ function writtenFiles({paths, settings, placeOf}: Job, output: string | undefine
 /** Files in a run's own directories, which the run would overwrite. */
 function keptFiles(directories: readonly string[]): NamedFile[] {
   return directories.flatMap(directory =>
-    ['', ...stateFiles].map(name => named(`the run's state`, join(directory, name))),
+    ['', ...stateFiles].map(name => {
+      const file = named(`the run's state`, join(directory, name));
+      // A kill while the output was put in place leaves it with two names.
+      const isPartial = (partialFiles as readonly string[]).includes(name);
+      return isPartial ? {...file, fileId: {...file.fileId, node: undefined}} : file;
+    }),
   );
 }
 
 function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
-  const other = others.find(one => one !== file && isSameFile(one.fileId, file.fileId));
+  const isSame = ({fileId}: NamedFile) => isSameFile(fileId, file.fileId) || fileId.path === file.fileId.path;
+  const other = others.find(one => one !== file && isSame(one));
   if (other === undefined) return;
   const paths = file.path === other.path ? file.path : `${file.path} is ${other.path}`;
   throw new UsageError(

@@ -43,6 +43,8 @@ export interface RunDirectory extends RunPaths {
   readonly locked: readonly LockedDirectory[];
   /** Directory removed when the session ends. Only runs that can't resume have one, such as a run to a stream. */
   readonly temporary: TemporaryDirectory | undefined;
+  /** True if no file had the output's name when the run started, and none may be replaced. */
+  isNew?: boolean;
   /** The files in place of this job's run without success, which this run replaces: its summary has them until then. */
   replaced?: Pick<Summary, 'output' | 'rejects'>;
 }

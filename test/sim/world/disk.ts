@@ -104,6 +104,13 @@ export class Disk {
     });
   }
 
+  link(from: string, to: string): void {
+    const inode = this.files.get(from);
+    if (inode === undefined) return;
+    this.files.set(to, inode);
+    this.#change([to], durable => durable.set(to, inode));
+  }
+
   makeDirectory(path: string): void {
     this.directories.set(path, ++this.#inodes);
     this.#unsure.add(path);

@@ -143,6 +143,16 @@ export class Files {
     );
   }
 
+  link(from: string, to: string): void {
+    const [source, target] = [plain(from), plain(to)];
+    if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
+    if (this.#disk.exists(target)) throw failure('EEXIST', to);
+    this.#world.step(
+      () => `link ${shown(source)} to ${shown(target)}`,
+      () => this.#disk.link(source, target),
+    );
+  }
+
   remove(path: string, {force = false, recursive = false} = {}): void {
     const full = plain(path);
     if (recursive && this.#disk.directories.has(full)) {

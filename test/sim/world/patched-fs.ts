@@ -69,6 +69,7 @@ export function patchFs(files: Files, world: World): () => void {
     (fd: number, buffer: Uint8Array) => files.read(fd, buffer, 0, buffer.length, null),
     isFd,
   );
+  replace(fs, 'linkSync', (from: string, to: string) => files.link(from, to));
   replace(fs, 'renameSync', (from: string, to: string) => files.rename(from, to));
   replace(fs, 'rmSync', (path: string, options?: object) => files.remove(path, options));
   replace(fs, 'mkdirSync', (path: string, options?: object) => files.makeDirectory(path, options));
