@@ -73,7 +73,9 @@ export function openRunDirectory(job: Job, env: Env): RunDirectory {
   try {
     // Another run of this output may have its state beside it, from which it can resume.
     const isLockable = !isApart || holdBeside(own, locked);
-    locked.push(hold(directory, job.settings.state === undefined, stateFiles));
+    // The program also chose the name of a day's directory in `state`.
+    const isOurs = job.settings.state === undefined || basename(directory) === job.date;
+    locked.push(hold(directory, isOurs, stateFiles));
     takeOverDay(job, directory);
     refuseOthersRun(job, directory, peekState({directory}));
     const partials = isLockable ? own : directory;
