@@ -67,6 +67,14 @@ async function watched(stage: Stage, settings: RawSettings) {
 const KILLED = {ip: 'ip', store: false, concurrency: 4};
 const first = (count: number) => ips(count).trim().split('\n').slice(1);
 
+test('values in flight at a kill go last', async () => {
+  await using stage = await openStage({latencyMs: 300});
+  stage.write('list.csv', ips(12));
+  await stage.killAt(4, KILLED);
+  const {ended, values} = await watched(stage, KILLED);
+  expect([ended.code, values.slice(-4).sort()]).toEqual([0, first(4)]);
+});
+
 test('no number of kills is evidence against a value: after four it is sent while no other is', async () => {
   await using stage = await openStage({latencyMs: 300});
   stage.write('list.csv', ips(4));
