@@ -140,8 +140,9 @@ export function publish(
       'publish_lost',
       `${lost} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
     );
-  const isTaken = isNew && output !== undefined && lstatSync(output, {throwIfNoEntry: false}) !== undefined;
-  if (isTaken) throw outputExistsError(summary.output.path);
+  // A directory can't be replaced with --force either: the move tells.
+  const isTaken = (path: string) => lstatSync(path, {throwIfNoEntry: false})?.isDirectory() === false;
+  if (isNew && output !== undefined && isTaken(output)) throw outputExistsError(summary.output.path);
   if (place !== undefined) refuseOthersFile('summary', place);
   if (rejects !== undefined) refuseOthersFile('rejects', rejects);
   let placed = '';
