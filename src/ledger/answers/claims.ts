@@ -31,7 +31,7 @@ export interface ClaimsOptions {
 }
 
 /**
- * The values that runs are buying, in a file beside the answer store: whoever finds a value claimed waits for its answer
+ * The values that runs are buying, in a file beside the answer store: a run that finds a value claimed waits for its answer
  * instead of paying again. A claim is advice: whatever fails, no call waits, and values count as free. A claim
  * ends with {@link release}, with {@link close}, or with its process, whose lock the system releases.
  *
