@@ -1,8 +1,9 @@
-import {readdirSync} from 'node:fs';
+import {existsSync, readdirSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
 import {closestName} from '../job/did-you-mean.ts';
 import {defaultOutput} from '../job/job.ts';
+import {utcDate} from '../job/paths.ts';
 import {type Said, say, set} from '../sentence.ts';
 
 /** The input can't be read, or never stops changing. The run stops with exit code 8 and keeps its saved state. */
@@ -32,6 +33,8 @@ export function missingFileError(path: string, cause?: unknown): InputError {
       {cause},
     );
   const folder = resolve(dirname(path));
+  const [day] = /\d{4}-\d{2}-\d{2}/.exec(basename(path)) ?? [];
+  if (day !== undefined) return new InputError('input_missing', missingDay(path, day, folder), {cause});
   const digits = digitsIn(basename(path));
   const others = filesIn(folder).filter(name => digits === '' || digitsIn(name) === digits);
   const near = closestName(basename(path), others);
@@ -45,11 +48,22 @@ export function folderError(path: string): InputError {
   return new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
 }
 
+/** The sentence for a list of a day, in place of which no other list will do. */
+function missingDay(path: string, day: string, folder: string): Said {
+  const now = new Date();
+  const isToday = day === utcDate(now.getTime());
+  const local = utcDate(now.getTime() - now.getTimezoneOffset() * 60_000);
+  const other = path.replaceAll(day, local);
+  if (!isToday || local === day || !existsSync(other))
+    return say`The file ${path} does not exist (looked for in ${folder}${isToday ? '; its name has the day in UTC' : ''}).`;
+  return say`The file ${path} does not exist: its name has the day in UTC. The list of the local day is there (${other}): to run that one, add ${set('date', local)}.`;
+}
+
 const digitsIn = (name: string) => name.replace(/\D/g, '');
 
 function filesIn(folder: string): string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder, {withFileTypes: true}).flatMap(file => (file.isDirectory() ? [] : file.name));
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -45,4 +45,31 @@ test.runIf(process.platform === 'linux')('a list whose name is not UTF-8: the me
     code: 8,
     stderr: expect.stringContaining('its name is not UTF-8'),
   });
+});
+
+test.each([
+  [
+    'signups-2026-02-01.csv',
+    /its name has the day in UTC\. The list of the local day is there \(\S*signups-2026-02-01\.csv\): .*--date 2026-02-01/,
+  ],
+  [
+    'signins-2026-01-31.csv',
+    /signups-2026-01-31\.csv does not exist \(looked for in \S+; its name has the day in UTC\)/,
+  ],
+  ['signups-2026-01-31.csv.run/ledger.db', /signups-2026-01-31\.csv does not exist \(looked for in/],
+])('a list of the day before midnight UTC, with %s beside it', async (other, told) => {
+  using sandbox = createSandbox();
+  sandbox.write(other, 'ip\n192.0.2.1\n');
+  vi.useFakeTimers({now: Date.parse('2026-01-31T20:00:00Z'), toFake: ['Date']});
+  try {
+    const {code, stderr} = await runHere(
+      sandbox,
+      'run signups-{date}.csv -o out.csv --ip ip --endpoint embedded',
+    );
+    const said = stderr.replaceAll('\n', ' ');
+    expect([code, said]).toEqual([8, expect.stringMatching(told)]);
+    expect(said).not.toMatch(/Did you mean|\.run/);
+  } finally {
+    vi.useRealTimers();
+  }
 });
