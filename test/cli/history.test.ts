@@ -133,6 +133,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
       {name: 'nightly', runs: 1, calls: 6, spent: 4.1, maybe_spent: 1, money: {}},
     ]);
     const {stdout} = await here('spend', '--by', 'operation');
+    expect(stdout).toMatch(/^Credits of runs \(lookup, verify and doctor --call are not counted\):\n/);
     expect(stdout).toMatch(/^ip +32 +1 +33 +2 {2}█{40}$/m);
     expect(stdout).toContain('64.1 credits spent and 1 perhaps in the last 30d, by 66 calls of 2 runs.');
     expect((await here('spend', '--by', 'operation', '--csv')).stdout).toBe(

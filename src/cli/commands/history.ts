@@ -162,7 +162,9 @@ function renderSpend({by, groups, total}: Spend, since: string): string {
   const credits = groups.map(({spent, maybe_spent: maybe}) => spent + maybe);
   const bars = ['', ...credits.map(each => barOf(each / Math.max(...credits), longest))];
   const lines = figures.map((line, at) => `${line}  ${bars[at] ?? ''}`.trimEnd());
-  return `${lines.join('\n')}
+  return `Credits of runs (lookup, verify and doctor --call are not counted):
+
+${lines.join('\n')}
 
 ${pluralize(total.spent, 'credit')}${isPriced ? ` (${amounts(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${formatCount(total.maybe_spent)} perhaps`} in the last ${since}, by ${pluralize(total.calls, 'call')} of ${pluralize(total.runs, 'run')}.
 `;
