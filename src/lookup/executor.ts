@@ -3,7 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
 import {isUsable} from '../ledger/answers/validity.ts';
-import type {CellResult, UnaskedCode} from '../ledger/lookup-outcome.ts';
+import type {CellResult, LookupKey, UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Operation} from '../operations/table.ts';
 import {type Call, type CallEnd, findNewlyStoredAnswer, type LookupOptions, type StopReason} from './call.ts';
 import {slotsOf} from './concurrency.ts';
@@ -192,19 +192,22 @@ export class Executor {
     this.#asked = 0;
     const time = now();
     const out = step(this.#desk, this.#events.splice(0), time);
+    let leaving: readonly Call[] = [];
     try {
       this.#book(out);
-      const leaving = this.#free(out.send);
+      leaving = this.#claim(out.send);
       for (const call of leaving) call.dispatch = ++this.#dispatched;
       const granted = this.options.ledger.reserve(leaving);
       for (const [nth, call] of leaving.slice(granted).entries())
         this.#happened({kind: 'unsent', call, why: nth === 0 ? 'credits' : 'order'});
+      this.options.store.release(leaving.slice(granted));
       this.#send(leaving.slice(0, granted));
       for (const {call, end} of out.tell) call.settle(resultOf(call, end));
-      for (const call of out.look) this.#look(call);
+      this.#look(out.look);
     } catch (error) {
       // The ledger's: a failed call does not throw. What was not written is not told.
       for (const call of out.send) this.#happened({kind: 'unsent', call, why: 'order'});
+      this.options.store.release(leaving);
       if (this.#desk.refusal?.kind !== 'stop') this.stop({kind: 'error', error});
     }
     for (const notice of out.notices) this.#notify(notice);
@@ -217,50 +220,65 @@ export class Executor {
 
   #book({book, tell}: Effects): void {
     const {ledger, store, events} = this.options;
+    // A value that is sent again keeps its claim.
+    const unanswered: LookupKey[] = [];
     for (const {booked, call} of book) {
       events.attempted(booked, call.waiters[0]?.row);
       ledger.record(booked);
       const answer = answerToKeep(booked);
-      if (answer === undefined) store.purchases.end(booked);
-      else store.put(answer);
+      if (answer !== undefined) store.put(answer);
+      else if (booked.outcome !== undefined) unanswered.push(booked);
     }
-    for (const {call, end} of tell) if (end.kind === 'adopted') ledger.adopt(call.entry, end.outcome);
+    for (const {call, end} of tell) {
+      if (end.kind === 'adopted') ledger.adopt(call.entry, end.outcome);
+      if (end.kind !== 'outcome' && call.dispatch > 0) unanswered.push(call);
+    }
+    store.release(unanswered);
   }
 
-  /** The calls whose values no other run is buying or has bought. */
-  #free(calls: readonly Call[]): readonly Call[] {
+  /** Claims the calls' values. Returns the calls whose values no other run is buying, or has bought meanwhile. */
+  #claim(calls: readonly Call[]): readonly Call[] {
     if (calls.length === 0) return calls;
-    const {store, ledger} = this.options;
+    const {store} = this.options;
+    const claimed = store.claim(calls);
+    if (claimed.length < calls.length) {
+      const own = new Set(claimed);
+      for (const call of calls) if (!own.has(call)) this.#happened({kind: 'unsent', call, why: 'claimed'});
+    }
     const version = store.version();
-    return calls.filter(call => {
-      const outcome = findNewlyStoredAnswer(call, store, version);
-      if (outcome === undefined && !store.purchases.isOfOther(call, () => {})) return true;
-      this.#happened({kind: 'unsent', call, why: outcome === undefined ? 'claimed' : 'bought'});
-      if (outcome !== undefined) {
-        ledger.adopt(call.entry, outcome);
-        call.settle(outcome);
-      }
-      return false;
-    });
+    const bought = claimed.filter(call => this.#settleIfBought(call, version));
+    if (bought.length === 0) return claimed;
+    for (const call of bought) this.#happened({kind: 'unsent', call, why: 'bought'});
+    store.release(bought);
+    return claimed.filter(call => !bought.includes(call));
   }
 
-  /** Looks at a value again that another run was buying. */
-  #look(call: Call): void {
-    const {store, ledger} = this.options;
-    if (store.purchases.isOfOther(call, () => {})) return;
-    const outcome = findNewlyStoredAnswer(call, store, store.version());
-    if (outcome !== undefined) {
-      ledger.adopt(call.entry, outcome);
-      call.settle(outcome);
+  /** Looks at values again that other runs were buying. */
+  #look(calls: readonly Call[]): void {
+    if (calls.length === 0) return;
+    const {store} = this.options;
+    const freed = new Set(store.findFreed(calls));
+    const version = store.version();
+    for (const call of calls) {
+      const isBought = this.#settleIfBought(call, version);
+      if (isBought || freed.has(call)) this.#happened({kind: 'freed', call, isBought});
     }
-    this.#happened({kind: 'freed', call, isBought: outcome !== undefined});
+  }
+
+  /** Settles a value whose answer another run has stored since it was searched. True if there is one. */
+  #settleIfBought(call: Call, version: number): boolean {
+    const {store, ledger} = this.options;
+    const outcome = findNewlyStoredAnswer(call, store, version);
+    if (outcome === undefined) return false;
+    ledger.adopt(call.entry, outcome);
+    call.settle(outcome);
+    return true;
   }
 
   #send(calls: readonly Call[]): void {
     if (calls.length === 0) return;
-    const {dispatcher, store, now} = this.options;
+    const {dispatcher, now} = this.options;
     for (const call of calls) {
-      store.purchases.begin(call);
       const {learned} = laneOf(this.#desk, call).rate;
       void this.#queue.add(async () => {
         const attempt = await dispatcher.send(call, learned.limit);

@@ -13,9 +13,7 @@ const SIMULATED = {
   ioredis: `export {Redis} from '${world}/redis.ts'`,
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   './http/transport.ts': `export {simulatedTransport as createTransport} from '${world}/install.ts'`,
-  // Processes of the simulation share the memory of one, and each of them has one run.
-  './purchases.ts':
-    'export class Purchases { isOfOther() { return false; } begin() {} end() {} endAll() {} }',
+  './claims.ts': `export {Claims} from '${world}/claims.ts'`,
 };
 
 const isSimulated = (id, importer) => id in SIMULATED && importer?.startsWith(join(root, 'src'));

@@ -5,7 +5,7 @@ import {type Operation, operations} from '../../operations/table.ts';
 import {hashKey, type LookupKey} from '../lookup-outcome.ts';
 import type {Ledger} from '../run/ledger.ts';
 import type {KeyedAnswer} from '../run/ledger-entry.ts';
-import {Purchases} from './purchases.ts';
+import {Claims} from './claims.ts';
 import {StoreFile} from './store-file.ts';
 import {chooseBestAnswer, type KnownAnswer, type ValidityJudge} from './validity.ts';
 
@@ -66,11 +66,8 @@ export class AnswerStore {
   readonly #locate: () => string;
   readonly #reading = {...NO_FAILURE};
   readonly #writing = {...NO_FAILURE};
-  /** The values that the run is buying. A purchase of {@link put} ends when the answer is written. */
-  readonly purchases = new Purchases(lookup => {
-    const [place, key] = [this.#file?.place, this.#filedKey(lookup)];
-    return place === undefined || key === undefined ? undefined : place + key;
-  });
+  /** The values that this run is buying, and others; undefined while the store can't be used. */
+  #claims: Claims | undefined;
   /** The file has the run's own answers up to this number; undefined without a store. */
   stored: number | undefined;
   #directory: string | undefined;
@@ -167,6 +164,43 @@ export class AnswerStore {
     return fails || missed > 0 ? {cause: causeOf(this.#error), missed} : undefined;
   }
 
+  /**
+   * Claims values before they are bought. Returns those that no other run is buying: all without a store. Search them in
+   * the store once more: another run may just have bought them. A claim of {@link put} ends when the answer is written.
+   */
+  claim<Value extends LookupKey>(lookups: readonly Value[]): readonly Value[] {
+    return this.#unclaimed(lookups, (claims, names) => claims.claim(names));
+  }
+
+  /** Those of the values that no other run is buying any more. */
+  findFreed<Value extends LookupKey>(lookups: readonly Value[]): readonly Value[] {
+    return this.#unclaimed(lookups, (claims, names) => claims.freed(names));
+  }
+
+  /** Ends the claims of values for which no answer came. */
+  release(lookups: readonly LookupKey[]): void {
+    if (lookups.length > 0)
+      this.#claims?.release(lookups.map(lookup => this.#claimName(lookup)).filter(isDefined));
+  }
+
+  #unclaimed<Value extends LookupKey>(
+    lookups: readonly Value[],
+    find: (claims: Claims, names: readonly string[]) => readonly string[],
+  ): readonly Value[] {
+    const {now, onTrouble} = this.#options ?? {};
+    if (this.#file === undefined || this.#directory === undefined || now === undefined) return lookups;
+    this.#claims ??= new Claims(this.#directory, {now, onTrouble: onTrouble ?? (() => {})});
+    const names = lookups.map(lookup => this.#claimName(lookup));
+    const free = new Set(find(this.#claims, names.filter(isDefined)));
+    return lookups.filter((_, index) => names[index] === undefined || free.has(names[index]));
+  }
+
+  /** Names a value among those of all endpoints and accounts; undefined for a verdict that no other run could use. */
+  #claimName(lookup: LookupKey): string | undefined {
+    const key = this.#filedKey(lookup);
+    return key === undefined ? undefined : `${this.#options?.scope} ${key}`;
+  }
+
   /** A number that changes when another run writes to the store. */
   version(): number {
     this.#readable();
@@ -175,7 +209,7 @@ export class AnswerStore {
 
   close(): void {
     this.#writeOut(true);
-    this.purchases.endAll();
+    this.#claims?.close();
     this.#isClosed = true;
     this.#file?.close();
   }
@@ -208,7 +242,7 @@ export class AnswerStore {
     this.#waiting = [];
     const isWritten = waiting.length === 0 || this.#write(waiting, patiently);
     if (!isWritten) this.#missed = (this.#missed ?? 0) + waiting.length;
-    for (const answer of waiting) this.purchases.end(answer);
+    this.release(waiting);
     if (this.#missed !== undefined || this.#options === undefined) return false;
     // The store gets each answer as soon as the ledger has booked it, under the next number.
     this.stored = this.#options.own?.ledger.bought ?? 0;
@@ -290,6 +324,8 @@ export class AnswerStore {
     this.#isTold = true;
   }
 }
+
+const isDefined = (name: string | undefined) => name !== undefined;
 
 function causeOf(error: unknown): string {
   return sqliteCode(error) ?? systemReason(error);

@@ -180,6 +180,8 @@ export function faultOfHealed(run: Ended): string | undefined {
   if (said === undefined) return 'it was killed';
   const {code, reason, message} = said;
   // One that finds its output complete ends as the session that wrote it.
-  const isRight = code === 0 || code === 3 || ['wrote', 'complete'].includes(run.end) || reason === 'refused';
+  const hasEnded = code === 0 || code === 3 || ['wrote', 'complete'].includes(run.end);
+  // A list without a row that can be read has no output, whatever else was cured.
+  const isRight = hasEnded || reason === 'refused' || reason === 'input_rejected';
   return isRight ? undefined : `${code} ${reason}: ${message}`;
 }
