@@ -19,7 +19,7 @@ const server = createServer(async (request, response) => {
   agents.add(request.headers['user-agent']);
   await held;
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({success: true, data: ip ? {country: 'DE'} : {domain: 'example.com'}}));
+  response.end(JSON.stringify({success: true, data: ip ? {country: 'DE'} : {is_valid: true, domain: 'example.com'}}));
 });
 await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
 server.unref();

@@ -13,7 +13,7 @@ async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void>
 
 /** Days that were cut off, on which the service then ends all runs alike; tonight's list is done. */
 async function openDays(stage: Stage, days: readonly number[]) {
-  for (const ago of [...days, 0]) stage.write(`in-${day(ago)}.csv`, ips(6, 10 * ago));
+  for (const ago of [...days, 0]) stage.write(`in-${day(ago)}.csv`, ips(ago === 0 ? 6 : 9, 10 * ago));
   const daily = {
     ...settings,
     input: 'in-{date}.csv',

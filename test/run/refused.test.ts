@@ -7,7 +7,13 @@ import {ips, openStage} from '../support/stage.ts';
 const nightly = {ip: 'ip', force: true, concurrency: 4};
 
 test.each([
-  ['400', () => reply.error(400, 'insufficient_credits'), 2, ['insufficient_credits', '--max-errors 100%']],
+  ['400', () => reply.error(400, 'no_plan'), 2, ['no_plan', '--max-errors 100%']],
+  [
+    '400, as its credits are used up,',
+    () => reply.error(400, 'insufficient_credits'),
+    7,
+    ['credits are used up'],
+  ],
   ['403', () => reply.forbidden(), 6, ['BULK_ENRICH_API_KEY']],
 ] as const)(
   'an account that is refused with status %s is told once, with the next step',
@@ -18,7 +24,7 @@ test.each([
     stage.write('list.csv', ips(120));
     stage.api.setScript(refuse);
     const stopped = await stage.run(nightly);
-    expect(stopped).toMatchObject({code, summary: {status: 'failed'}});
+    expect(stopped).toMatchObject({code, summary: {status: code === 7 ? 'interrupted' : 'failed'}});
     expect(stopped.warnings).toHaveLength(1);
     for (const part of parts) expect(stopped.message).toContain(part);
   },

@@ -22,7 +22,7 @@ let env: Readonly<Record<string, string>>;
 function script({operation, value}: Call) {
   if (operation === 'ip')
     return reply.json({success: true, data: {is_tor_node: value === TOR, is_vpn: false, country: 'DE'}});
-  if (value.startsWith('fails')) return reply.json({success: false, message: 'unavailable'}, 400);
+  if (value.startsWith('fails')) return reply.json({success: false, message: 'no_mailbox'}, 400);
   if (operation === 'email') return reply.json({success: true, data: {is_valid: true, is_trusted: true}});
   return reply.json({success: true, data: {is_valid: true, is_disposable: value.endsWith('99')}});
 }
@@ -214,7 +214,7 @@ describe('lookups that wait for one another', () => {
   test('each stage reads the results before it, and unwanted values are not looked up', async () => {
     await run(waterfall);
     const skipped = 'skipped condition';
-    expect(told('email')).toEqual(['ok', skipped, 'failed unavailable', skipped, 'ok']);
+    expect(told('email')).toEqual(['ok', skipped, 'failed no_mailbox', skipped, 'ok']);
     expect(told('phone')).toEqual(['ok', skipped, skipped, skipped, 'invalid phone_malformed']);
     expect(calls()).toEqual({ip: 2, email: 3, phone: 1});
   });

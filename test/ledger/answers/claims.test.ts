@@ -2,6 +2,7 @@ import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {afterEach, expect, test, vi} from 'vitest';
 import {Sqlite} from '../../../src/disk/sqlite.ts';
 import {CLAIMS_FILE, Claims} from '../../../src/ledger/answers/claims.ts';
@@ -57,7 +58,7 @@ test('a clock can only end claims: one that is set back or far ahead makes no ru
 /** A process that claims a value and lives until it is killed. */
 async function other(value: string): Promise<ChildProcess> {
   // Packages are found from within the project.
-  const bundled = new URL(`../../../.dist-claims-${process.pid}/claims.mjs`, import.meta.url).pathname;
+  const bundled = fileURLToPath(new URL(`../../../.dist-claims-${process.pid}/claims.mjs`, import.meta.url));
   const bundle = `import {bundleOne} from './scripts/bundle.mjs'; await bundleOne('src/ledger/answers/claims', ${JSON.stringify(bundled)});`;
   execFileSync(process.execPath, ['--input-type=module', '-e', bundle]);
   const program = `const {Claims} = await import(${JSON.stringify(bundled)});
