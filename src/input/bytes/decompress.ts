@@ -55,8 +55,7 @@ export async function* decompress(
       `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= 24, or pipe it through ${compression} -dc.`,
       conversionRemedy(`${compression} -dc`, name),
     );
-  // A file may be compressed twice: by a program, and by the server that sent it.
-  yield* decompress(inflate(chunks, engine({chunkSize}), name, compression), name, chunkSize, known);
+  yield* inflate(chunks, engine({chunkSize}), name, compression);
 }
 
 async function* inflate(
