@@ -14,7 +14,18 @@ import {tracedNode} from '../support/strace.ts';
 import {until} from '../support/until.ts';
 
 const ROWS = 200;
-const args = ['run', 'list.csv', '-o', 'disk/out.csv', '--ip', 'ip', '--rate', 'unlimited'];
+const args = [
+  'run',
+  'list.csv',
+  '-o',
+  'disk/out.csv',
+  '--ip',
+  'ip',
+  '--rate',
+  'unlimited',
+  '--concurrency',
+  '16',
+];
 
 const mounts: string[] = [];
 
