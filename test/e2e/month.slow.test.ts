@@ -79,7 +79,12 @@ test('an outage in which nothing is answered is no success', async () => {
 
 test.each([
   [11, 'the key was replaced', () => reply.unauthorized(), /^Stopped: .*BULK_ENRICH_API_KEY/s],
-  [12, '403 for everything', () => reply.forbidden(), /the key \(403\)/],
+  [
+    12,
+    '403 for everything',
+    () => reply.forbidden(),
+    /Stopped: 10 ip values in a row were rejected with "forbidden".*Check BULK_ENRICH_API_KEY/,
+  ],
 ])('night %i, %s: exit 6; with the right key the same command resumes', async (day, _, script, text) => {
   month.service.setScript(script);
   expect(await month.night(day)).toMatchObject(saying(6, text));
