@@ -1,5 +1,5 @@
 /**
- * What a service's code for a refusal is about, by its words: this `moment` (busy, throttling, an error of its own), the
+ * Subject of a service's code for a refusal, by its words: this `moment` (busy, throttling, an error of its own), the
  * account's `quota`, or the `value`.
  */
 export type CodeSubject = 'moment' | 'quota' | 'value';

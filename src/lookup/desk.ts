@@ -253,13 +253,12 @@ function takeBack(desk: Desk, call: Call, why: UnsentReason, out: Effects): void
     desk.claimed.push(call);
     return;
   }
-  lane.waiting.unshift(call);
   if (why === 'credits' && call.renews && desk.options.publishOn.includes('budget')) {
-    lane.waiting.shift();
     settle(desk, call, {kind: 'skipped', reason: 'budget'}, out);
-  } else if (why === 'credits') {
-    desk.lacking = {cost: call.cost, until: desk.now + LACKING_MS};
+    return;
   }
+  lane.waiting.unshift(call);
+  if (why === 'credits') desk.lacking = {cost: call.cost, until: desk.now + LACKING_MS};
 }
 
 /** Further calls of an operation that its canary lets leave. */

@@ -161,8 +161,7 @@ export class Executor {
     };
   }
 
-  /** Maximum calls in flight from now on. */
-  /** Calls that may be in flight now. */
+  /** Calls that may be in flight now. Set: the maximum from now on. */
   get slots(): number {
     const {slots, lanes} = this.#desk;
     return Math.min(
