@@ -8,10 +8,12 @@ test.skipIf(lacks('strace'))(
   `killed at each of the first ${POINTS} points at which the disk changes`,
   async () => {
     const calm = await uninterrupted();
-    // Of the many writes the first; of all else everything, to the very end.
+    // Of the many writes the first that fit; of all else everything, or as many as asked for, spread over the run.
     const rare = calm.points.filter(({call}) => call !== 'pwrite64');
     const writes = calm.points.filter(({call}) => call === 'pwrite64');
-    const points = [...rare, ...writes.slice(0, Math.max(0, POINTS - rare.length))];
+    const step = Math.max(1, rare.length / POINTS);
+    const points = rare.filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step));
+    points.push(...writes.slice(0, POINTS - points.length));
     let kills = 0;
     for (const point of points) if ((await killAt(point, calm)).killed) kills += 1;
     console.log(`${points.length} points, ${kills} kills`);
