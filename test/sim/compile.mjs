@@ -27,14 +27,24 @@ const inPlace = {
 /** This process's flags of V8, for one that plays: they take a sixth of its time away. Vitest adds flags without a value. */
 export const v8Flags = process.execArgv.filter(flag => flag.includes('='));
 
+/** A fault planted in a file of src: this text in place of that one. */
+const planted = ({file, from, to}) => ({
+  name: 'a planted fault',
+  transform(code, id) {
+    if (id !== join(root, 'src', file)) return;
+    if (code.split(from).length !== 2) throw new Error(`${file} has not exactly one ${JSON.stringify(from)}`);
+    return code.replace(from, () => to);
+  },
+});
+
 /** Returns what was compiled, and the directory of its own that it is in. */
-export async function compile(name, input = 'test/sim/machine.ts') {
+export async function compile(name, input = 'test/sim/machine.ts', fault = undefined) {
   const out = join(root, 'node_modules', '.sim', name);
   const bundle = await rolldown({
     input: join(root, input),
     platform: 'node',
     external: (id, importer) => /^[a-z@]/.test(id) && !isSimulated(id, importer),
-    plugins: [inPlace],
+    plugins: [inPlace, fault && planted(fault)],
     checks: {ineffectiveDynamicImport: false},
   });
   const file = join(out, 'all', 'of', 'machine.js');

@@ -50,6 +50,8 @@ function playRandomNight(seed: number): void {
     charged += 1;
     return attempt;
   };
+  const resends = pick(0, 1, 2, 4);
+  const doubts = new Map<number, number>();
   const attemptAt = (t: number, random: () => number): Attempt => {
     if (t > from && t < to) return random() < 0.5 ? unsent : charge(random() < 0.5 ? broken : reset);
     const x = random();
@@ -61,13 +63,16 @@ function playRandomNight(seed: number): void {
     ...{rate, values, latencyMs, maxCredits, seed, maxOutageMs: 120_000},
     ...(publishes ? {publishOn: ['budget', 'outage']} : {}),
     ...(closesAt === undefined ? {} : {closesAt}),
-    policy: {resends: pick(0, 1, 2, 4), cost: {throttled: 'free', rejected: 'maybe'} as never},
+    policy: {resends, cost: {throttled: 'free', rejected: 'maybe'} as never},
     check: moment => checkMoment(moment, perSecond, maxCredits),
   };
-  const played = play(options, ({t, random}) => ({
-    attempt: attemptAt(t, random),
-    ms: latencyMs * (0.5 + random()),
-  }));
+  const played = play(options, ({t, value, random}) => {
+    const attempt = attemptAt(t, random);
+    if (attempt.kind === 'ambiguous') doubts.set(value, (doubts.get(value) ?? 0) + 1);
+    return {attempt, ms: latencyMs * (0.5 + random())};
+  });
+  const most = Math.max(0, ...doubts.values());
+  must(most <= 1 + resends, `a value failed ${most} times with ${resends} resends`);
   checkEnd(played, values, charged);
 }
 
