@@ -9,6 +9,8 @@ export interface RunProfile {
   readonly finished_at: string;
   /** False if a limit left values without a call. */
   readonly isWhole: boolean;
+  /** The list of a run with `{date}`: its day and hash. Undefined for a list of a few rows. */
+  readonly list?: {readonly date: string; readonly sha256: string} | undefined;
   /** `value`: a count, a share from 0 to 1, or a mean from 0 to 100. `of`: how many values, answers or rows it is of. */
   readonly figures: Readonly<Record<string, {readonly value: number; readonly of: number}>>;
 }
@@ -21,9 +23,19 @@ const DEVIATIONS = 3;
 const COUNT_FACTOR = 5;
 /** A run caught up if the last whole run was longer ago than the usual time between two, times this factor. */
 const CAUGHT_UP = 1.5;
+/** A list with fewer rows than this may repeat by chance, or have known values only. */
+const FEWEST_ROWS = 20;
+/** All values of a list are known: unusual if each of the last `runs` knew less than this share. */
+const ALL_KNOWN = {runs: 5, share: 0.9} as const;
+/** Name of the figure that is 1 for a list that is probably an earlier day's. */
+const EARLIER_LIST = 'earlier_list';
 
 export function makeRunProfile(summary: Summary): RunProfile {
   const {rows, risk, new_fields: fields = {}, new_answers = {}, credits, finished_at, reason} = summary;
+  const {
+    date,
+    input: {sha256},
+  } = summary;
   const figures: Record<string, {value: number; of: number}> = {
     rows: {value: rows.written, of: 1},
     credits: {value: credits.spent + credits.maybe_spent, of: 1},
@@ -46,7 +58,30 @@ export function makeRunProfile(summary: Summary): RunProfile {
       if (yes !== undefined) addShare(`${operation}.${field}`, yes * present * answers, present * answers);
     }
   }
-  return {finished_at, isWhole: unaskedCodes.every(code => code !== reason), figures};
+  const list = date !== undefined && sha256 !== null && rows.read >= FEWEST_ROWS ? {date, sha256} : undefined;
+  return {finished_at, isWhole: unaskedCodes.every(code => code !== reason), list, figures};
+}
+
+/** Says that a list is probably an earlier day's under this day's name; undefined if it is not. */
+export function findEarlierList(
+  {list, figures}: RunProfile,
+  history: readonly RunProfile[],
+): {drift: Drift; sentence: string} | undefined {
+  if (list === undefined) return undefined;
+  const drift = {what: EARLIER_LIST, now: 1, usual: 0, runs: history.length};
+  const others = history.filter(run => run.list?.date !== list.date);
+  const same = others.findLast(run => run.list?.sha256 === list.sha256)?.list;
+  if (same !== undefined)
+    return {drift, sentence: `The list of ${list.date} has the same bytes as the one of ${same.date}.`};
+  const {runs, share} = ALL_KNOWN;
+  const last = others.slice(-runs);
+  const isUnusual = last.length === runs && last.every(run => (run.figures.hit_rate?.value ?? 1) < share);
+  // A day that runs again knows its values.
+  if (!isUnusual || others.length < history.length || figures.hit_rate?.value !== 1) return undefined;
+  return {
+    drift,
+    sentence: `All values of this list are known, as those of an earlier list; the last ${runs} runs knew less than ${formatPercent(share, 1)}.`,
+  };
 }
 
 /**
@@ -134,6 +169,7 @@ const names: Readonly<Record<string, string>> = {
   'risk.high': 'Share of high risk',
   failed: 'Share of failed lookups',
   invalid: 'Share of invalid values',
+  [EARLIER_LIST]: "An earlier day's list",
 };
 
 function driftName(what: string): string {

@@ -70,6 +70,7 @@ const about = {
   schema_version: z.literal(2),
   run_id: z.string(),
   job: z.string().nullable(),
+  date: z.string().optional().describe('The day that {date} in its paths stands for.'),
   status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
   reason: z.string(),
   exit_code: whole,
@@ -209,7 +210,7 @@ const fieldShares = z.object({
 const anyFields = z.record(z.string(), fieldShares);
 
 const drift = z.object({
-  what: z.string().describe('Name of the figure, such as risk.mean, risk.high, rows or ip.is_vpn.'),
+  what: z.string().describe('Name of the figure, such as risk.mean, rows, ip.is_vpn or earlier_list.'),
   now: z.number(),
   usual: z.number().describe('Median of the earlier runs.'),
   runs: whole,

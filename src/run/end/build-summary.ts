@@ -94,6 +94,7 @@ function buildSummary(facts: SummaryFacts): Summary {
     schema_version: 2,
     run_id: runId,
     job: job.name ?? null,
+    ...(job.date !== undefined && {date: job.date}),
     status: end.status,
     reason: end.reason,
     exit_code: end.exitCode,

@@ -99,8 +99,8 @@ function judge(session: Session, published: PublishedDigests): Pick<RunOutcome, 
   const done = endOfCompletedRun(output.writer.counters, asking.ledger.tally, storesRejections(job));
   const draft = summarizeSession(session, done, published);
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
-  const failedIf = metFailConditions(session, draft);
   const drift = findDrift(job, draft, io);
+  const failedIf = metFailConditions(session, {...draft, drift});
   const {drift: setting} = job.settings;
   const drifted = drift.length > 0 && setting !== 'off' && setting.fails;
   const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;

@@ -16,7 +16,7 @@ import {
   totalSpending,
 } from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {compareRuns, driftSentence, makeRunProfile} from '../../report/drift.ts';
+import {compareRuns, driftSentence, findEarlierList, makeRunProfile} from '../../report/drift.ts';
 import {accountOfSummary, stripDirectories, UNFINISHED_REASON} from '../../report/run-record.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
 import {type End, isCompleteRun} from '../exit.ts';
@@ -218,10 +218,13 @@ export function findDrift(job: Job, summary: Summary, io: World): Drift[] {
   try {
     const isOther = ({run_id: id}: Summary) => id !== summary.run_id;
     const others = readRunSummaries(io, run => run.job === job.name && isOther(run) && isCompleteRun(run));
-    const drift = compareRuns(makeRunProfile(summary), others.map(makeRunProfile), setting.share);
+    const [now, before] = [makeRunProfile(summary), others.map(makeRunProfile)];
+    const drift = compareRuns(now, before, setting.share);
     if (drift.length > 0)
       io.warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
-    return drift;
+    const earlier = findEarlierList(now, before);
+    if (earlier !== undefined) io.warn(`${earlier.sentence} Was it exported anew?`);
+    return earlier === undefined ? drift : [...drift, earlier.drift];
   } catch (error) {
     io.warn(
       `The job's earlier runs could not be read, so this one was not compared with them (${systemReason(error)}).`,
