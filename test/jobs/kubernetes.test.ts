@@ -1,10 +1,14 @@
-import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {KEY_PREFIX, QUEUE_NAME} from '../../src/fleet/protocol.ts';
 import {findAccount} from '../../src/run/open/account.ts';
 import {newDirectory} from '../support/new-directory.ts';
-import {type Labels, type Manifests, manifestsOf, type Pod, podsOf} from './manifests.ts';
+import {decodingFaults, type Labels, type Manifests, manifestsOf, type Pod, podsOf} from './manifests.ts';
 
 interface PolicyRule {
   readonly to?: readonly {readonly podSelector?: Selector}[];
@@ -52,7 +56,7 @@ describe.each([
         runAsUser: expect.toSatisfy((user: number) => user > 0),
         seccompProfile: {type: 'RuntimeDefault'},
       });
-      for (const {securityContext} of spec.containers)
+      for (const {securityContext} of [...spec.containers, ...(spec.initContainers ?? [])])
         expect(securityContext).toEqual({
           readOnlyRootFilesystem: true,
           allowPrivilegeEscalation: false,
@@ -69,6 +73,53 @@ describe.each([
       expect(spec.containers.flatMap(({volumeMounts}) => volumeMounts.map(({name}) => name)).sort()).toEqual(
         spec.volumes.map(({name}) => name).sort(),
       );
+  });
+});
+
+describe('the CronJob', () => {
+  const [pod] = podsOf(alone);
+  const [list] = pod?.spec.initContainers ?? [];
+
+  test('is what a strict decoder takes', () => {
+    expect(alone.map(({kind}) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob']);
+    expect(alone.flatMap(one => decodingFaults(one, one.kind))).toEqual([]);
+    const typo = JSON.parse(JSON.stringify(alone[1]).replace('"claimName"', '"claimname"'));
+    const volume = 'CronJob.spec.jobTemplate.spec.template.spec.volumes[0].persistentVolumeClaim';
+    expect(decodingFaults(typo, 'CronJob')).toEqual([`${volume}.claimName`, `${volume}.claimname`]);
+  });
+
+  test('has the job file and the account file where the run looks for them', () => {
+    const {args, env, volumeMounts} = pod?.spec.containers[0] ?? {args: [], volumeMounts: []};
+    const place = (name: string) => {
+      const volume = pod?.spec.volumes.find(({configMap}) => (configMap as {name?: string})?.name === name);
+      return volumeMounts.find(mount => mount.name === volume?.name)?.mountPath;
+    };
+    expect(args.at(-1)).toBe(`${place('bulk-enrich-jobs')}/nightly-signups.yaml`);
+    const config = env?.find(({name}) => name === 'XDG_CONFIG_HOME')?.value;
+    expect(place('bulk-enrich-accounts')).toBe(`${config}/bulk-enrich/accounts`);
+  });
+
+  test('gets the list of the day before its run, whole, once, or fails', async () => {
+    let status = 404;
+    const server = createServer((_, response) => response.writeHead(status).end('ip\n192.0.2.1\n'));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const LIST_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    mkdirSync(within('data'));
+    const [program = '', ...args] = list?.command ?? [];
+    const fetched = async () => {
+      const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
+      const child = spawn(program, args, {cwd: within('data'), env: {PATH, LIST_URL}, stdio: 'ignore'});
+      const [code] = await once(child, 'exit');
+      return [code === 0, readdirSync(within('data', 'exports'))];
+    };
+    const name = `signups-${new Date().toISOString().slice(0, 10)}.csv`;
+    expect(await fetched()).toEqual([false, []]);
+    status = 200;
+    expect(await fetched()).toEqual([true, [name]]);
+    status = 404;
+    expect(await fetched()).toEqual([true, [name]]);
+    expect(readFileSync(within('data', 'exports', name), 'utf8')).toBe('ip\n192.0.2.1\n');
+    server.close();
   });
 });
 

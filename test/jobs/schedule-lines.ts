@@ -122,7 +122,12 @@ export function podLine(site: Site, url: string): Line {
   const uid: number = pod.securityContext.runAsUser;
   const temporary = `${site.root}/temporary`;
   mkdirSync(temporary);
-  const places = {'https://api.example.com': url, '/secrets/key': keyFile(site), '/data': site.directory};
+  const places = {
+    'https://api.example.com': url,
+    '/secrets/key': keyFile(site),
+    '/data': site.directory,
+    '/jobs': site.directory,
+  };
   const container = podOf(replaced(text, places)).containers[0];
   const variables = container.env.map(({name, value}: {name: string; value: string}) => [name, value]);
   return {
