@@ -15,10 +15,22 @@ it.each(['crontab', 'bulk-enrich.service', 'kubernetes-cronjob.yaml', 'github-ac
     const files = [...read(name).matchAll(/--job[, ]+([\w./-]+\.yaml)/g)].map(match => match[1] ?? '');
     expect(files.length).toBeGreaterThan(0);
     for (const file of files) {
-      expect(existsSync(new URL(`../../jobs/${file.replace('jobs/', '')}`, import.meta.url))).toBe(true);
+      expect(existsSync(new URL(`../../jobs/${file.replace(/^\/?jobs\//, '')}`, import.meta.url))).toBe(true);
     }
   },
 );
+
+it('a release is published once the whole suite holds on each line of Node that pull requests run', () => {
+  const workflow = (name: string) =>
+    parse(readFileSync(new URL(`../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')).jobs;
+  const {lines, publish} = workflow('release');
+  expect(lines.strategy.matrix.node).toEqual(workflow('pull-request').linux.strategy.matrix.node);
+  const commands = lines.steps.flatMap(({run}: {run?: string}) => run ?? []);
+  expect([commands, publish.needs]).toEqual([
+    ['npm ci', 'npm test', 'npm run test:slow'],
+    ['check', 'lines'],
+  ]);
+});
 
 it('the workflow keeps the answers between runs, also when the job fails', () => {
   const {steps} = parse(read('github-actions.yaml')).jobs.enrich;
@@ -38,15 +50,18 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
   expect([job.store, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
 });
 
-it.skipIf(lacks('systemd'))('systemd loads the service and the timer', () => {
-  const names = ['bulk-enrich.service', 'bulk-enrich.timer'];
-  // The command is not installed here.
-  for (const name of names)
-    writeFileSync(within(name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
-  const units = names.map(name => within(name));
-  const {status, stderr} = spawnSync('systemd-analyze', ['verify', ...units], {encoding: 'utf8'});
-  expect([status, stderr.split('\n').filter(line => line.includes('bulk-enrich'))]).toEqual([0, []]);
-});
+it.skipIf(lacks('systemd'))(
+  'systemd loads the service, the timer, and what continues a run after a reboot',
+  () => {
+    const names = ['bulk-enrich.service', 'bulk-enrich.timer', 'bulk-enrich-resume.service'];
+    // The command is not installed here.
+    for (const name of names)
+      writeFileSync(within(name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
+    const units = names.map(name => within(name));
+    const {status, stderr} = spawnSync('systemd-analyze', ['verify', ...units], {encoding: 'utf8'});
+    expect([status, stderr.split('\n').filter(line => line.includes('bulk-enrich'))]).toEqual([0, []]);
+  },
+);
 
 it.skipIf(lacks('systemd'))('systemd finds the service well confined: an exposure below 3 of 10', () => {
   const unit = fileURLToPath(new URL('../../jobs/schedule/bulk-enrich.service', import.meta.url));
@@ -70,7 +85,7 @@ it('the examples pin what they fetch: actions by commit, images by digest', () =
   const images = [read('kubernetes-cronjob.yaml'), ...files].flatMap(text =>
     [...text.matchAll(/^\s*image: (\S+)$/gm)].map(([, image = '']) => image),
   );
-  expect([actions.length, images.length]).toEqual([5, 6]);
+  expect([actions.length, images.length]).toEqual([5, 7]);
   for (const action of actions) expect(action).toMatch(/^actions\/[\w/-]+@[\da-f]{40}$/);
   // The user's own image has a name that can't be fetched.
   for (const image of images)
