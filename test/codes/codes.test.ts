@@ -24,13 +24,12 @@ const expectTold = toldIn(path, ': ');
 /** Other tests have these: test/run/signals.slow.test.ts, test/run/written-to.test.ts, test/disk/no-locks.test.ts. */
 const OTHER_EXITS = ['signal 143', 'input_changed 8', 'no_locks 9'];
 
-/** Codes that can't come here: this Node can do what they are about, there is no Redis, or only root may bring them about. */
+/** Codes that can't come here: this Node can do what they are about, or there is no Redis. */
 const notHere = new Set<string>([
   ...(Reflect.get(zlib, 'createZstdCompress') === undefined
     ? []
     : ['output_compressed', 'input_compression']),
   ...(lacks('redis') ? Object.keys(fleetCases).map(name => name.split(' ')[0] ?? '') : []),
-  ...(process.getuid?.() === 0 ? [] : ['foreign_link']),
 ]);
 
 test.each(cases.filter(([code]) => !notHere.has(code)))('%s, exit %i', async (code, exitCode, by) => {

@@ -13,6 +13,7 @@ import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {moveAtomically, replaceFile, temporaryPathBeside, writeAtomically} from '../../src/disk/replace.ts';
 import {newDirectory} from '../support/new-directory.ts';
+import {whileAnothers} from '../support/other-user.ts';
 
 const at = newDirectory();
 
@@ -63,6 +64,23 @@ test.each(ways)('a file is never %s in the place of a directory or a named pipe'
   expect(() => put(pipe, 'new')).toThrow(/p can't be written .*is a named pipe/);
   expect([readdirSync(directory), statSync(pipe).isFIFO()]).toEqual([[], true]);
 });
+
+test.each(ways)(
+  "another user's file decides neither mode nor owner of what replaces it: %s",
+  async (_, put) => {
+    const path = at('out.csv');
+    writeFileSync(path, 'old');
+    chmodSync(path, 0o666);
+    const before = process.umask(0o077);
+    try {
+      await whileAnothers(path, () => put(path, 'new'));
+    } finally {
+      process.umask(before);
+    }
+    const {mode, uid} = statSync(path);
+    expect([mode & 0o777, uid, readFileSync(path, 'utf8')]).toEqual([0o600, process.geteuid?.(), 'new']);
+  },
+);
 
 test('what can’t be written leaves the file before, and nothing beside it', () => {
   const path = at('out.csv');

@@ -1,0 +1,16 @@
+import {lchownSync} from 'node:fs';
+import {vi} from 'vitest';
+
+const ANOTHER = 12_345;
+
+/** Does `work` while a path is another user's: root gives it away for good, anyone else passes for another meanwhile. */
+export async function whileAnothers<T>(path: string, work: () => T | Promise<T>): Promise<T> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) lchownSync(path, ANOTHER, ANOTHER);
+  const spy = isRoot ? undefined : vi.spyOn(process, 'geteuid').mockReturnValue(ANOTHER);
+  try {
+    return await work();
+  } finally {
+    spy?.mockRestore();
+  }
+}
