@@ -48,6 +48,10 @@ beforeEach(() => {
   writeFileSync(join(site.programs, 'npm'), `#!/bin/sh\necho "$PWD $@" >>"$RUNNER_TEMP/npm"\n`, {
     mode: 0o755,
   });
+  const node = join(site.programs, 'node');
+  rmSync(node);
+  const noting = `#!/bin/sh\nenv >>"$RUNNER_TEMP/env"\nexec '${process.execPath}' "$@"\n`;
+  writeFileSync(node, noting, {mode: 0o755});
 });
 
 const expression = (text: string) => `\${{ ${text} }}`;
@@ -100,6 +104,8 @@ async function runAction(given: Readonly<Record<string, string>>) {
     set,
     npm: readFileSync(join(temp, 'npm'), 'utf8').replaceAll(checkout, 'CHECKOUT').trimEnd().split('\n'),
     left: existsSync(join(temp, 'bulk-enrich.key')),
+    // The command reads the key from a file: it is in no environment.
+    environments: readFileSync(join(temp, 'env'), 'utf8'),
   };
 }
 
@@ -116,6 +122,8 @@ test('builds its own checkout, runs the job, and outputs costs and paths; the ne
   const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
   const first = await runAction(given);
   expect(first, first.stderr).toMatchObject({code: 0, left: false});
+  expect(first.environments).toContain('BULK_ENRICH_API_KEY_FILE=');
+  expect(first.environments).not.toContain(KEY);
   // The name may be free at a registry, and whoever takes it would get the key.
   expect(first.npm).toEqual([
     'CHECKOUT ci --include=dev --ignore-scripts --no-fund --no-audit',

@@ -11,12 +11,12 @@ import {casesOf, complaintOf, toldIn} from '../support/told.ts';
 
 const within = newDirectory();
 
-function fromFile(text: string, flags = {}) {
+function fromFile(text: string | Buffer, flags = {}) {
   writeFileSync(within('job.yaml'), text);
   return checkSettings(readJobFile(within('job.yaml')), flags);
 }
 
-const complaintOfFile = (text: string) =>
+const complaintOfFile = (text: string | Buffer) =>
   complaintOf(() => fromFile(text)).replaceAll(within('job.yaml'), 'job.yaml');
 
 function refused(code: string) {
@@ -211,6 +211,7 @@ test.each([
     /^job\.yaml: .*Excessive alias count/,
   ],
   ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*alias/],
+  ['UTF-16', Buffer.from('ip: ip\n', 'utf16le'), /^job\.yaml: it is UTF-16 or binary\. Save it as UTF-8\.$/],
 ])('a job file with %s is a usage error', (_, text, expected) => {
   expect(complaintOfFile(text).slice(0, 200)).toMatch(expected);
 });

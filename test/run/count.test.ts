@@ -4,8 +4,9 @@ import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
 import {scopeKeyOfJob} from '../../src/run/identity.ts';
+import {Stopper} from '../../src/run/stop.ts';
 import {dataVersion} from '../../src/service/data/packed-data.ts';
-import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
 
 const ROWS = 20;
@@ -22,6 +23,13 @@ async function halfWay(
   options: StageOptions = {},
 ): Promise<void> {
   expect(await stage.stopAt(PART, raw, options)).toMatchObject(spent(PART, 130));
+}
+
+/** As after Ctrl-C. */
+function stopped(): Stopper {
+  const stopper = new Stopper();
+  interrupt(stopper);
+  return stopper;
 }
 
 const spent = (credits: number, code = 0) => ({code, summary: {credits: {spent: credits}}});
@@ -85,6 +93,24 @@ test('a state of another output, endpoint or account is refused, with the comman
   expect(await stage.run({...shared, endpoint: same})).toMatchObject(spent(ROWS));
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
+
+test.each<[string, Record<string, unknown>, StageOptions, number]>([
+  ['for its settings', {ip: 'none'}, {}, 2],
+  ['for its list', {input: 'gone.csv'}, {}, 8],
+  ['for its store', {store: '/dev/null/store', requireStore: true}, {}, 9],
+  ['for its key', {}, {env: {BULK_ENRICH_API_KEY: ''}}, 2],
+  ['by its user', {}, {stopper: stopped()}, 130],
+])(
+  'a run that ends %s before any call leaves nothing in --state that another output meets',
+  async (_, raw, options, code) => {
+    await using stage = await openStage();
+    const shared = {...limited, state: stage.path('state')};
+    stage.write('list.csv', ips(ROWS));
+    expect(await stage.run({...shared, ...raw}, options)).toMatchObject({code});
+    expect(stage.api.ledger.requests).toBe(0);
+    expect(await stage.run({...shared, output: 'other.csv'})).toMatchObject(spent(ROWS));
+  },
+);
 
 test('--restart gives the run of another output up: each has its own count and its line in the history', async () => {
   await using stage = await openStage();
