@@ -10,6 +10,7 @@ import {
 import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Stop} from '../../src/run/exit.ts';
+import {whole} from '../support/whole.ts';
 
 const lineOf = (inputs: readonly string[], flags: CommandLine['flags']) => ({command: 'run', inputs, flags});
 const GIVEN = lineOf(['my list.csv'], {maxCredits: '5000', maxErrors: '1%', restart: true, where: undefined});
@@ -23,7 +24,7 @@ function next(
   need?: number,
   of = {},
 ) {
-  const job = {output: {lasts: true}, date: undefined, settings, ...of} as unknown as Job;
+  const job = whole<Job>({output: {lasts: true}, date: undefined, settings, ...of});
   const stop = {status: 'interrupted', reason, exitCode, message: '', ...more} as Stop;
   return commandToContinue(GIVEN, job, exitCode, stop, need);
 }

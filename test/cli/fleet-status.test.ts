@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {renderFleet} from '../../src/cli/commands/fleet.ts';
 import type {FleetStatus} from '../../src/fleet/roster.ts';
+import {whole} from '../support/whole.ts';
 
 const worker = {
   host: 'worker-7.batch.internal.example.com',
@@ -25,14 +26,14 @@ const run = {
   maybeSpent: 12,
   limit: 2_000_000,
 };
-const status = {
+const status = whole<FleetStatus>({
   protocol: 'protocol 1 and the endpoint https://api.example.com/',
   workers: [worker],
   runs: [run],
   unreadable: ['evil'],
   chunks: {waiting: 0, active: 1},
   closedMs: 0,
-} as unknown as FleetStatus;
+});
 
 test('the status of a fleet fits a terminal of 80 columns, and keeps what it has cost', () => {
   const shown = renderFleet(status, 7_200_000, 80);

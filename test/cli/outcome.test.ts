@@ -3,19 +3,20 @@ import type {Console} from '../../src/cli/console.ts';
 import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
 import {OutputError} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
-import type {Summary} from '../../src/report/summary.ts';
 import type {RunOutcome} from '../../src/run/exit.ts';
 import {makeErrorStop} from '../../src/run/stop.ts';
 import {fullSummary} from '../report/summaries.ts';
+import {whole} from '../support/whole.ts';
 
-const summary = fullSummary() as unknown as Summary;
+const summary = fullSummary();
 const {credits, calls} = summary;
-const fileJob = {
+const fileJob = whole<Job>({
   inputs: ['list.csv'],
   output: {name: 'out.csv', lasts: true},
   paths: {state: 'out.csv.run'},
   settings: {},
-} as unknown as Job;
+  ...{date: undefined, fromFile: false},
+});
 const stop: RunOutcome['stop'] = {
   status: 'interrupted',
   reason: 'signal',
@@ -32,15 +33,15 @@ let loud: string[] = [];
 function said(job: Job, outcome: Partial<RunOutcome>): string {
   loud = [];
   const lines: string[] = [];
-  const console = {
-    say: (line: string) => lines.push(line),
+  const console = whole<Console>({
+    say: line => lines.push(String(line)),
     paint: (_: string, text: string) => text,
-    width: 500,
-  };
+    ...{width: 500, forMachine: false},
+  });
   vi.spyOn(process.stderr, 'write').mockImplementation(text => loud.push(String(text)) > 0);
   try {
-    const whole = {exitCode: 0, summary, stop: undefined, message: 'Done.', ...outcome} as const;
-    renderOutcome({job, outcome: whole, line}, console as unknown as Console);
+    const all = {exitCode: 0, summary, stop: undefined, message: 'Done.', ...outcome} as const;
+    renderOutcome({job, outcome: all, line}, console);
   } finally {
     vi.restoreAllMocks();
   }
@@ -120,7 +121,7 @@ test.each([
   ['list', 'csv'],
 ])('rejected rows of %s are fixed in a list that is read as the first one: .%s', (input, ending) => {
   const job = {...fileJob, inputs: [input], paths: {rejects: 'out.rejects.ndjson'}};
-  expect(said(job as unknown as Job, {})).toContain(
+  expect(said(whole<Job>(job), {})).toContain(
     `bulk-enrich rejects out.rejects.ndjson > out.again.${ending} && \${EDITOR:-vi} out.again.${ending} && bulk-enrich run out.again.${ending}`,
   );
 });
@@ -152,17 +153,12 @@ test('a quiet run hides neither a failure, nor many gaps, nor answers that were 
 
 test('a log tells when a run that used up its day can continue, and how', () => {
   const logged: unknown[] = [];
-  const log = {
-    error: (fields: unknown) => logged.push(fields),
-    warn: (fields: unknown) => logged.push(fields),
-  };
+  const hear = (fields: unknown) => logged.push(fields);
+  const log = {error: hear, warn: hear};
   const comeBackMs = Date.parse('2026-01-06T00:00:00.000Z');
   const used = {...stop, reason: 'budget', exitCode: 7, comeBackMs} as const;
   const outcome = {exitCode: 7, summary, stop: used, message: ''} as const;
-  renderOutcome({job: fileJob, outcome, line}, {
-    forMachine: true,
-    log,
-  } as unknown as Console);
+  renderOutcome({job: fileJob, outcome, line}, whole<Console>({forMachine: true, log}));
   expect(logged).toEqual([
     expect.objectContaining({
       ...{reason: 'budget', exit_code: 7, come_back_at: '2026-01-06T00:00:00.000Z'},

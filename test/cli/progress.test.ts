@@ -11,6 +11,7 @@ import {
 } from '../../src/cli/terminal/status-line.ts';
 import {emptyTally, zeroSpending} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
+import {whole} from '../support/whole.ts';
 
 const status: ProgressFigures = {
   now: 0,
@@ -122,15 +123,15 @@ test.each([
   (calls, interrupted, sentence) => {
     const spending = zeroSpending();
     const made = {...spending, ip: {...spending.ip, calls}};
-    const session = {
+    const session = whole<Session>({
       job: {endpoint: {kind: 'live'}, settings: {}},
       input: {layout: {mapping: {targets: [], countries: new Map()}}},
       asking: {
         executor: {pace: () => ({limit: undefined})},
         ledger: {interrupted, spending: made, isResumed: true},
       },
-    };
-    expect(formatOpening(session as unknown as Session).at(-1)).toBe(sentence);
+    });
+    expect(formatOpening(session).at(-1)).toBe(sentence);
   },
 );
 
@@ -151,7 +152,7 @@ describe('a run under way', () => {
     vi.useFakeTimers();
     const tally = emptyTally();
     const rows = {written: 0, rejected: 0};
-    const session = {
+    const session = whole<Session>({
       ...{startedAt: Date.now(), clock: Date.now},
       job: {endpoint: {kind: 'live'}, settings: {maxOutage: 60_000, ...settings}, ...job},
       input: {
@@ -163,12 +164,12 @@ describe('a run under way', () => {
         ledger: {tally, interrupted: 0, budget: {committed: 160_000}},
       },
       output: {writer: {counters: {rows}}, window: {full: false}},
-    };
+    });
     const events: {fields: Record<string, unknown>; line: string}[] = [];
-    const log = {info: (fields: Record<string, unknown>, line: string) => events.push({fields, line})};
+    const log = {info: (fields: object, line = '') => events.push({fields: {...fields}, line})};
     const quietly = {say: () => {}, draw: () => {}};
-    const heard = {...quietly, forMachine: true, quiet: false, log, ...console};
-    const end = startProgress(session as unknown as Session, heard as unknown as Console, counted);
+    const heard = whole<Console>({...quietly, forMachine: true, quiet: false, log, ...console});
+    const end = startProgress(session, heard, counted);
     Object.assign(rows, {written: 140, rejected: 10});
     Object.assign(tally.operations.ip, {calls: 60, retries: 10});
     vi.advanceTimersByTime(30_000);

@@ -28,17 +28,16 @@ const call = (key: string, cost = 1, entry: LedgerEntry = newEntry({operation: '
   entry,
   dispatch: 7,
 });
-const attemptOf = (boughtAt: number) =>
-  ({
-    ...{kind: 'answered', status: 200, latencyMs: 5, boughtAt},
-    ...{data: {}, unknownFields: [], wrongTypes: []},
-  }) as never;
+const attemptOf = (boughtAt: number) => ({
+  ...({kind: 'answered', status: 200, latencyMs: 5, boughtAt} as const),
+  ...{data: {}, unknownFields: [], wrongTypes: [], pace: {limits: {}}},
+});
 const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
   ...{key, operation: 'ip', cost: 1, dispatch: 7, attempt: attemptOf(boughtAt)},
   ...{charge: 'spent', history: noAttempts, retry: false},
   outcome: {status: 'ok', data: `{"of":"${key}"}`, boughtAt},
 });
-const ambiguous = {kind: 'ambiguous', code: 'econnreset', latencyMs: 5, boughtAt: 1_000} as never;
+const ambiguous = {kind: 'ambiguous', code: 'econnreset', latencyMs: 5, boughtAt: 1_000} as const;
 const inDoubt = (key: string): BookedAttempt => ({
   ...{
     key,

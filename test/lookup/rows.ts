@@ -2,7 +2,11 @@ import type {CsvRow, NdjsonRow} from '../../src/input/row.ts';
 
 /** The rows of a table, as a reader would hand them over. */
 export function csvRows(...lines: (readonly string[])[]): CsvRow[] {
-  return lines.map((fields, n) => ({type: 'csv', record: n + 1, line: n + 2, fields}));
+  return lines.map((fields, n) => csvRow(fields, n + 1));
+}
+
+export function csvRow(fields: readonly string[], record = 1): CsvRow {
+  return {type: 'csv', record, line: record + 1, fields};
 }
 
 export function ndjsonRow(raw: string): NdjsonRow {

@@ -15,7 +15,7 @@ import {
 } from '../../src/output/columns.ts';
 import {formulaSafe} from '../../src/output/csv-line.ts';
 import {createRowEncoder} from '../../src/output/encoder.ts';
-import {csvRows, ndjsonRow} from '../lookup/rows.ts';
+import {csvRow, ndjsonRow} from '../lookup/rows.ts';
 import {answerOf, csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 test('each looked-up column adds its status, its error and its fields, prefixed', () => {
@@ -172,7 +172,7 @@ describe('cells', () => {
     const encoder = createRowEncoder(csvInput(['ip']), columns, output());
     const fresh: CellResult = {status: 'ok', data: '{"city":"X"}', boughtAt: 0};
     const stale: CellResult = {...fresh, stale: 'outage'};
-    const row = (result: CellResult) => enriched(csvRows(['192.0.2.1'])[0] as never, [result]);
+    const row = (result: CellResult) => enriched(csvRow(['192.0.2.1']), [result]);
     const rows = [fresh, fresh, fresh, stale, stale, stale, fresh].map(row);
     const marks = rows.map(each => encoder.encode([each]).split(',')[3]);
     expect(marks).toEqual(['false', 'false', 'false', 'true', 'true', 'true', 'false']);

@@ -2,16 +2,17 @@ import {describe, expect, test} from 'vitest';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {planRiskColumns} from '../../src/output/columns.ts';
 import {createRowEncoder, passthroughNames} from '../../src/output/encoder.ts';
-import {csvRows, ndjsonRow} from '../lookup/rows.ts';
+import {csvRow, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const city = looked('ip', 'ip', ['city']);
-const csvRow = (cells: readonly string[], ...results: CellResult[]) =>
-  enriched(csvRows(cells)[0] as never, results);
+const answeredRow = (cells: readonly string[], ...results: CellResult[]) => enriched(csvRow(cells), results);
 
 describe('CSV', () => {
   const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) =>
-    createRowEncoder(csvInput(['ip', 'note']), city, output(options)).encode([csvRow(cells, ok(answer))]);
+    createRowEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
+      answeredRow(cells, ok(answer)),
+    ]);
 
   test('the head is the input’s header and the added columns, with mark, sep line, delimiter and line ends', () => {
     const input = csvInput(['IP', 'IP', ''], {columns: ['IP', 'IP#2', 'column_3']});
@@ -31,7 +32,7 @@ describe('CSV', () => {
     const columns = [...looked('ip', 'ip', ['city']), ...looked('email', 'email', ['domain', 'is_valid'])];
     const encoder = createRowEncoder(csvInput(['ip', 'email']), columns, output());
     const both = ok({city: 'Bonn', domain: 'example.com', is_valid: true});
-    const row = csvRow(['192.0.2.1', 'jo@example.com'], both, both);
+    const row = answeredRow(['192.0.2.1', 'jo@example.com'], both, both);
     // From the third time on, the encoder remembers the answer's text.
     for (const _ of [1, 2, 3])
       expect(encoder.encode([row])).toBe('192.0.2.1,jo@example.com,ok,,Bonn,ok,,true,example.com\n');
@@ -54,7 +55,7 @@ describe('CSV', () => {
   test('a number of an answer is no formula, however it is spelled', () => {
     const result = {status: 'ok', data: '{"latitude":-1.50e+1}', boughtAt: 0} as const;
     const encoder = createRowEncoder(csvInput(['x']), looked('ip', 'x', ['latitude']), output());
-    expect(encoder.encode([csvRow(['x'], result)])).toBe('x,ok,,-1.50e+1\n');
+    expect(encoder.encode([answeredRow(['x'], result)])).toBe('x,ok,,-1.50e+1\n');
   });
 
   test('a score of 0 is one, and no score is an empty cell', () => {
@@ -62,7 +63,7 @@ describe('CSV', () => {
     const line = (score: number | null) => {
       const level = score === null ? 'unknown' : 'low';
       const risk = {score, level, reasons: [], points: {vpn: 0}, missing: []} as const;
-      return encoder.encode([enriched(csvRows(['x'])[0] as never, [{status: 'empty'}], risk)]);
+      return encoder.encode([enriched(csvRow(['x']), [{status: 'empty'}], risk)]);
     };
     expect(line(0)).toBe('x,empty,,,0,low,[],"{""vpn"":0}",[]\n');
     expect(line(null)).toBe('x,empty,,,,unknown,[],"{""vpn"":0}",[]\n');
@@ -119,7 +120,7 @@ describe('NDJSON', () => {
 
 test('from CSV to NDJSON the columns are fields in their order, all texts', () => {
   const input = csvInput(['ip', '10', '2', '__proto__', 'ip#2']);
-  const row = csvRow(['192.0.2.1', '007', '"q"', 'p'], {status: 'empty'});
+  const row = answeredRow(['192.0.2.1', '007', '"q"', 'p'], {status: 'empty'});
   expect(createRowEncoder(input, city, output({kind: 'ndjson'})).encode([row])).toBe(
     '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
   );

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {planRiskColumns} from '../../src/output/columns.ts';
 import {createRowEncoder} from '../../src/output/encoder.ts';
 import {flatMembers, listFlatColumns} from '../../src/output/flat.ts';
-import {csvRows, ndjsonRow} from '../lookup/rows.ts';
+import {csvRow, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const city = looked('ip', 'ip', ['city', 'is_vpn', 'latitude']);
@@ -67,7 +67,7 @@ describe('to NDJSON: the columns that CSV would have, as fields with their types
 
   test('from CSV, without an answer', () => {
     const encoder = createRowEncoder(csvInput(['ip', 'n']), city, {...flat, risk: []});
-    expect(encoder.encode([enriched(csvRows(['x', '7'])[0] as never, [invalid])])).toBe(
+    expect(encoder.encode([enriched(csvRow(['x', '7']), [invalid])])).toBe(
       '{"ip":"x","n":"7","ip_status":"invalid","ip_error":"ip_list","ip_is_vpn":null,"ip_city":null,"ip_latitude":null}\n',
     );
   });

@@ -3,6 +3,7 @@ import type {InputFormat} from '../../src/input/row.ts';
 import type {Job} from '../../src/job/job.ts';
 import {flattenedInputFormat, outputFormat} from '../../src/run/layout/layout.ts';
 import {ndjsonRow} from '../lookup/rows.ts';
+import {whole} from '../support/whole.ts';
 import {csvInput, ndjsonInput, output} from './formats.ts';
 
 const excel = {...csvInput(['ip']), delimiter: ';', eol: '\r\n', bom: true, sepLine: true} as const;
@@ -17,7 +18,7 @@ type Source = Parameters<typeof outputFormat>[1];
 
 const formatOf = (said: Said, format: InputFormat = csvInput(['ip'])) =>
   outputFormat(
-    {settings: {escapeFormulas: 'answers', score: 'default', flatten: false, ...said}} as unknown as Job,
+    whole<Job>({settings: {escapeFormulas: 'answers', score: 'default', flatten: false, ...said}}),
     {format} as Source,
   );
 
@@ -76,7 +77,10 @@ test.each<[Said, string]>([
 });
 
 test('nested fields become columns of CSV alone: NDJSON keeps its rows as they are', () => {
-  const source = {format: json, sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')]} as unknown as Source;
+  const source = {
+    format: json,
+    sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')],
+  } as Partial<Source> as Source;
   const columns = (kind: 'csv' | 'ndjson', flatten: boolean) =>
     flattenedInputFormat(source, output({kind, flatten})).columns;
   expect(columns('csv', true)).toEqual(['ip.v4']);

@@ -24,7 +24,7 @@ test('amounts keep no tails of binary fractions', () => {
 test('where conditions may save calls, the forecast in money is the one of all calls', () => {
   const plan = whole<PlanReport>({
     credits: {at_least: 2, all_sent_once: 4, at_most: 12},
-    lookups: {ip: {calls: 4, conditional: 2}} as unknown as PlanReport['lookups'],
+    lookups: {ip: {calls: 4, conditional: 2}},
     ...{time_ms: 2_000, rate_per_second: 2, price: {per_credit: 0.5, currency: 'EUR'}},
   });
   expect(formatForecast(plan, 'live')).toBe(

@@ -12,6 +12,7 @@ import {type Counters, emptyCounters} from '../../src/run/counts/counters.ts';
 import {summarizeSession} from '../../src/run/end/build-summary.ts';
 import type {PublishedDigests} from '../../src/run/rows/row-writer.ts';
 import type {Session} from '../../src/run/session.ts';
+import {whole} from '../support/whole.ts';
 
 const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};
 const START = Date.parse('2031-05-06T02:00:00.000Z');
@@ -42,7 +43,7 @@ interface Given {
 /** The summary of a session that looks up `ip`, with these counts. */
 function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}: Given = {}) {
   const {spending = zeroSpending(), begunAt = START, now = START + 2_000, settings, published} = given;
-  const session = {
+  const session = whole<Session>({
     job: job(settings),
     io: {now: () => now},
     clock: () => now,
@@ -62,8 +63,8 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
       store: {trouble: given.store},
     },
     output: {writer: {counters}, timeline: {summary: {}}},
-  };
-  return summarizeSession(session as unknown as Session, COMPLETE, published);
+  });
+  return summarizeSession(session, COMPLETE, published);
 }
 
 test('saved credits are the price of what was asked once, was known, can not be looked up, or was left out by choice', () => {
@@ -137,7 +138,7 @@ test('the slowest hundredth has its own figure, and the longest call is rounded 
   const tally = emptyTally();
   for (let n = 1; n <= 100; n += 1) {
     const latencyMs = n > 98 ? 9_000.2 : n > 90 ? 1_000 : 10;
-    countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs} as never);
+    countAttempt(tally, {kind: 'ambiguous', code: 'timeout', latencyMs});
   }
   const {p50, p95, p99, max} = summaryOf({tally}).calls.latency_ms;
   expect([p50, p95, p99].map(ms => Math.round(Math.log10((ms ?? 1) / 9)))).toEqual([0, 2, 3]);

@@ -1,11 +1,13 @@
 import {expect, test} from 'vitest';
+import type {Reject} from '../../src/input/row.ts';
 import {type PendingRecord, ReorderBuffer} from '../../src/run/rows/reorder-buffer.ts';
+import {whole} from '../support/whole.ts';
 
 const MIB = 1_048_576;
 
 /** A row in the window, of a few bytes, whose lookup is not answered yet. */
 const pending = (): PendingRecord => ({
-  record: {type: 'reject'} as never,
+  record: whole<Reject>({type: 'reject'}),
   results: [undefined],
   repairs: undefined,
   missing: 1,

@@ -2,12 +2,13 @@ import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
 import type {Rate} from '../../src/job/setting-types.ts';
 import {planLanes} from '../../src/run/open/connection.ts';
+import {whole} from '../support/whole.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
 
 /** The lanes of a job for a live service. */
 const lanes = (settings: object, account?: {rate: ReturnType<typeof perSecond>}) =>
-  planLanes({endpoint: {kind: 'live'}, settings} as unknown as Job, ['ip', 'email', 'phone'], account);
+  planLanes(whole<Job>({endpoint: {kind: 'live'}, settings}), ['ip', 'email', 'phone'], account);
 
 test("a job's rates together are at most its account's: they are lowered by one factor", () => {
   const rate = {ip: perSecond(50), email: perSecond(10), all: perSecond(100)};

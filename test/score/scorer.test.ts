@@ -31,7 +31,7 @@ test('of two columns, each rule sees the status and the error of both, whatever 
     ],
     targets({phone: ['phone', 'ip2']}),
   );
-  const invalid = {status: 'invalid', error: 'phone_too_short'} as never;
+  const invalid = {status: 'invalid', error: 'phone_too_short'} as const;
   const fine = {is_virtual: false};
   for (const row of [view(invalid, fine), view(fine, invalid)])
     expect(score(row)).toMatchObject({points: {status: 40, error: 20}});
@@ -65,11 +65,11 @@ describe('a missing answer is never a good one', () => {
   const told = ({score, level, reasons, missing}: Risk) =>
     [score, level, ...reasons, ...missing.map(name => `?${name}`)].join(' ');
 
-  test.each<[CellResult | object, CellResult, string]>([
+  test.each<[CellResult | object, CellResult | object, string]>([
     [clean, failed, ' unknown ?email'],
     [tor, failed, '60 high tor ?email'],
     [clean, {status: 'unknown', error: 'timeout'}, ' unknown ?email'],
-    [{...tor, is_vpn: true}, {is_valid: false} as never, '100 high tor vpn mail'],
+    [{...tor, is_vpn: true}, {is_valid: false}, '100 high tor vpn mail'],
     [clean, {status: 'skipped', error: 'budget'}, ' unknown ?email'],
     [clean, {status: 'skipped', error: 'filter'}, ' unknown ?email'],
     // It was not needed.

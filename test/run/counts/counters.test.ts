@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import type {Row} from '../../../src/input/row.ts';
 import type {CellResult} from '../../../src/ledger/lookup-outcome.ts';
+import type {Operation} from '../../../src/operations/table.ts';
 import type {EnrichedRow} from '../../../src/output/encoder.ts';
 import {
   type Counters,
@@ -15,6 +16,7 @@ import {
 import {riskSummary} from '../../../src/run/counts/risk-summary.ts';
 import type {RuleSet} from '../../../src/score/rules.ts';
 import type {Risk} from '../../../src/score/scorer.ts';
+import {whole} from '../../support/whole.ts';
 
 type Columns = Parameters<typeof countRow>[2];
 const answerFields = [{name: 'asn', path: ['asn']}];
@@ -22,14 +24,14 @@ const answerFields = [{name: 'asn', path: ['asn']}];
 /** Counts of rows with these results, each in a column of its own. */
 function countsOf(
   rows: readonly (Partial<EnrichedRow<Row>> | readonly CellResult[])[],
-  {counters = emptyCounters(), operation = 'ip'} = {},
+  {counters = emptyCounters(), operation = 'ip'}: {counters?: Counters; operation?: Operation} = {},
 ): Counters {
   const column = {target: {operation, cell: () => ''}, answerFields};
   for (const [index, given] of rows.entries()) {
     const row = {type: 'csv', record: index + 1, line: index + 1, fields: []} as const;
     const own = Array.isArray(given) ? {results: given} : (given as Partial<EnrichedRow<Row>>);
     const {results = []} = own;
-    const columns = results.map(() => column) as unknown as Columns;
+    const columns = results.map(() => whole<Columns[number]>(column));
     const enriched = {row, results, repairs: undefined, answers: results.map(() => ({})), ...own};
     countRow(counters, {risk: undefined, outcomes: undefined, ...enriched}, columns);
   }
@@ -109,10 +111,10 @@ test('a cell with an expired answer is one that was not asked for, as a skipped 
 });
 
 test('a cell with two repairs is one repaired cell', () => {
-  const counters = countsOf([{results: [ok], repairs: [['trimmed', 'port'] as never]}]);
+  const counters = countsOf([{results: [ok], repairs: [['quoted', 'port']]}]);
   expect(counters.repaired.ip).toBe(1);
   expect(counters.repairs).toEqual({
-    'ip.trimmed': {count: 1, rows: [1]},
+    'ip.quoted': {count: 1, rows: [1]},
     'ip.port': {count: 1, rows: [1]},
   });
 });

@@ -7,8 +7,7 @@ function running(seconds: number, calls: number, latencyMs: number) {
   const tally = emptyTally();
   const timeline = new Timeline(0, {tally, rows: 0, inFlightMs: 0});
   for (let second = 1; second <= seconds; second += 1) {
-    for (let n = 0; n < calls; n += 1)
-      countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs} as never);
+    for (let n = 0; n < calls; n += 1) countAttempt(tally, {kind: 'ambiguous', code: 'timeout', latencyMs});
     tally.operations.ip.calls += calls;
     timeline.sample(second * 1_000, {tally, rows: second * calls, inFlightMs: second * 3_000});
   }
@@ -19,7 +18,7 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 
 test('a point for each second: calls, rows, latency of those calls alone, and how many were in flight on average', () => {
   const {timeline, tally} = running(2, 10, 100);
-  countAttempt(tally, {kind: 'ambiguous', code: 'timeout', latencyMs: 1_000} as never);
+  countAttempt(tally, {kind: 'ambiguous', code: 'timeout', latencyMs: 1_000});
   tally.operations.email.calls += 1;
   timeline.sample(2_400, {tally, rows: 20, inFlightMs: 6_300});
   timeline.sample(2_500, {tally, rows: 21, inFlightMs: 6_500}, true);
@@ -63,8 +62,7 @@ test('stretches are joined by their length and their calls; one without calls le
   let [now, inFlightMs] = [0, 0];
   const stretch = (ms: number, inFlight: number, calls: number, latencyMs: number) => {
     [now, inFlightMs] = [now + ms, inFlightMs + inFlight * ms];
-    for (let n = 0; n < calls; n += 1)
-      countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs} as never);
+    for (let n = 0; n < calls; n += 1) countAttempt(tally, {kind: 'ambiguous', code: 'timeout', latencyMs});
     tally.operations.ip.calls += calls;
     timeline.sample(now, {tally, rows: tally.operations.ip.calls, inFlightMs});
   };
