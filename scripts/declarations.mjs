@@ -4,7 +4,7 @@
 import {readFileSync} from 'node:fs';
 import {posix} from 'node:path';
 
-const errorCodes = JSON.parse(readFileSync('src/error-codes.json', 'utf8'));
+const codes = JSON.parse(readFileSync('src/codes.json', 'utf8'));
 const union = names => names.map(name => `'${name}'`).join(' | ');
 
 /** The start of a statement, or of the comment before it. */
@@ -87,7 +87,7 @@ export function declarationsOf(directory, entry) {
   for (const [name, {text, isExported}] of taken)
     taken.set(name, {
       text: text
-        .replace(/keyof typeof codes\.(\w+)/g, (_, kind) => union(Object.keys(errorCodes[kind])))
+        .replace(/keyof typeof codes\.(\w+)/g, (_, kind) => union(Object.keys(codes[kind])))
         .replace(/keyof typeof (\w+)/g, namesIn),
       isExported,
     });

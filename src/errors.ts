@@ -1,5 +1,5 @@
 import {stripVTControlCharacters, types} from 'node:util';
-import type codes from './error-codes.json';
+import type codes from './codes.json';
 import type {Summary} from './report/summary.ts';
 import {formatForLibrary, type Said} from './sentence.ts';
 
@@ -45,7 +45,7 @@ export interface Remedy {
 
 export type RemedyOptions = ErrorOptions & Remedy;
 
-/** Codes by the exit that they cause, each with its texts in docs/errors.md: when it occurs, and what to do. */
+/** Codes by the exit that they cause. src/codes.json has the texts of all codes: a meaning, and what to do. */
 export type UsageCode = keyof typeof codes.usage;
 export type InputCode = keyof typeof codes.input;
 export type OutputCode = keyof typeof codes.output;

@@ -1,5 +1,6 @@
 import {hash} from 'node:crypto';
 import type {Params} from '../client/client.ts';
+import type codes from '../codes.json';
 import {type Intelligence, type Operation, operations} from '../operations/table.ts';
 
 /** Rows with the same key share one call. */
@@ -21,7 +22,7 @@ export function isUnasked(code: string): code is UnaskedCode {
   return (unaskedCodes as readonly string[]).includes(code);
 }
 
-export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
+export type SkipCode = keyof typeof codes.skipped;
 
 /**
  * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the

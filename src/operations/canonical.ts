@@ -1,3 +1,4 @@
+import type codes from '../codes.json';
 import {type CellRules, normalizeCharacters, type RepairCode, readCell, trimPunctuation} from './cell.ts';
 
 /**
@@ -21,24 +22,18 @@ export function validCell(value: string, repairs: readonly RepairCode[] = []) {
     : ({state: 'value', value, repairs} as const);
 }
 
-export const anyCellCodes = {
-  unreadable_characters: 'It has control characters such as NUL, or characters lost in a conversion.',
-} as const;
-
-/** Faults of any cell in a column of digits, which spreadsheets may round. */
-export const digitCodes = {
-  ...anyCellCodes,
-  scientific_notation: 'A spreadsheet rounded it to a number such as 4.47E+11.',
-} as const;
-
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
+
+/** Maximum characters of a cell that is judged. Patterns would take minutes for some of the longer ones. */
+const LONGEST = 10_000;
 
 /** Removes a cell's wrapping, such as quotes. Then `judge` decides if the text is a valid value. */
 export function judgeCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
   judge: (text: string, repairs: readonly RepairCode[]) => CanonicalCell<Code>,
-): CanonicalCell<Code | keyof typeof anyCellCodes> {
+): CanonicalCell<Code | keyof typeof codes.any> {
+  if (raw.length > LONGEST) return makeInvalidCell('cell_too_long');
   try {
     const cell = readCell(raw, rules);
     switch (cell.state) {
@@ -61,7 +56,7 @@ export function judgeNormalizedCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
   judge: (text: string, repairs: readonly RepairCode[]) => CanonicalCell<Code>,
-): CanonicalCell<Code | keyof typeof anyCellCodes> {
+): CanonicalCell<Code | keyof typeof codes.any> {
   return judgeCell(raw, rules, (given, found) => {
     const text = normalizeCharacters(given);
     const repairs = text === given ? found : [...found, 'folded' as const];

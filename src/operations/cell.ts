@@ -1,3 +1,4 @@
+import type codes from '../codes.json';
 import words from './words.json' with {type: 'json'};
 
 /**
@@ -28,26 +29,7 @@ export interface CellRules {
 }
 
 /** Repairs that are made to a cell before it is judged. Like the codes of faults, their codes never change. */
-export const repairCodes = {
-  invisible_characters: 'Odd blanks were read as blanks, and invisible characters were left out.',
-  formula_text: 'The ="…" around it, which a spreadsheet adds to digits, was removed.',
-  leading_apostrophe: 'The apostrophe in front, which a spreadsheet adds to texts, was removed.',
-  quoted: 'The quotation marks around it were removed.',
-  folded:
-    'Full-width or other digits, letters and dots were read as plain ones, and spaces around the @ removed.',
-  uri: 'The tel:, callto:, sms:, whatsapp:, mailto: or p: in front was removed.',
-  plus_added: 'The plus before the calling code was added, as most of the column lacks it.',
-  decimal_zero: 'The .0 at its end, which a program added, was removed; the rest is valid in its country.',
-  extension: 'The extension behind the number was removed.',
-  display_name: 'The name beside the address was removed: Jo Doe <jo@example.com>.',
-  brackets: 'The brackets around it were removed.',
-  port: 'The port behind the address was removed.',
-  host_mask: 'The /32 behind the address, which databases add, was removed.',
-  trailing_punctuation: 'The punctuation at its end was removed.',
-  list_entry: 'Of several values in the cell, the one that --from-list names was taken.',
-} as const;
-
-export type RepairCode = keyof typeof repairCodes;
+export type RepairCode = keyof typeof codes.repairs;
 
 /** A cell as read: its text without wrappings such as quotes, or the reason why it has no text. */
 export type CellReading =

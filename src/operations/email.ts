@@ -1,7 +1,7 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
+import texts from '../codes.json' with {type: 'json'};
 import {
-  anyCellCodes,
   type CanonicalCell,
   chooseEntry,
   emptyCell,
@@ -14,16 +14,7 @@ import {
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
-const codes = {
-  ...anyCellCodes,
-  email_malformed: 'Not an e-mail address.',
-  email_list: 'Several addresses in one cell.',
-  email_display_name: 'Two addresses, one as the name of the other: jo@example.com <al@example.com>.',
-  email_masked: 'The address is masked or erased, as in j***@example.com or user7@anonymized.invalid.',
-  email_encoded:
-    'The address is encoded, as in jo%40example.com or jo(at)example.com, or is a name of Exchange.',
-  email_in_text: 'An address with words or odd punctuation, such as a curly quote, beside it.',
-} as const;
+const codes = {...texts.any, ...texts.email};
 
 type EmailCode = keyof typeof codes;
 

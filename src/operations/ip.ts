@@ -1,10 +1,10 @@
 import {isIPv4, isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
+import texts from '../codes.json' with {type: 'json'};
 import {
   type CanonicalCell,
   chooseEntry,
-  digitCodes,
   emptyCell,
   isScientific,
   judgeNormalizedCell,
@@ -15,16 +15,7 @@ import {
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, locationFields, text} from './operation.ts';
 
-const codes = {
-  ...digitCodes,
-  ip_malformed: 'Not an IPv4 address, which looks like 192.0.2.1.',
-  ip_with_port: 'An address followed by a number that is not a port.',
-  ip_list: 'Several addresses in one cell.',
-  ip_range: 'A network such as 192.0.2.0/24, not a single address.',
-  ip_number: 'An address as a number, such as 3221225985 for 192.0.2.1.',
-  ip_private: 'A private or reserved address such as 10.0.0.7, which exists in many networks.',
-  ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
-} as const;
+const codes = {...texts.any, ...texts.digits, ...texts.ip};
 
 type IpCode = keyof typeof codes;
 

@@ -39,7 +39,7 @@ export interface OperationSpec<
   /** Default number of credits that one call costs. Set here, since the service's answers don't contain it. */
   readonly cost: number;
   /** Faults of texts that are not valid values: each code with one sentence. */
-  readonly codes: Readonly<Record<string, string>>;
+  readonly codes: Readonly<Record<string, CodeText>>;
   /** Codes of faults that say something about the person. All other faults say something about the list only. */
   readonly personFaults: readonly string[];
   /** Reads a cell's text: equal values get the same spelling. `country`: for phone numbers in national form. */
@@ -69,6 +69,14 @@ export interface OperationSpec<
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** The operation's default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
+}
+
+/** The text of a code in src/codes.json. `advice` says what to do; without it, fixing the list is enough. */
+export interface CodeText {
+  readonly meaning: string;
+  readonly advice?: string;
+  /** Advice by setting. It replaces the usual advice if the user uses that setting already; the first one in use counts. */
+  readonly ifSet?: Readonly<Record<string, string>>;
 }
 
 /** A field of an answer that repeats a field of the request, and what it repeats. */

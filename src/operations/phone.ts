@@ -1,9 +1,9 @@
 import type {PhoneNumber} from 'libphonenumber-js/max';
 import {z} from 'zod';
+import texts from '../codes.json' with {type: 'json'};
 import {
   type CanonicalCell,
   chooseEntry,
-  digitCodes,
   emptyCell,
   isScientific,
   judgeNormalizedCell,
@@ -27,20 +27,10 @@ import {
   restorePlus,
 } from './phone/phone-shape.ts';
 
-const codes = {
-  ...digitCodes,
-  decimal_number: 'A program turned it into a number such as 30901820.5, so digits may be lost.',
-  phone_malformed: 'Not a phone number: it has no digits, or words between them.',
-  phone_date: 'A date, not a phone number.',
-  phone_too_short: 'Too short for a phone number, or without its area code.',
-  phone_too_long: 'Too long for a phone number.',
-  phone_list: 'Several numbers in one cell.',
-  phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
-  phone_out_of_plan: 'Not a valid number in its country.',
-  leading_zero_lost: 'In its country a zero belongs before it, which a spreadsheet may have removed.',
-  calling_code_unclear: 'Digits without a plus that are valid with and without a calling code.',
-  country_unknown: 'A number in national form, and its country is missing or not known.',
-} as const;
+const codes = {...texts.any, ...texts.digits, ...texts.phone};
+
+/** Maximum length of one number, with its punctuation, as libphonenumber has it. */
+const LONGEST_NUMBER = 250;
 
 type PhoneCode = keyof typeof codes;
 
@@ -80,7 +70,8 @@ export const phone = defineIntelligence('phone', {
   canonical: canonicalPhone,
   habits: phoneHabits,
   // Any long number may be a phone number. Without a header, only a plus proves it.
-  isTelling: given => /^\s*['"“”„«»‘’‚‹›]?(?:[a-z]+:)?\s*(?:[+＋]|\(?00)/i.test(given),
+  isTelling: given =>
+    /^\s*['"“”„«»‘’‚‹›]?(?:[a-z]+:)?\s*(?:[+＋]|\(?00)/i.test(given.slice(0, LONGEST_NUMBER)),
   isLikely: isLikelyPhone,
   echoes: [{path: ['e164_format'], param: 'phone', as: 'digits'}],
   top: [['phone_countries', ['country']]],
@@ -133,6 +124,8 @@ function judgeWritten(
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): CanonicalCell<PhoneCode> {
+  if (text.length > LONGEST_NUMBER)
+    return makeInvalidCell(/\d/.test(text) ? 'phone_too_long' : 'phone_malformed');
   const front = withoutExtension(text);
   const written = restorePlus(front ?? text);
   if (written === undefined) return makeInvalidCell('phone_in_text');

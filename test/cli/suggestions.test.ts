@@ -2,7 +2,8 @@ import {execFileSync} from 'node:child_process';
 import {rmSync} from 'node:fs';
 import iconv from 'iconv-lite';
 import {beforeAll, expect, test} from 'vitest';
-import {type CodeText, callCodes} from '../../src/lookup/code-meanings.ts';
+import codes from '../../src/codes.json' with {type: 'json'};
+import type {CodeText} from '../../src/operations/operation.ts';
 import {startService} from '../e2e/service.ts';
 import {type CommandOutcome, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -217,7 +218,7 @@ test('doctor, where the service is not there or a call failed', async () => {
   const {stderr} = await runHere(sandbox, 'run list.csv -o never.csv --max-outage 1s --rate 9/s', {env});
   const [command = ''] = /bulk-enrich doctor/.exec(stderr) ?? [];
   expect((await follow(command, env)).stdout).toMatch(/^connection +FAILED/m);
-  const advice = Object.values<CodeText>(callCodes).map(
+  const advice = Object.values<CodeText>(codes.calls).map(
     ({advice = ''}) => /bulk-enrich \w+/.exec(advice)?.[0],
   );
   expect(new Set(advice.filter(found => found !== undefined))).toEqual(new Set([command]));

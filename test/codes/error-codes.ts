@@ -1,19 +1,29 @@
-import tables from '../../src/error-codes.json' with {type: 'json'};
+import codes from '../../src/codes.json' with {type: 'json'};
 import {exitCodes} from '../../src/errors.ts';
 
-const {end, ...byExit} = tables;
+const {usage, input, output, state, end} = codes;
+const byExit = {usage, input, output, state};
+
+interface ErrorText {
+  readonly meaning: string;
+  readonly advice?: string;
+  readonly exits?: string;
+}
 
 const entries = [
-  ...Object.entries(byExit).flatMap(([kind, codes]) => {
-    const exit = `${exitCodes[kind as keyof typeof byExit]}`;
-    return Object.entries(codes).map(([code, texts]) => [code, [...texts, exit]] as const);
-  }),
-  ...Object.entries(end),
+  ...Object.entries(byExit).flatMap(([kind, texts]) =>
+    Object.entries<ErrorText>(texts).map(
+      ([code, text]) => [code, {...text, exits: `${exitCodes[kind as keyof typeof byExit]}`}] as const,
+    ),
+  ),
+  ...Object.entries<ErrorText>(end),
 ];
 
 /** Every code of an error in alphabetical order, once, with all of its exit codes. */
 export const errorCodes = [...new Set(entries.map(([code]) => code))].sort().map(code => {
-  const [[when = '', advice = ''] = []] = entries.flatMap(([name, row]) => (name === code ? [row] : []));
-  const exits = entries.flatMap(([name, [, , exit = '']]) => (name === code ? exit.split(', ') : []));
+  const [{meaning: when = '', advice = ''} = {}] = entries.flatMap(([name, text]) =>
+    name === code ? [text] : [],
+  );
+  const exits = entries.flatMap(([name, {exits = ''}]) => (name === code ? exits.split(', ') : []));
   return {code, exits, when, advice};
 });

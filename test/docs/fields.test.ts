@@ -60,6 +60,6 @@ test.each(operationNames)('%s: every field and code has one sentence', name => {
   const sentences = fieldsOfOperation(name)
     .flatMap(field => linesOf(field.name, schemaAt(name, field)))
     .map(line => line.slice(line.indexOf(': ') + 2));
-  for (const sentence of [...sentences, ...Object.values(operations[name].codes)])
+  for (const sentence of [...sentences, ...Object.values(operations[name].codes).map(({meaning}) => meaning)])
     expect(sentence).toMatch(/^[A-Z][^\n|]*\.$/);
 });

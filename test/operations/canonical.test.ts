@@ -114,6 +114,14 @@ test.each([
   expect(shown(canonicalEmail(text))).toBe(expected);
 });
 
+test.each([
+  ['1'.repeat(251), '!phone_too_long'],
+  [`+1${' ('.repeat(5_001)}`, '!cell_too_long'],
+  [`+1;ext=${'9'.repeat(1_000_000)}`, '!cell_too_long'],
+])('a number of any length is judged at once: %#', (text, expected) => {
+  expect(shown(canonicalPhone(text, 'DE'))).toBe(expected);
+});
+
 test('values sent beside a token are part of its identity; test actions are free', () => {
   expect(perVerifyInput(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
   const sent = {

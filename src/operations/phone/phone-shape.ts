@@ -30,8 +30,11 @@ const OTHER_DIGITS = /^[+-]?\d+\.\d+$|^\d{1,3}(?:\.\d{1,3}){3}$/;
 /** Minimum digits of a phone number with its area code, in nearly all countries. */
 const FEWEST_DIGITS = 7;
 const MOST_DIGITS = 15;
+/** Maximum length of a number with its punctuation. */
+const LONGEST_SHAPE = 80;
 
 export function hasPhoneShape(text: string): boolean {
+  if (text.length > LONGEST_SHAPE) return false;
   const digits = text.replace(/\D/g, '').length;
   const isLong = digits >= FEWEST_DIGITS && digits <= MOST_DIGITS;
   return isLong && PUNCTUATED.test(text) && !isDate(text) && !OTHER_DIGITS.test(text);
@@ -51,6 +54,7 @@ const EXTENSION = /\s*(?:\bext\.?|x|#)\s*\d{1,6}$/i;
  * length. In countries with several lengths, such as Germany, any customer number would be valid.
  */
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
+  if (given.length > LONGEST_SHAPE) return false;
   const text = given.trim().replace(EXTENSION, '');
   if (!hasPhoneShape(text)) return false;
   const region = parsePhoneCountry(country);

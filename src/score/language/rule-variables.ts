@@ -1,8 +1,8 @@
 import {getSystemErrorMap} from 'node:util';
 import {z} from 'zod';
+import codes from '../../codes.json' with {type: 'json'};
 import {closestName} from '../../job/did-you-mean.ts';
 import type {CellResult} from '../../ledger/lookup-outcome.ts';
-import {callCodes, skipCodes} from '../../lookup/code-meanings.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
@@ -202,7 +202,7 @@ const statuses: Readonly<Record<CellResult['status'], true>> = {
 export const statusCodes: AllowedTexts = {what: 'status', known: Object.keys(statuses)};
 
 /** All codes of calls but `other_codes`, which only the summary has. */
-const {other_codes: _, ...rowCodes} = callCodes;
+const {other_codes: _, ...rowCodes} = codes.calls;
 
 /** Node's names of network errors, in small letters as in outputs: `etimedout`. */
 const networkCodes = [...getSystemErrorMap().values()].map(([name]) => name.toLowerCase());
@@ -215,7 +215,7 @@ function listErrorCodes(operation: Operation): AllowedTexts {
     known: [
       '',
       ...Object.keys(operations[operation].codes),
-      ...Object.keys(skipCodes),
+      ...Object.keys(codes.skipped),
       ...Object.keys(rowCodes),
     ],
     like: SHAPED,
