@@ -1,5 +1,6 @@
 import type {NumberType, PhoneNumber} from 'libphonenumber-js/max';
 import {phoneLibrary} from '../../operations/country.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
 import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 
@@ -63,21 +64,11 @@ function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined)
   };
 }
 
-/** The reason why a phone number is invalid. A number without a leading `+` has an unknown country. */
+/** The reason why a phone number is invalid: the code that a cell with it has, such as `too_short`. */
 function validationError(phone: string, number: PhoneNumber | undefined): string {
   if (number?.isPossible()) return 'not_allocated';
-  switch (phoneLibrary().validatePhoneNumberLength(phone)) {
-    case 'INVALID_COUNTRY':
-      return 'country_unknown';
-    case 'TOO_SHORT':
-      return 'too_short';
-    case 'TOO_LONG':
-      return 'too_long';
-    case 'INVALID_LENGTH':
-      return 'invalid_length';
-    default:
-      return 'not_a_number';
-  }
+  const judged = canonicalPhone(phone);
+  return judged.state === 'invalid' ? judged.code.replace(/^phone_/, '') : 'malformed';
 }
 
 function originOf(data: OpenData, number: PhoneNumber): PhoneData {
