@@ -1,27 +1,23 @@
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
-import {type InputFormat, type InputRecord, numberedColumns, type Reject, type Row} from '../input/row.ts';
+import type {InputFormat, InputRecord, Reject, Row} from '../input/row.ts';
 import {suggestCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {codeAdvice} from '../lookup/code-meanings.ts';
 import {readCountryCell} from '../operations/country.ts';
-import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {
   type Intelligence,
   intelligenceNames,
   isIntelligence,
-  isLookupValue,
   isValueOfOperation,
   operations,
 } from '../operations/table.ts';
-import {type Said, say, sayFlags, set} from '../sentence.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {adviseOnCommonText} from './guess-messages.ts';
 import type {RowPlanner} from './plan-row.ts';
-import {detectColumns} from './recognize/detect.ts';
-import {columnFlags, formatColumnChoice, mostFrequent, placeholderText} from './recognize/guess.ts';
+import {formatColumnChoice, mostFrequent, placeholderText} from './recognize/guess.ts';
 import {readHeaderKinds} from './recognize/header.ts';
 import type {CellReader, Target} from './targets.ts';
-import {refuseTransposedList} from './transposed-lists.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
@@ -186,48 +182,4 @@ function isBelowBlank(row: Row, above: Row | undefined): boolean {
   if (above?.type !== 'csv') return false;
   const lines = above.fields.reduce((sum, text) => sum + text.split(/\r\n|\r|\n/).length - 1, 1);
   return row.line > above.line + lines || above.fields.every(text => text.trim() === '');
-}
-
-/**
- * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a
- * phone number, like the cells below it.
- */
-export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
-  return header.some(isLookupValue) || phoneColumns(header, rows).length > 0;
-}
-
-/** @throws {UsageError} if the header is itself a row of values. The error has the flags that read it as a row. */
-export function refuseValuesAsHeader(
-  header: readonly string[],
-  rows: readonly Row[],
-  defaultCountry: string | undefined,
-): void {
-  if (!isRowOfValues(header, rows)) return;
-  refuseTransposedList(header, rows, header);
-  const value = header.findIndex(isLookupValue);
-  const phones = value < 0 ? phoneColumns(header, rows) : [];
-  const [first = value] = phones;
-  const names = numberedColumns(header.length);
-  const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
-  const {guesses} = detectColumns(names, all, {headless: true});
-  const sure = columnFlags(guesses.filter(({confidence}) => confidence === 'sure'));
-  const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
-  // Phone numbers in national form need a country, which only the user knows.
-  const country = phones.length === 0 || defaultCountry !== undefined ? [] : ['--default-country', 'COUNTRY'];
-  const flags = ['--no-header', ...asPhones, ...country];
-  throw new UsageError(
-    'header_is_value',
-    say`Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add ${set('header', false)}; columns are then column_1, column_2, ….${phones.length === 0 ? '' : say` If it holds phone numbers: ${sayFlags(['--no-header', ...asPhones])} ${defaultCountry === undefined ? say`${set('defaultCountry')} with a country such as DE` : set('defaultCountry', defaultCountry)}.`}`,
-    {flags},
-  );
-}
-
-/** Indexes of columns whose header and cells look like phone numbers; empty if a header cell is a column name. */
-function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
-  const isPhone = (text = '') => hasPhoneShape(text.trim());
-  if (rows.length === 0 || header.some(cell => readHeaderKinds(cell).size > 0)) return [];
-  return [...header.keys()].filter(index => {
-    const below = rows.filter(row => row.type === 'csv' && isPhone(row.fields[index]));
-    return isPhone(header[index]) && below.length >= MOSTLY * rows.length;
-  });
 }

@@ -1,6 +1,8 @@
 import {UsageError} from '../errors.ts';
 import {conversionRemedy} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
+import type {CodeText} from '../operations/operation.ts';
+import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
@@ -9,12 +11,12 @@ import {
   columnFlags,
   countryFlags,
   formatColumnChoice,
-  isWorthSuggesting,
   lacksCountry,
   lacksListChoice,
-  type SetAsideReason,
+  reasonOf,
 } from './recognize/guess.ts';
-import {rowsWithin} from './rows-within.ts';
+import {jsonTextWithin, rowsWithin} from './rows-within.ts';
+import {listNames} from './targets.ts';
 import {refuseTransposedList} from './transposed-lists.ts';
 
 export type LookupGuess = ColumnGuess & {readonly operation: Intelligence};
@@ -28,28 +30,30 @@ interface FirstRows {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
   readonly header?: readonly string[] | undefined;
+  /** The default country. */
+  readonly country?: string | undefined;
 }
 
 /**
  * Stops the run before it spends credits on a column that may hold something else.
  *
- * @throws {UsageError} if an unsure column is not set aside ({@link SetAsideReason}), or if no column is sure. The error
- * has the flags that name the columns.
+ * @throws {UsageError} for a column with the verdict `ask`, or if no column is sure. The error has the flags that name the
+ * columns.
  */
 export function refuseUnsureColumns(
   all: readonly ColumnGuess[],
   lookups: readonly LookupGuess[],
-  {columns, rows, header}: FirstRows,
+  {columns, rows, header, country}: FirstRows,
   doubt: string | undefined,
   path: string,
 ): void {
   const countries = all.filter(({operation}) => operation === 'country');
-  const meant = lookups.filter(({aside}) => aside === undefined);
+  const meant = lookups.filter(({verdict}) => verdict !== 'name');
   const phones = meant.filter(({operation}) => operation === 'phone');
   const isMeant = (guess: ColumnGuess) => phones.some(({column}) => isOf(guess, column));
-  const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
+  const torn = countries.filter(guess => guess.verdict === 'ask' && isMeant(guess));
   if (torn.length > 0) throw tornCountries(torn, countries, meant);
-  const unsure = meant.find(({confidence}) => confidence === 'unsure');
+  const unsure = meant.find(({verdict}) => verdict === 'ask');
   if (unsure === undefined && meant.length > 0) return;
   refuseTransposedList(columns, rows, header);
   if (unsure !== undefined) {
@@ -59,7 +63,7 @@ export function refuseUnsureColumns(
     const own = countries.find(guess => isOf(guess, unsure.column));
     if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
       throw ofOtherCountry(unsure, own, columnFlags(others));
-    const offered = lookups.filter(guess => guess.aside !== undefined && isWorthSuggesting(guess));
+    const offered = lookups.filter(guess => reasonOf(guess).isOffered);
     throw mayHold(unsure, columnFlags([...meant, ...offered, ...countries]));
   }
   const [first] = rows;
@@ -70,19 +74,46 @@ export function refuseUnsureColumns(
       `${path} is one JSON object. Its rows seem to be in the property "${within.name}".`,
       conversionRemedy(`jq -c '${within.filter}'`, path),
     );
+  const text = first?.type === 'ndjson' && lookups.length === 0 ? jsonTextWithin(first.value) : undefined;
+  if (text !== undefined)
+    throw new UsageError(
+      'no_columns',
+      `The field "${text.slice(1)}" holds JSON as text. Make columns of what it has.`,
+      conversionRemedy(`jq -c '. + (${text} | fromjson? // {})'`, path),
+    );
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;
     const said = lookups.reduce((all, guess) => say`${all} ${describePassedOver(guess)}`, none);
-    const offered = lookups.filter(isWorthSuggesting);
+    const offered = lookups.filter(guess => reasonOf(guess).isOffered);
     if (offered.length > 0) throw unsureColumn(said, columnFlags([...offered, ...countries]));
     const flags = columnFlags([...lookups.filter(isAddable), ...countries]);
     const next =
       flags.length > 0 ? '' : say` If another column has such values, name it with ${anyLookup()}.`;
     throw new UsageError('column_unsure', say`${said}${next}`, {flags, isDoubtful: true});
   }
-  throw new UsageError(
+  throw noColumns(columns, rows, country);
+}
+
+/** The error for a list without a column of values. It offers columns of bare digits, which may be phone numbers. */
+function noColumns(
+  columns: readonly string[],
+  rows: readonly Row[],
+  country: string | undefined,
+): UsageError {
+  const isShaped = (row: Row, at: number) =>
+    row.type === 'csv' && hasPhoneShape(row.fields[at]?.trim() ?? '');
+  const shaped = columns.filter((_, at) => rows.every(row => isShaped(row, at)));
+  const flags = [
+    ...shaped.flatMap(name => ['--phone', formatColumnChoice('phone', name)]),
+    ...(country === undefined ? ['--default-country', 'COUNTRY'] : []),
+  ];
+  const kinds = joinWithOr(intelligenceNames.map(name => operations[name].plural));
+  const perhaps =
+    shaped.length === 0 ? '' : say` If "${shaped.join('", "')}" has phone numbers: ${sayFlags(flags)}.`;
+  return new UsageError(
     'no_columns',
-    say`No column looks like ${joinWithOr(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyLookup()} (columns: ${columns.join(', ')}).`,
+    say`No column looks like ${kinds}. Name them with ${anyLookup()} (columns: ${listNames(columns)}).${perhaps}`,
+    shaped.length === 0 ? {} : {flags},
   );
 }
 
@@ -97,43 +128,23 @@ function unsureColumn(said: Said, flags?: readonly string[]): UsageError {
 
 const percent = (share: number) => `${Math.round(share * 100)}%`;
 
-/** Why a column is not looked up, in brackets. */
-function reasonOf({aside, operation, values, distinct}: LookupGuess): string {
-  const few = distinct === 1 ? 'one value' : `${distinct} values`;
-  const reasons: Readonly<Partial<Record<SetAsideReason, string>>> = {
-    another: 'its name means another party than the person',
-    fax: 'its name means fax or pager',
-    strange: 'its name may mean another party than the person',
-    list: 'the first entry of a list',
-    unknowable: 'all of them private or IPv6',
-    masked: 'masked or anonymized',
-    parted: 'its area code is in another column: write the whole number in one',
-    shared: `only ${few} in ${values} rows, where other columns differ: they may be another party's`,
-    twin: 'another column has the same value in each row',
-    alike: `they may be ${operations[operation].others ?? ''}`,
-  };
-  const reason = reasons[aside ?? 'values'];
-  return reason === undefined ? '' : ` (${reason})`;
-}
-
 /** True if a flag makes the run look this column up, with answers for some values. */
-function isAddable(guess: LookupGuess): boolean {
-  const {aside} = guess;
-  return aside !== 'parted' && aside !== 'nothing' && aside !== 'unknowable';
-}
+const isAddable = (guess: LookupGuess) => reasonOf(guess).isInVain !== true;
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
 export function describePassedOver(guess: LookupGuess): Said {
-  const {operation, column, ofKind, national, aside} = guess;
+  const {operation, column, ofKind, national, reason} = guess;
   const {plural} = operations[operation];
-  if (aside === 'parted') return `Not looked up: "${column}"${reasonOf(guess)}.`;
-  if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
+  const {says} = reasonOf(guess);
+  const why = says === undefined ? '' : ` (${typeof says === 'string' ? says : says(guess)})`;
+  if (reason === 'parted') return `Not looked up: "${column}"${why}.`;
+  if (reason === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const flags = columnFlags([guess]);
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = sayFlags(isOpen ? flags.slice(0, -2) : flags);
   const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
   const add = !isAddable(guess) ? '' : say`; add ${named}${country}`;
-  return say`Not looked up, though ${percent(ofKind)} of its values are ${plural}: "${column}"${reasonOf(guess)}${add}.`;
+  return say`Not looked up, though ${percent(ofKind)} of its values are ${plural}: "${column}"${why}${add}.`;
 }
 
 /** A column with values that is not looked up, as the summary has it. */
@@ -145,9 +156,9 @@ export function summarizeLeftOutColumn(guess: LookupGuess): Summary['left_out'][
 /** A sentence for each looked-up column whose name is in the header more than once. */
 export function describeRepeatedNames(guesses: readonly LookupGuess[], format: InputFormat): Said[] {
   const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
-  return guesses.flatMap(({operation, column, confidence}) => {
+  return guesses.flatMap(({operation, column, verdict}) => {
     const isSame = (_: string, at: number) => header[at] === column;
-    const [, ...later] = confidence === 'sure' ? columns.filter(isSame) : [];
+    const [, ...later] = verdict === 'sure' ? columns.filter(isSame) : [];
     if (later.length === 0) return [];
     const names = later.map(name => `"${name}"`).join(', ');
     return [
@@ -171,7 +182,7 @@ function tornCountries(
         ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
         : `The countries in ${names} give different phone numbers (row ${row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
-  const own = countries.filter(({confidence}) => confidence === 'sure');
+  const own = countries.filter(({verdict}) => verdict === 'sure');
   // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
   if (own.length > 0)
     return unsureColumn(
@@ -247,8 +258,8 @@ function listedForm({operation, column, listed}: LookupGuess): UsageError {
 
 function faultIn({operation, share = 0, header, fault}: LookupGuess): string {
   const {plural, codes} = operations[operation];
-  const words: Readonly<Record<string, string>> = codes;
-  const said = words[fault?.code ?? ''];
+  const words: Readonly<Record<string, CodeText>> = codes;
+  const said = words[fault?.code ?? '']?.meaning;
   if (fault === undefined || said === undefined)
     return `may hold ${plural}, but has too few values to be sure`;
   const fit =

@@ -1,3 +1,25 @@
+/** The path of jq to a field whose text is a JSON object; undefined without one. */
+export function jsonTextWithin(value: Readonly<Record<string, unknown>>, above = ''): string | undefined {
+  for (const [name, inner] of Object.entries(value)) {
+    const place = `${above}${PLAIN_KEY.test(name) ? `.${name}` : `${above === '' ? '.' : ''}[${JSON.stringify(name)}]`}`;
+    if (typeof inner === 'string' && isObjectText(inner)) return place;
+    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+    const found = isObject ? jsonTextWithin(inner as typeof value, place) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const PLAIN_KEY = /^[a-z_]\w*$/i;
+
+function isObjectText(text: string): boolean {
+  try {
+    return /^\s*\{/.test(text) && typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The filter of jq for the rows that an export wraps in an object: `{"rows": [{…}]}`, Elasticsearch's
  * `{"hits": {"hits": [{"_source": …}]}}`, and columns apart from their data, as pandas writes them (`orient="split"`).
@@ -15,7 +37,7 @@ export function rowsWithin(
     };
   }
   for (const [name, inner] of Object.entries(value)) {
-    if (!/^[a-z_]\w*$/i.test(name) || typeof inner !== 'object' || inner === null) continue;
+    if (!PLAIN_KEY.test(name) || typeof inner !== 'object' || inner === null) continue;
     const place = `${above}.${name}`;
     const [first] = Array.isArray(inner) ? inner : [];
     if (typeof first === 'object' && first !== null)

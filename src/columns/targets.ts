@@ -122,6 +122,11 @@ export function makeTargets(
   }));
 }
 
+/** The names of columns for a message, which shows no value of a list that has no header: `name, column 2`. */
+export function listNames(columns: readonly string[]): string {
+  return columns.map((name, at) => (/@|(?:\d\D?){4}/.test(name) ? `column ${at + 1}` : name)).join(', ');
+}
+
 /** @throws {UsageError} if a CSV input lacks the column. Does not check NDJSON: later rows may have other keys. */
 export function requireColumn(
   name: string,
@@ -138,7 +143,18 @@ export function requireColumn(
       : ` If you mean "${own}", add a prefix: ${shellWord(`${own}=PREFIX_`)}.`;
   throw new UsageError(
     'unknown_column',
-    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${hint}`,
+    `${setting}: there is no column "${name}" (columns: ${listNames(columns)}).${hint}`,
+  );
+}
+
+/** Returns a warning if some row of an NDJSON sample has a field both as a key, `user.ip`, and as a path to it. */
+export function twoFieldsWarning(name: string, rows: readonly Row[]): string | undefined {
+  const isTwice = (row: Row) =>
+    row.type === 'ndjson' && has(row.value, name) && atPath(row.value, name.split('.')) !== undefined;
+  const row = name.includes('.') ? rows.find(isTwice) : undefined;
+  return (
+    row &&
+    `"${name}" is the key of that name, and not the field of the nested object, which row ${row.record} has too.`
   );
 }
 

@@ -1,4 +1,6 @@
-import {intelligenceNames, isValueOfOperation} from '../operations/table.ts';
+import {UsageError} from '../errors.ts';
+import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
+import {isLookupValue} from '../operations/table.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {
@@ -57,11 +59,8 @@ export function findCsvTop({text: sample, name}: FileBeginning, settings: TopSet
   const {above, ...top} = skipLines(sample, lines, name);
   const dialect = detectDialect(top.text, settings.delimiter);
   const records = readFirstRecords(top.text, dialect);
-  const first = settings.header && settings.decides ? valueInFirst(records) : -1;
-  if (first >= 0)
-    notes.push(
-      say`${name} has no header: column ${first + 1} of its first line is itself a value to look up, as those below it are. It is read as with ${set('header', false)}; columns are column_1, column_2, ….`,
-    );
+  const first = settings.header ? valueInFirst(records) : -1;
+  if (first >= 0) notes.push(withoutHeader(name, first + 1, settings));
   const header = settings.header && first < 0;
   const below = header ? recordsBelow(records) : 0;
   if (below > 0)
@@ -198,15 +197,27 @@ export function groupNamesOfColumns({groupLines}: CsvTop, columns: number): stri
   return named[0]?.map((_, at) => [...new Set(named.map(groups => groups[at]))].join(' ').trim());
 }
 
-/** Index of a cell of the first record that is a value to look up, like most cells below it; -1 without one. */
+/** Digits of a day in a header, such as 20240101. A phone number has more, where it is to show a list without a header. */
+const DATE_DIGITS = 8;
+
+/** A column whose cell in the first record is a value, or is written as a phone number like those below it; -1 without one. */
 function valueInFirst([first = [], ...rows]: FieldsPerRecord): number {
-  return first.findIndex((cell, at) =>
-    intelligenceNames.some(name => {
-      if (!isValueOfOperation(name, cell)) return false;
-      const below = rows.map(row => row[at] ?? '').filter(text => text.trim() !== '');
-      return below.filter(text => isValueOfOperation(name, text)).length > below.length / 2;
-    }),
-  );
+  const arePhones = (at: number) => {
+    const below = rows.map(row => row[at]?.trim() ?? '').filter(text => text !== '');
+    return below.filter(hasPhoneShape).length > below.length / 2;
+  };
+  const isLong = (cell: string) => cell.replace(/\D/g, '').length > DATE_DIGITS && hasPhoneShape(cell.trim());
+  return first.findIndex((cell, at) => isLookupValue(cell) || (isLong(cell) && arePhones(at)));
+}
+
+/** The note on a list without a header. @throws {UsageError} if the list must say so itself. */
+function withoutHeader(name: string, column: number, {decides}: TopSettings): Said {
+  const what = `${name} has no header: column ${column} of its first line is itself a value.`;
+  const names = 'columns are column_1, column_2, …';
+  if (decides) return say`${what} It is read as with ${set('header', false)}; ${names}.`;
+  throw new UsageError('header_is_value', say`${what} Add ${set('header', false)}; ${names}.`, {
+    flags: ['--no-header'],
+  });
 }
 
 /** Number of records below the header that describe its columns: Qualtrics writes the questions, then such a line. */

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {describeJsonKind, isJsonObject} from './records/ndjson-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
-import type {ProgramRow, Reject} from './row.ts';
+import {noInput, type ProgramRow, type Reject} from './row.ts';
 import type {RecordSource} from './source.ts';
 
 /** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
@@ -32,9 +32,7 @@ export function createObjectSource(first: readonly unknown[], all?: readonly unk
     sample,
     bytesTotal: undefined,
     position: {bytes: 0, sha256: createHash('sha256').digest('hex')},
-    recordsRead: 0,
-    blankLines: 0,
-    paddedRows: 0,
+    ...noInput(),
     notes: [],
     isOnce: all === undefined,
     isChanged: false,

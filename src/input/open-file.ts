@@ -77,7 +77,7 @@ export async function openFile(
     const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding), padding), SAMPLE_BYTES);
     if (text.head.length === 0)
       throw new InputError('input_empty', `${name} is empty, without a header. Check the export.`);
-    refuseBinary(text.head, name);
+    refuseBinary(text.head, name, path);
     const beginning = {path, name, text: text.head.toString('utf8')};
     refuseMarkup(beginning);
     const {groupsOf, format, notes} = createReader(beginning, encoding, settings, tally);

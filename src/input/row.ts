@@ -1,3 +1,5 @@
+import type codes from '../codes.json';
+
 interface TextFormat {
   /** True if this input begins with a byte order mark, of UTF-8 or of another encoding. */
   readonly bom: boolean;
@@ -65,16 +67,7 @@ export interface ProgramRow extends RecordPlace {
 
 export type Row = FileRow | ProgramRow;
 
-export type RejectReason =
-  | 'cut_off'
-  | 'column_count'
-  | 'header_again'
-  | 'invalid_quote'
-  | 'unclosed_quote'
-  | 'too_large'
-  | 'invalid_encoding'
-  | 'invalid_json'
-  | 'not_an_object';
+export type RejectReason = keyof typeof codes.rows;
 
 /** A record that can't be read: its place, its text, and the reason. */
 export interface Reject extends RecordPlace {
@@ -108,7 +101,17 @@ export interface InputCounts {
   blankLines: number;
   /** Short rows that were filled up with empty fields. */
   paddedRows: number;
+  /** Lines above a header, such as titles, and below it that describe its columns. They are not records. */
+  linesBesideHeader: number;
 }
+
+/** The counts of an input of which nothing was read. */
+export const noInput = (): InputCounts => ({
+  recordsRead: 0,
+  blankLines: 0,
+  paddedRows: 0,
+  linesBesideHeader: 0,
+});
 
 /**
  * The names by which columns are addressed: the header's cells. A repeated cell gets a number (`name#2`). An

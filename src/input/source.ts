@@ -5,7 +5,7 @@ import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import {jsonMembers} from './records/ndjson-reader.ts';
-import type {InputCounts, InputDigest, InputFormat, InputRecord} from './row.ts';
+import {type InputCounts, type InputDigest, type InputFormat, type InputRecord, noInput} from './row.ts';
 
 export interface SourceSettings
   extends Omit<FileSettings, 'chunkSize' | keyof PipeSettings>,
@@ -81,6 +81,7 @@ class FileSource implements RecordSource {
   recordsRead = 0;
   blankLines = 0;
   paddedRows = 0;
+  linesBesideHeader = 0;
   readonly sample: InputRecord[] = [];
   bytesTotal: number | undefined;
 
@@ -199,7 +200,7 @@ class FileSource implements RecordSource {
   }
 
   async #checkFile(path: string): Promise<void> {
-    const file = await openFile(path, this.#settings, {recordsRead: 0, blankLines: 0, paddedRows: 0});
+    const file = await openFile(path, this.#settings, noInput());
     try {
       for await (const _ of this.#readFile(file)) if (file.format() !== undefined) break;
     } finally {

@@ -18,6 +18,7 @@ export interface FileBeginning {
 
 const EXPORT = 'Save or export it as CSV (UTF-8), then use that file.';
 const DECOMPRESS = 'Decompress it first, or use gzip or zstd.';
+const DECOMPRESS_ONCE = 'Decompress it once, then use that file.';
 
 const SIGNATURES: readonly (readonly [bytes: string, kind: string, advice: string])[] = [
   ['PK\x03\x04', 'a spreadsheet (.xlsx, .ods) or another zip archive', EXPORT],
@@ -27,31 +28,45 @@ const SIGNATURES: readonly (readonly [bytes: string, kind: string, advice: strin
   ['%PDF-', 'a PDF', EXPORT],
   ['BZh', 'compressed with bzip2', DECOMPRESS],
   ['\xfd7zXZ\0', 'compressed with xz', DECOMPRESS],
+  ['\x1f\x8b', 'compressed twice, with gzip within', DECOMPRESS_ONCE],
+  ['\x28\xb5\x2f\xfd', 'compressed twice, with zstd within', DECOMPRESS_ONCE],
 ];
 
 /**
  * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or
  * many NUL bytes.
  */
-export function refuseBinary(head: Buffer, name: string): void {
-  const refuse = (kind: string, advice: Said) => {
-    throw new InputError('input_binary', say`${name} is not a text file: it looks like ${kind}. ${advice}`);
+export function refuseBinary(head: Buffer, name: string, path: string): void {
+  const refuse = (what: Said, remedy?: InputError['remedy']) => {
+    throw new InputError('input_binary', say`${name} is not a text file: it looks like ${what}`, remedy);
   };
   const start = head.toString('latin1', 0, 16);
   const known = SIGNATURES.find(([bytes]) => start.startsWith(bytes));
-  if (known !== undefined) refuse(known[1], known[2]);
-  if (!head.includes(0)) return;
-  // The places of NULs in mostly ASCII text show UTF-16 and UTF-32.
-  const nuls = [0, 0, 0, 0];
-  for (const [at, byte] of head.entries()) if (byte === 0) nuls[at % 4] = (nuls[at % 4] ?? 0) + 1;
-  if (nuls.reduce((sum, count) => sum + count) <= head.length / 10) return;
-  const places = nuls.map(count => (count > head.length / 8 ? '0' : 'x')).join('');
-  const [unicode] = Object.entries(UNICODE).find(([, layout]) => layout === places) ?? [];
-  if (unicode === undefined) refuse('a binary file', EXPORT);
+  if (known !== undefined) refuse(`${known[1]}. ${known[2]}`);
+  const first = head.indexOf(0);
+  if (first < 0) return;
+  // PowerShell's >> appends UTF-16 to a text in UTF-8.
+  const appended = head.lastIndexOf('\n', first) + 1;
+  const line = head.subarray(0, appended).toString('latin1').split('\n').length;
+  if (appended > 0 && unicodeOf(head.subarray(appended))?.startsWith('utf-16'))
+    refuse(
+      `UTF-8 with UTF-16 behind it, from line ${line} on. Write all of it in one encoding; if it is in English, leave the NUL bytes out.`,
+      conversionRemedy(`tr -d '\\000'`, path),
+    );
+  if (head.filter(byte => byte === 0).length <= head.length / 10) return;
+  const unicode = unicodeOf(head);
+  if (unicode === undefined) refuse(`a binary file. ${EXPORT}`);
   refuse(
-    `a binary file, or ${unicode} without a byte order mark`,
-    say`Export it as CSV, or name its encoding: ${set('encoding', unicode)}.`,
+    say`a binary file, or ${unicode} without a byte order mark. Export it as CSV, or name its encoding: ${set('encoding', unicode)}.`,
   );
+}
+
+/** The Unicode encoding that the places of NULs in mostly ASCII text show; undefined without one. */
+function unicodeOf(text: Buffer): string | undefined {
+  const nuls = [0, 0, 0, 0];
+  for (const [at, byte] of text.entries()) if (byte === 0) nuls[at % 4] = (nuls[at % 4] ?? 0) + 1;
+  const places = nuls.map(count => (count > text.length / 8 ? '0' : 'x')).join('');
+  return Object.entries(UNICODE).find(([, layout]) => layout === places)?.[0];
 }
 
 const UNICODE = {'utf-32le': 'x000', 'utf-32be': '000x', 'utf-16le': 'x0x0', 'utf-16be': '0x0x'};

@@ -99,6 +99,11 @@ const about = {
 
 const rows = z.object({
   ...counted('read', 'written', 'rejected', 'ok', 'with_errors', 'blank_lines'),
+  lines_beside_header: whole
+    .optional()
+    .describe(
+      'Lines above the header, such as titles, and below it that describe its columns: not in the output.',
+    ),
   padded: whole.describe('Written rows that got empty fields at their end (pad_short_rows).'),
 });
 

@@ -249,7 +249,7 @@ function howFound(guesses: readonly ColumnGuess[], operation: Operation, column:
     guess.share === undefined
       ? 'no values in the sample'
       : `${Math.round(guess.share * 100)}% of its values fit`;
-  return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
+  return `${guess.verdict === 'sure' ? 'sure' : 'unsure'}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
 /**

@@ -9,13 +9,13 @@ const guessesOf = (...list: Parameters<typeof detectColumns>) => detectColumns(.
 /** The guess for a column of this name and content: `ip sure`, or nothing. */
 function guess(name: string, cells: readonly string[], country?: string): string | undefined {
   const found = guessesOf([name], csvRows(...cells.map(cell => [cell])), {fallback: country});
-  return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].confidence}`;
+  return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].verdict}`;
 }
 
 /** All guesses, in words. */
 const told = (names: string, rows: Parameters<typeof guessesOf>[1], more = {}) =>
-  guessesOf(names.split('|'), rows, more).map(({operation, column, confidence, aside = ''}) =>
-    `${operation} ${column} ${confidence} ${aside}`.trim(),
+  guessesOf(names.split('|'), rows, more).map(({operation, column, verdict, reason = ''}) =>
+    `${operation} ${column} ${verdict} ${reason}`.trim(),
   );
 
 const six = <T>(cell: T): T[] => Array.from({length: 6}, () => cell);
@@ -23,7 +23,7 @@ const six = <T>(cell: T): T[] => Array.from({length: 6}, () => cell);
 test('a header counts without any values, is sure if half of the content confirms it, and else unsure', () => {
   expect(guess('email', ['', ' ', 'n/a'])).toBe('email sure');
   expect(guess('ip', ['192.0.2.1', '198.51.100.7', 'x', 'y'])).toBe('ip sure');
-  expect(guess('ip', ['yes', 'no', 'yes', '192.0.2.1'])).toBe('ip unsure');
+  expect(guess('ip', ['yes', 'no', 'yes', '192.0.2.1'])).toBe('ip ask');
 });
 
 describe('content alone', () => {
@@ -32,7 +32,7 @@ describe('content alone', () => {
     ['jo@example.com', 'email sure'],
     ['+12025550143', 'phone sure'],
     // It is named, and not taken: any column of such digits can be something else.
-    ['2025550143', 'phone unsure'],
+    ['2025550143', 'phone name'],
     ['some text', undefined],
   ])('six times %j in a column "a"', (cell, expected) => {
     expect(guess('a', six(cell), 'US')).toBe(expected);
@@ -42,7 +42,7 @@ describe('content alone', () => {
     expect(guess('a', ['192.0.2.1'])).toBe('ip sure');
     const nine = Array.from({length: 9}, (_, n) => `192.0.2.${n}`);
     expect(guess('a', [...nine, 'x'])).toBe('ip sure');
-    expect(guess('a', [...nine.slice(1), 'hello', 'there'])).toBe('ip unsure');
+    expect(guess('a', [...nine.slice(1), 'hello', 'there'])).toBe('ip name');
     expect(guess('a', [...nine.slice(0, 4), ...Array(5).fill('hello')])).toBeUndefined();
   });
 });
@@ -54,7 +54,7 @@ describe('columns of countries', () => {
     // Whatever country another person's number is of.
     ['Phone|Accountant Phone|Country|Billing Country', SG, ['country Country sure']],
     ['Accountant Phone|Manager Phone|Country|Billing Country', SG, ['country Country sure']],
-    ['Phone|Billing Country', six(['030 23125001', 'US']), ['country Billing Country unsure']],
+    ['Phone|Billing Country', six(['030 23125001', 'US']), ['country Billing Country ask']],
     // Few numbers are valid with the other one.
     [
       'Phone|Country|Country/Region',
@@ -81,7 +81,7 @@ test('numbers of which one is labelled as another person’s are left out, howev
   const rows = csvRows(...labelled.map((label, n) => ['+12025550143', label, `+1202555010${n}`]));
   expect(told('Phone 1 - Value|Phone 2 - Label|Phone 2 - Value', rows)).toEqual([
     'phone Phone 1 - Value sure',
-    'phone Phone 2 - Value unsure another',
+    'phone Phone 2 - Value name another',
   ]);
 });
 
@@ -92,7 +92,7 @@ test('an unsure column has its most frequent fault, with the first record that h
 
 test('a column that its header names is kept, however distinct the values of a nameless one are', () => {
   const rows = csvRows(...Array.from({length: 12}, (_, n) => [`+1202555017${n % 2}`, `+120255501${n + 10}`]));
-  expect(told('Phone|x', rows)).toEqual(['phone Phone sure', 'phone x unsure values']);
+  expect(told('Phone|x', rows)).toEqual(['phone Phone sure', 'phone x name values']);
 });
 
 test('NDJSON: a column that may be another party’s is left out beside the first entry of a list', () => {
@@ -100,8 +100,8 @@ test('NDJSON: a column that may be another party’s is left out beside the firs
     ndjsonRow(`{"phones":["+1202555010${n}"],"accountant_phone":"+1202555011${n}"}`),
   );
   expect(told('phones|accountant_phone', rows)).toEqual([
-    'phone accountant_phone unsure strange',
-    'phone phones.0 unsure list',
+    'phone accountant_phone name strange',
+    'phone phones.0 name list',
   ]);
 });
 
@@ -115,24 +115,24 @@ test('unsupported addresses count as addresses; a column with mostly fitting val
     i % 2 === 0 ? `192.0.2.${i}` : `2001:db8::${i}`,
     `u${i}@example.com`,
   ]);
-  expect(told('seen_from|mail', csvRows(...both))).toEqual(['ip seen_from unsure values', 'email mail sure']);
+  expect(told('seen_from|mail', csvRows(...both))).toEqual(['ip seen_from name values', 'email mail sure']);
   const most = Array.from({length: 8}, (_, i) => [
     i < 6 ? `u${i}@example.com` : 'none of it',
     i < 6 ? `+1202555010${i}` : 'call me',
   ]);
   expect(told('contacto|nr', csvRows(...most))).toEqual([
-    'email contacto unsure values',
-    'phone nr unsure values',
+    'email contacto name values',
+    'phone nr name values',
   ]);
   const mails = csvRows(...most.map(([a = '']) => [a, 'jo@example.com']));
-  expect(told('contacto|mail', mails)).toEqual(['email contacto unsure values', 'email mail sure']);
+  expect(told('contacto|mail', mails)).toEqual(['email contacto name values', 'email mail sure']);
 });
 
 test('without a header a few values are enough where there is nothing else', () => {
   const rows = csvRows(['192.0.2.1', 'hello'], ['198.51.100.7', 'jo@example.com']);
   expect(told('column_1|column_2', rows, {headless: true})).toEqual([
     'ip column_1 sure',
-    'email column_2 unsure values',
+    'email column_2 name values',
   ]);
 });
 

@@ -1,6 +1,7 @@
 import {Readable} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {CsvReader} from '../../src/input/records/csv-reader.ts';
+import {noInput} from '../../src/input/row.ts';
 import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
 
 const lines = (records: readonly {line: number}[]) => records.map(({line}) => line);
@@ -184,7 +185,7 @@ const reader = (maxRecordSize: number) =>
   new CsvReader({
     file: 'a.csv',
     maxRecordSize,
-    tally: {recordsRead: 0, blankLines: 0, paddedRows: 0},
+    tally: noInput(),
     badBytes: {detail: ''},
     dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
     header: true,

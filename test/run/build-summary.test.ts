@@ -50,7 +50,7 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
     begunAt,
     identity: {runId: 'run', startedAt: START, sessions: 1},
     input: {
-      source: {position: {bytes: 10, sha256: 'ab'}, blankLines: 3, paddedRows: 5},
+      source: {position: {bytes: 10, sha256: 'ab'}, blankLines: 3, paddedRows: 5, linesBesideHeader: 2},
       layout: {
         mapping: {targets: [{operation: 'ip', column: 'ip', prefix: 'ip_'}], leftOut: []},
         format: {kind: 'csv', delimiter: ';'},

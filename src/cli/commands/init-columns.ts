@@ -2,7 +2,7 @@ import type {HeaderStructure} from '../../columns/recognize/column.ts';
 import type {CountryColumns} from '../../columns/recognize/country-column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
 import {type ColumnGuess, lacksCountry, lacksListChoice} from '../../columns/recognize/guess.ts';
-import {createCellReader} from '../../columns/targets.ts';
+import {createCellReader, listNames} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
@@ -46,13 +46,13 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   const chosen: ProposedColumn[] = [];
   const leftOut: ProposedColumn[] = [];
   const countries = guesses.filter(({operation}) => operation === 'country');
-  const sureCountries = countries.filter(({confidence}) => confidence === 'sure').map(({column}) => column);
+  const sureCountries = countries.filter(({verdict}) => verdict === 'sure').map(({column}) => column);
   const between = betweenCountries(countries, sureCountries);
   for (const guess of guesses) {
-    const {operation, column, confidence} = guess;
+    const {operation, column, verdict} = guess;
     const why = describe(guess);
     if (between.has(column)) leftOut.push({operation, column, why: BETWEEN});
-    else if (confidence === 'sure' || lacksListChoice(guess)) chosen.push({operation, column, why});
+    else if (verdict === 'sure' || lacksListChoice(guess)) chosen.push({operation, column, why});
     else if (operation !== 'country' || !sureCountries.includes(column))
       leftOut.push({operation, column, why: lacksCountry(guess) ? `${why}${nameIt(guess)}` : why});
   }
@@ -69,7 +69,7 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
     'no_columns',
     leftOut.length > 0
       ? `No column is looked up for sure: ${unsure}.`
-      : `No column looks like ${kinds} (columns: ${seen.columns.join(', ')}).`,
+      : `No column looks like ${kinds} (columns: ${listNames(seen.columns)}).`,
   );
 }
 
@@ -79,7 +79,7 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
  * country column is sure.
  */
 function betweenCountries(countries: readonly ColumnGuess[], sure: readonly string[]): Set<string> {
-  const unsure = countries.filter(({confidence}) => sure.length > 0 && confidence === 'unsure');
+  const unsure = countries.filter(({verdict}) => sure.length > 0 && verdict !== 'sure');
   const names = unsure.flatMap(({column, numbers = []}) => [column, ...numbers]);
   return new Set(names.filter(name => !sure.includes(name)));
 }
@@ -89,7 +89,7 @@ function describe(guess: ColumnGuess): string {
   if (operation === 'country') return 'countries of the phone numbers';
   if (lacksListChoice(guess)) return `${operations[operation as Intelligence].plural}, several in a cell`;
   if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
-  return `${guess.confidence === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
+  return `${guess.verdict === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
 }
 
 function percent(share: number): string {

@@ -1,6 +1,5 @@
 import {existsSync, writeFileSync} from 'node:fs';
-import {basename} from 'node:path';
-import {isRowOfValues} from '../../columns/first-row-checks.ts';
+import {basename, extname} from 'node:path';
 import {readHeaderStructure} from '../../columns/recognize/column.ts';
 import {OutputError, systemReason, toOneLine, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
@@ -44,23 +43,25 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
       'output_exists',
       `${path} exists. Replace it with --force, or name another file with -o.`,
     );
-  let seen = await lookAt(input, reading);
-  if (seen.isHeadless) {
-    reading = {...reading, header: false};
-    seen = await lookAt(input, reading);
+  const seen = await lookAt(input, reading).catch((error: unknown) => {
+    if (!(error instanceof UsageError) || error.code !== 'header_is_value') throw error;
     tell('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
-  }
+    reading = {...reading, header: false};
+    return lookAt(input, reading);
+  });
   const choices = chooseInitColumns(seen);
   const cost = await costOfList(input, reading, choices);
   const endpoint = (process.env.BULK_ENRICH_BASE_URL ?? '') === '' ? 'embedded' : 'live';
   const maxCredits = cost === 0 ? ANY_LIST : roundedUp(ROOM * cost);
   const account = accountOf(endpoint);
+  // The list of today shows the format of a list whose name tells none.
+  const ending = extname(defaultOutput([todaysList(input)]));
   const text = [
     headOf(shellWord(path)),
     line('name', name, 'in the summary, the report and the history of runs'),
     line('input', input, 'the list'),
     ...Object.entries(reading).map(([setting, value]) => line(setting, value, 'how to read the list')),
-    line('output', defaultOutput([input]), 'the same rows, with the answers'),
+    line('output', defaultOutput([input]).replace(/\.\w+$/, ending), 'the same rows, with the answers'),
     line('force', true, 'replaces the last output once the new one is complete'),
     '\n# embedded: answers from open data, free. live: those of the service in BULK_ENRICH_BASE_URL.\n',
     line('endpoint', endpoint, 'live needs BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE'),
@@ -145,18 +146,15 @@ function jobName(input: string): string {
   return plain.replace(/^[.-]+/, '').slice(0, 64) || 'job';
 }
 
-async function lookAt(
-  input: string,
-  given: RawSettings,
-): Promise<InspectedList & {readonly isHeadless: boolean}> {
+const todaysList = (input: string) => fillDate(input, utcDate(Date.now()));
+
+async function lookAt(input: string, given: RawSettings): Promise<InspectedList> {
   const reading = checkSettings(undefined, given);
-  const source = await openRecordSource({...reading, paths: [fillDate(input, utcDate(Date.now()))]});
+  const source = await openRecordSource({...reading, paths: [todaysList(input)]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {format} = source;
   await source.close();
-  const isHeadless =
-    format.kind === 'csv' && format.header !== undefined && isRowOfValues(format.header, rows);
-  return {columns: format.columns, rows, headers: readHeaderStructure(format), isHeadless};
+  return {columns: format.columns, rows, headers: readHeaderStructure(format)};
 }
 
 function tell(sentence: Said): void {

@@ -49,10 +49,14 @@ interface CountryCandidate extends CountryColumn {
 
 /** Maximum number of national phone numbers that are read with each country column, to compare these columns. */
 const MOST_TRIED = 200;
+/** Share of phone numbers that must be valid with a column's countries or calling codes, if its name is no proof. */
+const SPEAKS = 0.9;
 
 /** The country column of each phone column: of those that were known when it was chosen, and of any other. */
 export interface CountryColumns {
   readonly of: (phone: string) => CountryColumnChoice | undefined;
+  /** Finds the columns with countries that are not taken by their header, for the numbers of a column without one. */
+  readonly others: (phone: Column) => OtherCountries;
   /** The columns with countries: sure, or only possible. */
   readonly guesses: readonly ColumnGuess[];
   /** The country columns that settings name. */
@@ -72,55 +76,38 @@ export function chooseCountries(
   named: readonly string[] = [],
 ): CountryColumns {
   const meant = columns.filter(({name}) => named.includes(name));
-  // Calling codes are to the right of their numbers, or to the left: as with the first of both.
-  const first = columns.find(column => isDialling(column) || phones.includes(column));
-  const step = first !== undefined && phones.includes(first) ? 1 : -1;
+  const rankOf = rankerOf(columns, phones, meant);
+  const all = nationalCells(phones, sample, MOST_TRIED);
   const asked =
     meant.length > 0 ? meant : columns.filter(column => column.says.has('country') || isDialling(column));
-  const all = nationalCells(phones, sample, MOST_TRIED);
   const read = asked.map(column => readCodes(column, sample, all));
   const [only] = read;
-  if (only !== undefined && meant.length === 1)
-    return choicesOf([], {found: only, columns: [{column: only, share: 1}]}, read);
-  const some = read.flatMap(column => countriesIn(column, sample) ?? []);
-  const choose = (phone: Column | undefined, national: readonly NationalCell[]) => {
-    const rank = (column: Column) =>
-      rankOf(column, phone, phones, step) ?? (meant.length > 0 ? 'exact' : undefined);
-    const candidates = some.map(one => candidateOf(one, rank(one.column), national));
-    return {
-      isNamed: candidates.some(({rank}) => rank !== undefined && rank !== 'address'),
-      choice: chosen(candidates, national),
-    };
-  };
-  const others = choose(undefined, all).choice;
+  const isTrusted = only !== undefined && meant.length === 1;
+  const found = isTrusted ? [] : read.flatMap(column => countriesIn(column, sample) ?? []);
+  const choose = (national: readonly NationalCell[], phone?: Column) =>
+    chosen(
+      found.map(one => candidateOf(one, rankOf(one.column, phone), national)),
+      national,
+    );
+  const rest = isTrusted ? {found: only, columns: [{column: only, share: 1}]} : choose(all);
   const each = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
-    const {isNamed, choice} = choose(phone, national);
-    if (national.length > 0 || isNamed) return choice;
+    const isOwn = ({column}: CountryColumn) => ![undefined, 'address'].includes(rankOf(column, phone));
+    if (national.length > 0 || found.some(isOwn)) return choose(national, phone);
     // Neither this column's header nor its numbers can decide. If the other columns' can't either, chooses none: later
     // numbers must not be read with a country that may not be theirs.
-    return others?.found === undefined ? undefined : others;
+    return rest?.found && rest;
   };
-  return choicesOf(
-    phones.map(phone => [phone.name, choiceOf(phone)]),
-    others,
-    meant.length > 0 ? read : [],
-  );
-}
-
-type Chosen = readonly [phone: string | undefined, choice: CountryColumnChoice | undefined];
-
-function choicesOf(
-  known: readonly Chosen[],
-  others: CountryColumnChoice | undefined,
-  named: readonly Column[],
-): CountryColumns {
-  const choices = new Map(known);
+  const known = new Map(isTrusted ? [] : phones.map(phone => [phone.name, choiceOf(phone)]));
   return {
-    named,
-    of: phone => (choices.has(phone) ? choices.get(phone) : others),
-    guesses: guessesOf(known.length > 0 ? known : [[undefined, others]]),
+    named: meant.length > 0 ? read : [],
+    of: phone => (known.has(phone) ? known.get(phone) : rest),
+    others: phone => {
+      const isFree = (column: Column) => column.name !== phone.name && rankOf(column, phone) === undefined;
+      return othersFor(nationalCells([phone], sample, MOST_TRIED), columns.filter(isFree), sample);
+    },
+    guesses: guessesOf(known.size > 0 ? [...known] : [[undefined, rest]]),
   };
 }
 
@@ -142,60 +129,48 @@ function chosen(
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
     if (at >= 0) return {columns: [first, rival], row: national[at]?.row.record};
   }
-  return {found: first.rank === 'phone' ? withOthers(first, others) : first.column, columns: [first]};
-}
-
-/** The column of calling codes; a row without a code has the country that the other columns say. */
-function withOthers({column}: CountryCandidate, others: readonly CountryCandidate[]): Column {
-  const cells = [column, ...others.map(other => other.column)].map(({cell}) => cell);
-  return {
-    ...column,
-    cell: row => cells.map(cell => cell(row)).find(text => readCountryCell(text) !== 'none'),
-  };
+  // A row without a calling code has the country that the other columns say.
+  const cells = (first.rank === 'phone' ? inOrder : [first]).map(({column}) => column.cell);
+  const cell = (row: Row) => cells.map(read => read(row)).find(text => readCountryCell(text) !== 'none');
+  return {found: {...first.column, cell}, columns: [first]};
 }
 
 /** The fields of a guess that a country column does not need. */
 const NO_VALUES = {national: 0, listed: 0, values: 0, distinct: 0, header: 'plain'} as const;
 
-/** Returns a sure guess for each chosen country column, and an unsure one for each that is only possible. */
-function guessesOf(choices: readonly Chosen[]): ColumnGuess[] {
+/** Returns a sure guess for each chosen country column, and one that asks for each that is only possible. */
+function guessesOf(
+  choices: readonly (readonly [phone: string | undefined, choice: CountryColumnChoice | undefined])[],
+): ColumnGuess[] {
   const guesses = new Map<string, ColumnGuess>();
   for (const [phone, {found, columns = [], row} = {}] of choices)
     for (const {column, share} of columns) {
-      const confidence = found === undefined ? 'unsure' : 'sure';
-      const key = `${confidence} ${column.name}`;
+      const verdict = found === undefined ? 'ask' : 'sure';
+      const key = `${verdict} ${column.name}`;
       const before = guesses.get(key);
       const numbers = [...(before?.numbers ?? []), ...(phone === undefined ? [] : [phone])];
-      const own = {operation: 'country', column: column.name, confidence, share, ofKind: share, row} as const;
+      const own = {operation: 'country', column: column.name, verdict, share, ofKind: share, row} as const;
       guesses.set(key, {...NO_VALUES, ...own, ...before, numbers});
     }
   return [...guesses.values()];
 }
 
-/** Share of phone numbers that must be valid with a column's countries or calling codes, if its name is no proof. */
-const SPEAKS = 0.9;
-
-/** Finds the columns with countries for the numbers of a column that has no country column. */
-export function findOtherCountries(
-  phone: Column,
+function othersFor(
+  national: readonly NationalCell[],
   columns: readonly Column[],
-  phones: readonly Column[],
   sample: readonly Row[],
 ): OtherCountries {
-  const national = nationalCells([phone], sample, MOST_TRIED);
-  const found = columns
-    .filter(column => column.name !== phone.name && rankOf(column, phone, phones) === undefined)
-    .flatMap(column => {
-      // Two letters may also be a language, a state or a canton. So they count only under a header with a
-      // word for country.
-      const mayBeCode = column.says.has('country') || namesWord(column.heading, 'country');
-      const cell: Column['cell'] = row => {
-        const text = column.cell(row) ?? '';
-        return mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim()) ? text : '-?';
-      };
-      const one = countriesIn({...column, cell}, sample);
-      return one === undefined ? [] : [candidateOf(one, undefined, national)];
-    });
+  const found = columns.flatMap(column => {
+    // Two letters may also be a language, a state or a canton. So they count only under a header with a word for
+    // country.
+    const mayBeCode = column.says.has('country') || namesWord(column.heading, 'country');
+    const cell: Column['cell'] = row => {
+      const text = column.cell(row) ?? '';
+      return mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim()) ? text : '-?';
+    };
+    const one = countriesIn({...column, cell}, sample);
+    return one === undefined ? [] : [candidateOf(one, undefined, national)];
+  });
   const [best] = found.toSorted((a, b) => b.valid - a.valid);
   const said = new Set(best === undefined ? [] : national.map(({row}) => best.column.cell(row)?.trim()));
   const isShown = best !== undefined && best.valid >= SPEAKS * national.length && said.size > 1;
@@ -210,7 +185,6 @@ interface NationalCell {
   readonly row: Row;
   readonly text: string;
 }
-
 /** Returns at most `most` phone numbers that need a country to be read (national ones), with their rows. */
 function nationalCells(phones: readonly Column[], sample: readonly Row[], most: number): NationalCell[] {
   const some: NationalCell[] = [];
@@ -245,31 +219,32 @@ function candidateOf(
   const valid = readings.filter(reading => reading !== undefined).length;
   return {column, share, rank, readings, valid, fit: tried === 0 ? 1 : valid / tried};
 }
-
 const isDialling = ({heading}: Column) => namesWord(heading, 'dialling');
 /** Event trackers write what they know of the visit, not of the person: `$country_code`, `mp_country_code`, `ga:country`. */
 const OF_EVENT = /(?:^|[.\s])(?:\$|mp_|ga:)[^.]*$/;
 
-/** The rank of a column by its header; undefined if its countries may be of something else than the number. */
-function rankOf(
-  column: Column,
-  phone: Column | undefined,
-  phones: readonly Column[],
-  step = -1,
-): Rank | undefined {
-  const isBeside = phone && (phones.length === 1 || column.place - phone.place === step);
-  if (isDialling(column)) return isBeside ? 'phone' : 'address';
-  const says = column.says.get('country');
-  if (says === undefined || OF_EVENT.test(column.name)) return undefined;
-  const {ahead, isPlain} = says;
-  const isWith = (other: Column) => {
-    const whose = other.says.get('phone')?.ahead.filter(word => !isPhone(word)) ?? [];
-    return ahead.length > 0 && ahead.join(' ') === whose.join(' ') && (isPlain || !ahead.some(isOfVisit));
+/** Returns the rank of a column by its header; undefined if its countries may be of something else than the number. */
+function rankerOf(columns: readonly Column[], phones: readonly Column[], meant: readonly Column[]) {
+  // Calling codes are to the right of their numbers, or to the left: as with the first of both.
+  const first = columns.find(column => isDialling(column) || phones.includes(column));
+  const step = first !== undefined && phones.includes(first) ? 1 : -1;
+  const rankOf = (column: Column, phone: Column | undefined): Rank | undefined => {
+    const isBeside = phone && (phones.length === 1 || column.place - phone.place === step);
+    if (isDialling(column)) return isBeside ? 'phone' : 'address';
+    const says = column.says.get('country');
+    if (says === undefined || OF_EVENT.test(column.name)) return undefined;
+    const {ahead, isPlain} = says;
+    const isWith = (other: Column) => {
+      const whose = other.says.get('phone')?.ahead.filter(word => !isPhone(word)) ?? [];
+      return ahead.length > 0 && ahead.join(' ') === whose.join(' ') && (isPlain || !ahead.some(isOfVisit));
+    };
+    if (phone !== undefined && isWith(phone)) return 'own';
+    if (!isPlain) return phones.some(isWith) ? 'address' : undefined;
+    if (ahead.length === 0) return 'exact';
+    return ahead.every(isPhone) ? 'phone' : 'address';
   };
-  if (phone !== undefined && isWith(phone)) return 'own';
-  if (!isPlain) return phones.some(isWith) ? 'address' : undefined;
-  if (ahead.length === 0) return 'exact';
-  return ahead.every(isPhone) ? 'phone' : 'address';
+  return (column: Column, phone: Column | undefined) =>
+    rankOf(column, phone) ?? (meant.some(({name}) => name === column.name) ? 'exact' : undefined);
 }
 
 /** True for words of a visit, whose country is that of an IP address: `login_country`. */

@@ -3,7 +3,7 @@ import type {CellRules} from '../../operations/cell.ts';
 import {rowCountry} from '../../operations/country.ts';
 import {type Intelligence, intelligenceNames, operations} from '../../operations/table.ts';
 import {type Column, fieldPaths, type HeaderStructure, listColumns} from './column.ts';
-import {type CountryColumns, chooseCountries, findOtherCountries} from './country-column.ts';
+import {type CountryColumns, chooseCountries} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
 import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
 import {namesSomeoneElse, hasHeaderWord as namesWord} from './header.ts';
@@ -51,7 +51,7 @@ export function detectColumns(
     const chosen = choices.of(column.name)?.found?.name;
     const guess = withoutArea(surest, column, columns, chosen, sample);
     const isOpen = guess.national > 0 && chosen === undefined;
-    return isOpen ? {...guess, otherCountries: findOtherCountries(column, columns, phones, sample)} : guess;
+    return isOpen ? {...guess, otherCountries: choices.others(column)} : guess;
   });
   const others = setAsideColumns(withoutTwins(guesses, columns, sample), known.headless === true);
   const isPhone = others.some(({operation}) => operation === 'phone');
@@ -64,7 +64,7 @@ function withoutTwins(
   columns: readonly Column[],
   sample: readonly Row[],
 ): ColumnGuess[] {
-  const open = guesses.filter(({aside, values}) => aside === undefined && values > 0);
+  const open = guesses.filter(({reason, values}) => reason === undefined && values > 0);
   const cells = new Map(columns.map(({name, cell}) => [name, cell]));
   const isTwin = (guess: ColumnGuess, other: ColumnGuess) =>
     other.operation === guess.operation &&
@@ -73,7 +73,7 @@ function withoutTwins(
   return guesses.map((guess): ColumnGuess => {
     const mayBe = guess.header !== 'plain' && open.includes(guess);
     const isLeft = mayBe && open.some(other => other !== guess && isTwin(guess, other));
-    return isLeft ? {...guess, confidence: 'unsure', aside: 'twin'} : guess;
+    return isLeft ? {...guess, verdict: 'name', reason: 'twin'} : guess;
   });
 }
 
@@ -89,7 +89,7 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
 }
 
 /**
- * The guess, set aside if the numbers lack their area code and it is in another column: `030` beside `2312500`. Without
+ * The guess, only named if the numbers lack their area code and it is in another column: `030` beside `2312500`. Without
  * it they may be those of another area. A calling code may stand before the area code.
  */
 function withoutArea(
@@ -113,9 +113,9 @@ function withoutArea(
     );
     return lacking.length > 0 && lacking.length >= CONFIRMING_SHARE * pairs.length;
   };
-  if (guess.operation !== 'phone' || guess.aside !== undefined) return guess;
+  if (guess.operation !== 'phone' || guess.reason !== undefined) return guess;
   const areas = columns.filter(({name, heading}) => name !== codes && namesWord(heading, 'areaCodes'));
-  return areas.some(isParted) ? {...guess, confidence: 'unsure', aside: 'parted'} : guess;
+  return areas.some(isParted) ? {...guess, verdict: 'name', reason: 'parted'} : guess;
 }
 
 /**
@@ -135,8 +135,7 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
 }
 
 /**
- * The surest of a column's guesses. Among equally sure ones, prefers one without a reason to leave the column out
- * (`aside`), then one that the header supports. Once nothing can be surer, the cells are judged for no other kind: that
+ * The surest of a column's guesses. Among equally sure ones, prefers one that is not only named, then one that the header supports. Once nothing can be surer, the cells are judged for no other kind: that
  * takes most of a short run's time.
  */
 function surestOf(
@@ -144,8 +143,8 @@ function surestOf(
   names: readonly Intelligence[],
   guessAs: (name: Intelligence) => ColumnGuess | undefined,
 ): ColumnGuess | undefined {
-  const doubtsOf = ({confidence, aside, header}: ColumnGuess) =>
-    (confidence === 'sure' ? 0 : 4) + (aside === undefined ? 0 : 2) + (header === 'silent' ? 1 : 0);
+  const doubtsOf = ({verdict, header}: ColumnGuess) =>
+    ({sure: 0, ask: 4, name: 6})[verdict] + (header === 'silent' ? 1 : 0);
   let surest: ColumnGuess | undefined;
   for (const name of names.toSorted((a, b) => Number(says.has(b)) - Number(says.has(a)))) {
     const guess = guessAs(name);

@@ -9,7 +9,7 @@ import {
   LIST_CODES,
   mostFrequent,
   placeholderText,
-  type SetAsideReason,
+  type Reason,
 } from './guess.ts';
 import {type HeaderMeaning, namesFax, hasHeaderWord as namesWord} from './header.ts';
 
@@ -34,9 +34,11 @@ interface KindEvidence {
   /** Number of values that show their kind without a header, and of those that are at least likely of it. */
   readonly telling: number;
   readonly likely: number;
-  /** Numbers of cells with several values, and of those with a phone number's shape: they only help to name a column. */
-  readonly several: number;
+  /** Number of cells with a phone number's shape, and of those that count beside a header with a word of the kind. */
   readonly shaped: number;
+  readonly seeming: number;
+  /** Number of cells with several values. */
+  readonly several: number;
   /** True if all values are digits that may be something else, such as customer numbers. */
   readonly areOtherDigits: boolean;
   /** True if the values may be something that looks the same, such as versions. */
@@ -50,29 +52,35 @@ interface KindEvidence {
  * among words that may change its meaning; `harmless`: those words are all known not to. `silent`: no such word.
  */
 type Header = 'named' | 'harmless' | 'mentioned' | 'silent';
-type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'faulty' | 'no';
+
+const isHalf = ({values}: KindEvidence, count: number) => values > 0 && count >= CONFIRMING_SHARE * values;
+const isNearlyAll = ({values}: KindEvidence, count: number) => values > 0 && count >= NEARLY_ALL * values;
 
 /**
- * From a column's evidence to a verdict, for a list of one row as for one of a million; docs/formats.md has the table.
- * `sure`: looked up. `unsure`: the run stops and asks. `likely`, `alike`: named with the flag that looks them up.
- * `faulty`: named with the most frequent fault.
+ * From a column's evidence to a verdict, for a list of one row as for one of a million: the first line that holds
+ * decides, and without one the column is not spoken of. docs/formats.md has the table in words.
  */
-function judge(evidence: KindEvidence): Verdict {
-  const {header, values, fit, telling, likely, several, shaped} = evidence;
-  const {areOtherDigits, mayBeOthers, ofKind, hasWord} = evidence;
-  const isHalf = (count: number) => values > 0 && count >= CONFIRMING_SHARE * values;
-  const isNearlyAll = (count: number) => values > 0 && count >= NEARLY_ALL * values;
-  if (header === 'named') return values === 0 || isHalf(fit) ? 'sure' : 'unsure';
-  const mayBe = areOtherDigits ? likely : Math.max(likely, shaped);
-  if (header === 'harmless' && isHalf(mayBe)) return isHalf(fit) ? 'sure' : 'unsure';
-  if (isNearlyAll(telling)) return mayBeOthers ? 'alike' : 'sure';
-  const isMentioned = header === 'mentioned';
-  if (isMentioned && !areOtherDigits && isNearlyAll(likely) && isHalf(fit)) return 'sure';
-  if (isHalf((isMentioned ? mayBe : likely) + several)) return 'likely';
-  if (!hasWord) return 'no';
-  if (isHalf(ofKind)) return 'likely';
-  return isHalf(shaped) || (values > 0 && ofKind >= FEW * values) ? 'faulty' : 'no';
-}
+const VERDICTS: readonly (readonly [
+  holds: (evidence: KindEvidence) => boolean,
+  ...verdict: ['sure' | 'ask'] | ['name', Reason],
+])[] = [
+  [e => e.header === 'named' && (e.values === 0 || isHalf(e, e.fit)), 'sure'],
+  [e => e.header === 'named', 'ask'],
+  [e => e.header === 'harmless' && isHalf(e, e.seeming) && isHalf(e, e.fit), 'sure'],
+  [e => e.header === 'harmless' && isHalf(e, e.seeming), 'ask'],
+  [e => isNearlyAll(e, e.telling) && e.mayBeOthers, 'name', 'alike'],
+  [e => isNearlyAll(e, e.telling), 'sure'],
+  [
+    e => e.header === 'mentioned' && !e.areOtherDigits && isNearlyAll(e, e.likely) && isHalf(e, e.fit),
+    'sure',
+  ],
+  [e => isHalf(e, e.seeming + e.several) || (e.hasWord && isHalf(e, e.ofKind)), 'name', 'values'],
+  [
+    e => e.hasWord && (isHalf(e, e.shaped) || (e.values > 0 && e.ofKind >= FEW * e.values)),
+    'name',
+    'nothing',
+  ],
+];
 
 /** Share of values of a kind from which a column whose header has a word for it is named. */
 const FEW = 0.1;
@@ -89,12 +97,12 @@ export function guessColumn(
   const count = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length;
   const of = (some: number) => (values === 0 ? 0 : some / values);
   const valid = count(({value}) => value !== undefined);
-  const [national, listed] = [count(isOf('country_unknown')), count(({code = ''}) => LIST_CODES.has(code))];
+  const [national, listed] = [count(isOf('country_unknown')), count(isOf(...LIST_CODES))];
   const [unclear, beyond] = [count(isOf('calling_code_unclear')), count(isOf(...BEYOND))];
   const {isTelling, isLikely, mayBeOthers} = operations[operation];
-  const several = count(({code = '', text, country}) => {
-    const isOne = (part: string) => isLikely?.(part, country) !== false;
-    return LIST_CODES.has(code) && text.split(PARTING).some(isOne);
+  const several = count(cell => {
+    const isOne = (part: string) => isLikely?.(part, cell.country) !== false;
+    return isOf(...LIST_CODES)(cell) && cell.text.split(PARTING).some(isOne);
   });
   const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
   const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
@@ -107,47 +115,39 @@ export function guessColumn(
   const ofKind = single + listed;
   const says = column.says.get(operation);
   const header = headerOf(operation, says, {values, likely, ofKind});
-  const verdict = judge({
-    header,
-    values,
-    ofKind,
-    several,
-    shaped: isLikely === undefined ? 0 : count(({text}) => hasPhoneShape(text.trim())),
-    likely,
+  const areOtherDigits = count(isBare) >= CONFIRMING_SHARE * values || isOther || isCard;
+  const shaped = isLikely === undefined ? 0 : count(({text}) => hasPhoneShape(text.trim()));
+  const evidence: KindEvidence = {
+    ...{header, values, ofKind, several, shaped, likely, areOtherDigits},
+    seeming: header === 'silent' || areOtherDigits ? likely : Math.max(likely, shaped),
     telling: count(cell => cell.value !== undefined && tells(cell)) + beyond,
     fit: valid + unclear + beyond,
-    areOtherDigits: count(isBare) >= CONFIRMING_SHARE * values || isOther || isCard,
     mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
     hasWord: says !== undefined && !isOther && !isCard,
-  });
-  if (verdict === 'no') return undefined;
+  };
+  const [, verdict, shown] = VERDICTS.find(([holds]) => holds(evidence)) ?? [];
+  if (verdict === undefined) return undefined;
   const distinct = new Set(judged.map(({value, text}) => value ?? text.trim()));
-  const aside = asideOf(operation, column, judged, distinct) ?? asides[verdict];
-  // A column with a reason to leave it out is reported only if its values mostly fit the kind.
-  if (aside !== undefined && asides[verdict] === undefined && of(ofKind) < CONFIRMING_SHARE) return undefined;
-  const isNamed = header === 'named' || verdict === 'sure' || verdict === 'unsure' || verdict === 'faulty';
-  const isSilent = says === undefined || !isNamed;
+  const own = ownReason(operation, column, judged, distinct);
+  // A column with a reason of its own is reported only if its values mostly fit the kind.
+  if (own !== undefined && verdict !== 'name' && of(ofKind) < CONFIRMING_SHARE) return undefined;
+  const isSilent = says === undefined || (header !== 'named' && verdict === 'name' && shown !== 'nothing');
+  const reason = own ?? shown;
   return {
     operation,
     column: column.name,
+    verdict: reason === undefined ? verdict : 'name',
+    reason,
     share: values === 0 ? undefined : of(valid),
     national: of(national),
     listed: of(listed),
     values,
-    ofKind: of(Math.max(ofKind, verdict === 'likely' ? single + several : 0)),
+    ofKind: of(Math.max(ofKind, shown === 'values' ? single + several : 0)),
     distinct: distinct.size,
     header: isSilent ? 'silent' : says.isPlain ? 'plain' : 'strange',
-    confidence: verdict === 'sure' && aside === undefined ? 'sure' : 'unsure',
-    aside,
     fault: faultIn(judged),
   };
 }
-
-const asides: Readonly<Partial<Record<Verdict, SetAsideReason>>> = {
-  likely: 'values',
-  alike: 'alike',
-  faulty: 'nothing',
-};
 
 /** Almost any digits may be a phone number, so a hint at them needs values that are at least likely ones. */
 function headerOf(
@@ -169,12 +169,13 @@ const COPIED = /^(?:mail\W?)?cc$/i;
 /** Minimum number of values of a column that is called masked by them. */
 const FEW_VALUES = 5;
 
-function asideOf(
+/** A reason to name the column, and not look it up, that its header or its values give, whatever the evidence. */
+function ownReason(
   operation: Intelligence,
   {heading, isAnothers, isInList, says}: Column,
   judged: readonly JudgedCell[],
   distinct: ReadonlySet<string>,
-): SetAsideReason | undefined {
+): Reason | undefined {
   if (judged.length > 0 && judged.every(isOf(...BEYOND))) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   if (operation === 'email' && COPIED.test(heading)) return 'another';

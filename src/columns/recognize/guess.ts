@@ -11,10 +11,10 @@ export interface OtherCountries {
 export interface ColumnGuess {
   readonly operation: Intelligence | 'country';
   readonly column: string;
-  /** The run looks up a `sure` column. For an `unsure` one the user must add a flag. */
-  readonly confidence: 'sure' | 'unsure';
-  /** Reason to leave an unsure column out. Without a reason, the run stops and asks for a flag. */
-  readonly aside?: SetAsideReason | undefined;
+  /** `sure`: the run looks the column up. `ask`: it stops and asks for a flag. `name`: it names the column, and its flag. */
+  readonly verdict: 'sure' | 'ask' | 'name';
+  /** Why the column is only named. */
+  readonly reason?: Reason | undefined;
   /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
@@ -44,28 +44,43 @@ export interface ColumnGuess {
   readonly row?: number | undefined;
 }
 
-/**
- * Reasons to leave a column out:
- *
- * `another`, `fax`: its header names someone other than the row's person, or a fax. `strange`: its header has a
- * word that may name someone else. `values`: only its values speak for it. `list`: it is the first entry of a list.
- * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same,
- * such as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another
- * column's do. `shared`: its values are few and repeat, while another column's differ. `parted`: the area codes of its
- * numbers are in another column. `twin`: another column has the same value in each row.
- */
-export type SetAsideReason =
-  | ('another' | 'fax' | 'strange' | 'values' | 'list')
-  | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared' | 'parted' | 'twin');
-
-/** True if the user may want this column anyway, so that a suggested command includes it. */
-export function isWorthSuggesting(guess: ColumnGuess): boolean {
-  const {aside} = guess;
-  return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
+interface ReasonText {
+  /** Stands behind the column in a message, in brackets. */
+  readonly says?: string | ((guess: ColumnGuess) => string);
+  /** Set if the user may want this column anyway, so that a suggested command includes it. */
+  readonly isOffered?: true;
+  /** Set if no flag makes the run get answers for the column. */
+  readonly isInVain?: true;
 }
 
+/** Reasons to name a column, and not look it up. */
+const reasons = {
+  another: {says: 'its name means another party than the person'},
+  fax: {says: 'its name means fax or pager'},
+  strange: {says: 'its name may mean another party than the person', isOffered: true},
+  /** Only its values speak for it. */
+  values: {isOffered: true},
+  list: {says: 'the first entry of a list', isOffered: true},
+  masked: {says: 'masked or anonymized'},
+  twin: {says: 'another column has the same value in each row'},
+  alike: {says: ({operation: kind}) => `they may be ${kind === 'country' ? '' : operations[kind].others}`},
+  shared: {
+    says: ({distinct, values}) =>
+      `only ${distinct === 1 ? 'one value' : `${distinct} values`} in ${values} rows, where other columns differ: they may be another party's`,
+  },
+  unknowable: {says: 'all of them private or IPv6', isInVain: true},
+  parted: {says: 'its area code is in another column: write the whole number in one', isInVain: true},
+  /** None of its values fits, or few. */
+  nothing: {isInVain: true},
+} as const satisfies Readonly<Record<string, ReasonText>>;
+
+export type Reason = keyof typeof reasons;
+
+/** The text and the remedies of the reason why a column is not looked up; none for one with the verdict `ask`. */
+export const reasonOf = ({reason}: ColumnGuess): ReasonText => (reason === undefined ? {} : reasons[reason]);
+
 /** Codes of cells with several values. */
-export const LIST_CODES: ReadonlySet<string> = new Set(['email_list', 'phone_list', 'ip_list']);
+export const LIST_CODES = ['email_list', 'phone_list', 'ip_list'];
 
 export interface CellFault {
   readonly code: string;
@@ -97,13 +112,13 @@ export function placeholderText(cells: readonly string[], values: number): strin
 export const CONFIRMING_SHARE = 0.5;
 
 /** True if a column is unsure only because its phone numbers lack a country. */
-export function lacksCountry({confidence, share = 0, national}: ColumnGuess): boolean {
-  return national > 0 && confidence === 'unsure' && share + national >= CONFIRMING_SHARE;
+export function lacksCountry({verdict, share = 0, national}: ColumnGuess): boolean {
+  return national > 0 && verdict !== 'sure' && share + national >= CONFIRMING_SHARE;
 }
 
 /** True if a column is unsure only because cells of it have several values. */
-export function lacksListChoice({confidence, share = 0, listed}: ColumnGuess): boolean {
-  return listed > 0 && confidence === 'unsure' && share + listed >= CONFIRMING_SHARE;
+export function lacksListChoice({verdict, share = 0, listed}: ColumnGuess): boolean {
+  return listed > 0 && verdict !== 'sure' && share + listed >= CONFIRMING_SHARE;
 }
 
 /** Minimum share of fitting values for a column to be in a suggested command. */

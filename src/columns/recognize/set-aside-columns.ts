@@ -1,11 +1,7 @@
-import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry, type SetAsideReason} from './guess.ts';
+import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry, type Reason} from './guess.ts';
 
 /** Why a column is left out among all others; undefined if it is not. */
-type ReasonOf = (
-  guess: ColumnGuess,
-  all: readonly ColumnGuess[],
-  headless: boolean,
-) => SetAsideReason | undefined;
+type ReasonOf = (guess: ColumnGuess, all: readonly ColumnGuess[], headless: boolean) => Reason | undefined;
 
 /**
  * Leaves out the columns whose values may be of someone other than the row's person. A column with a `strange`
@@ -17,20 +13,20 @@ export function setAsideColumns(all: readonly ColumnGuess[], headless: boolean):
   return REASONS.reduce(
     (guesses, reasonOf) =>
       guesses.map((guess): ColumnGuess => {
-        const aside = reasonOf(guess, guesses, headless);
-        return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
+        const reason = reasonOf(guess, guesses, headless);
+        return reason === undefined ? guess : {...guess, verdict: 'name', reason};
       }),
     [...all],
-  ).filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= CONFIRMING_SHARE);
+  ).filter(({reason, ofKind}) => reason !== 'strange' || ofKind >= CONFIRMING_SHARE);
 }
 
 const besideHeaders: ReasonOf = (guess, all, headless) => {
-  if (guess.aside !== undefined) return undefined;
+  if (guess.reason !== undefined) return undefined;
   // An empty column, such as one that a survey tool always writes, is no reason to leave a full one out.
   const isWorthLess = (other: ColumnGuess) => other.values === 0 && guess.values > 0;
   const found = all.filter(other => (mayHold(other) || other.ofKind > 0) && !isWorthLess(other));
-  const isPlainOne = ({operation, header, aside}: ColumnGuess) =>
-    operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
+  const isPlainOne = ({operation, header, reason}: ColumnGuess) =>
+    operation === guess.operation && header === 'plain' && (reason === undefined || reason === 'list');
   if (guess.header === 'strange' && found.some(isPlainOne)) return 'strange';
   const isSilent = guess.header === 'silent' && !headless;
   return isSilent && found.some(({header}) => header !== 'silent') ? 'values' : undefined;
@@ -38,23 +34,23 @@ const besideHeaders: ReasonOf = (guess, all, headless) => {
 
 /** A reason to leave a column out if another of its kind is as likely: only the user knows which to use. */
 const amongEquals: ReasonOf = (guess, all) => {
-  if (guess.aside !== undefined || guess.header === 'plain') return undefined;
+  if (guess.reason !== undefined || guess.header === 'plain') return undefined;
   // True if the run would use the column by its values alone, if no other column competed with it.
   const isCertain = ({share = 0, ofKind}: ColumnGuess) =>
     share >= CONFIRMING_SHARE && ofKind >= CONFIRMING_SHARE;
   const isEqual = (other: ColumnGuess) =>
     other !== guess &&
     other.operation === guess.operation &&
-    (other.aside === undefined ? other.header !== 'plain' : other.aside === 'values' && isCertain(other)) &&
+    (other.reason === undefined ? other.header !== 'plain' : other.reason === 'values' && isCertain(other)) &&
     mayHold(other);
   if (!all.some(isEqual)) return undefined;
   return guess.header === 'strange' ? 'strange' : 'values';
 };
 
 /** The run does not stop for an unsure column without any value of its kind if another of that kind is sure. */
-const withoutValues: ReasonOf = ({operation, confidence, aside, ofKind}, all) => {
-  const isEmpty = confidence === 'unsure' && aside === undefined && ofKind === 0;
-  const isSure = (other: ColumnGuess) => other.operation === operation && other.confidence === 'sure';
+const withoutValues: ReasonOf = ({operation, verdict, ofKind}, all) => {
+  const isEmpty = verdict === 'ask' && ofKind === 0;
+  const isSure = (other: ColumnGuess) => other.operation === operation && other.verdict === 'sure';
   return isEmpty && all.some(isSure) ? 'nothing' : undefined;
 };
 
@@ -102,11 +98,11 @@ function isShared(guess: ColumnGuess, all: readonly ColumnGuess[]): boolean {
 
 /** True if the column would be looked up, if it lacks only a country, or if only its values identify it. */
 function isCandidate(guess: ColumnGuess): boolean {
-  return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
+  return isBare(guess) || guess.verdict === 'sure' || (guess.verdict === 'ask' && lacksCountry(guess));
 }
 
 /** True for a column that only its values identify. A column with a telling header is not compared with it. */
-const isBare = ({aside}: ColumnGuess) => aside === 'values';
+const isBare = ({reason}: ColumnGuess) => reason === 'values';
 
 /** In this order: each looks at what those before it left. */
 const REASONS: readonly ReasonOf[] = [besideHeaders, repeats, amongEquals, withoutValues];

@@ -71,6 +71,7 @@ export class CsvReader {
     this.#settings = settings;
     this.#line = 1 + lines + (dialect.sepLineBytes > 0 ? 1 : 0);
     this.#below = settings.below;
+    settings.tally.linesBesideHeader += lines;
     this.#eol = dialect.eol === '\r' ? CR : LF;
     this.#syntax = new CsvRecordParser(dialect, maxRecordSize);
   }
@@ -138,6 +139,7 @@ export class CsvReader {
       this.#reject('invalid_encoding', String(this.#settings.badBytes.detail), bytes());
     } else if (this.#below > 0) {
       this.#below -= 1;
+      this.#settings.tally.linesBesideHeader += 1;
     } else if (fields.length < columns.length && this.#mayBeFooter(end - start, fields)) {
       this.#tail.push(short());
     } else if (fields.length !== columns.length) {

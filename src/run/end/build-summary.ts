@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {noInput} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import {unaskedCodes} from '../../ledger/lookup-outcome.ts';
@@ -177,8 +178,18 @@ function filesOf({job, session, published}: SummaryFacts) {
 
 function rowSummary(session: Session | undefined, counters: Counters) {
   const {written, rejected, ok, with_errors} = counters.rows;
-  const {blankLines: blank_lines = 0, paddedRows: padded = 0} = session?.input.source ?? {};
-  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
+  const {blankLines, paddedRows: padded, linesBesideHeader} = session?.input.source ?? noInput();
+  const [blank_lines, lines_beside_header] = [blankLines, linesBesideHeader];
+  return {
+    read: written + rejected,
+    written,
+    rejected,
+    ok,
+    with_errors,
+    blank_lines,
+    lines_beside_header,
+    padded,
+  };
 }
 
 function lookupSummary(counters: Counters, tally: Tally, spending: SpendingByOperation, name: Operation) {

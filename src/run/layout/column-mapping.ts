@@ -4,7 +4,6 @@ import {
   describeUnknownCountry,
   refuseMostlyRejected,
   refuseSecondTable,
-  refuseValuesAsHeader,
 } from '../../columns/first-row-checks.ts';
 import {
   describeOtherCountries,
@@ -26,6 +25,7 @@ import {
   missingColumnWarning,
   requireColumn,
   type Target,
+  twoFieldsWarning,
 } from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
@@ -81,7 +81,6 @@ export function resolveColumnMapping(
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
   if (settings.maxRejects === undefined || read.length === 0) refuseMostlyRejected(sample, format, settings);
   const header = format.kind === 'csv' ? format.header : undefined;
-  if (header !== undefined) refuseValuesAsHeader(header, rows, settings.defaultCountry);
   const named = namedColumns(job);
   if (named.choices.size === 0) refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   for (const [setting, column] of named.mentioned)
@@ -99,7 +98,13 @@ export function resolveColumnMapping(
   const lookups = all.filter(isLookupGuess);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0)
-    refuseUnsureColumns(all, lookups, {columns: format.columns, rows, header}, doubt, job.inputs[0] ?? '-');
+    refuseUnsureColumns(
+      all,
+      lookups,
+      {columns: format.columns, rows, header, country: settings.defaultCountry},
+      doubt,
+      job.inputs[0] ?? '-',
+    );
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
@@ -114,17 +119,18 @@ export function resolveColumnMapping(
     targets.some(target => target.operation === operation && target.column === column);
   const isMentioned = ({column}: ColumnGuess) => named.mentioned.some(([, name]) => name === column);
   const isReported = !job.fromFile && !named.choices.has('verify');
-  const aside = (isReported ? lookups : []).filter(guess => guess.aside !== undefined && !isMentioned(guess));
+  const aside = (isReported ? lookups : []).filter(guess => guess.verdict === 'name' && !isMentioned(guess));
   const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
   const doubts = [
     ...describeFooters(read, planAll),
     ...checkFirstValues(targets, rows, planAll, settings),
-    ...aside.filter(guess => guess.aside !== 'nothing' || detect).map(guess => describePassedOver(guess)),
+    ...aside.filter(guess => guess.reason !== 'nothing' || detect).map(guess => describePassedOver(guess)),
     ...describeRepeatedNames(detect ? lookups : [], format),
     leftOutBeside(beside, all),
     ...named.mentioned.map(([setting, column]) =>
       missingColumnWarning(column, format.columns, rows, setting),
     ),
+    ...targets.map(({column}) => twoFieldsWarning(column, rows)),
     ...[...new Set(own.values())].map(doubtOf),
     ...(settings.defaultCountry === undefined ? lookups.filter(isLooked) : []).map(describeOtherCountries),
   ].filter(doubt => doubt !== undefined);
@@ -136,7 +142,7 @@ export function resolveColumnMapping(
     planOf,
     mentioned: named.mentioned,
     doubts,
-    leftOut: [...aside.filter(guess => guess.aside !== 'nothing'), ...beside].map(summarizeLeftOutColumn),
+    leftOut: [...aside.filter(guess => guess.reason !== 'nothing'), ...beside].map(summarizeLeftOutColumn),
   };
 }
 
@@ -157,7 +163,7 @@ function refuseWide(what: string, count: number, most: number, {inputs}: Job): v
 function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGuess[]): LookupGuess[] {
   const names = new Set(mentioned.map(([, column]) => column));
   return lookups.filter(
-    ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
+    ({column, verdict, share}) => !names.has(column) && verdict === 'sure' && share !== undefined,
   );
 }
 
@@ -297,7 +303,7 @@ function columnsIn(
 }
 
 function isSureOf(operation: ColumnGuess['operation']) {
-  return (guess: ColumnGuess) => guess.operation === operation && guess.confidence === 'sure';
+  return (guess: ColumnGuess) => guess.operation === operation && guess.verdict === 'sure';
 }
 
 function sureChoices(guesses: readonly ColumnGuess[]): MentionedColumns['choices'] {
