@@ -8,6 +8,7 @@ import {type Said, say, set} from '../sentence.ts';
 import type {RunOutcome} from './exit.ts';
 import type {RunIo} from './io.ts';
 import {GIVEN_UP_FILE} from './state/job-files.ts';
+import {closeRunDirectory, isEnded, openRunDirectory, peekState} from './state/run-directory.ts';
 import {makeErrorStop, type Stopper} from './stop.ts';
 
 /** Days for which an unfinished day is tried again every night. */
@@ -24,9 +25,12 @@ export async function finishEarlierDays(
   finish: (job: Job) => Promise<RunOutcome<Said>>,
 ): Promise<Job> {
   if (job.unfinished === undefined) return job;
-  const recent = job.unfinished.filter(({date}) => ageInDays(date) <= TRIED_DAYS);
+  const ended = job.unfinished.filter(isEnded);
+  const unfinished = job.unfinished.filter(day => !ended.includes(day));
+  const recent = unfinished.filter(({date}) => ageInDays(date) <= TRIED_DAYS);
   if (job.settings.date !== undefined) return {...job, unfinished: recent};
-  for (const day of job.unfinished) if (!recent.includes(day)) giveUp(day, io);
+  for (const day of unfinished) if (!recent.includes(day)) giveUp(day, io);
+  for (const day of ended) removeEnded(day, io);
   const left: UnfinishedDay[] = [];
   for (const [nth, day] of recent.entries()) {
     const {isDone, stopsOthers} = await tryDay(day, job, io, stopper, finish);
@@ -50,6 +54,16 @@ interface DayEnd {
 
 function ageInDays(date: string): number {
   return Math.floor((Date.now() - Date.parse(date)) / 86_400_000);
+}
+
+/** Removes what is left of a day that ended without an answer, once that night is over. */
+function removeEnded(day: UnfinishedDay, io: RunIo): void {
+  try {
+    const state = openRunDirectory(day.resolve(), io);
+    closeRunDirectory(state, peekState(state).run === undefined ? 'all' : 'nothing', io.warn);
+  } catch {
+    // Another run may have it. The next night tries again.
+  }
 }
 
 /** Warns about a day that is too old to be tried again, the first time. */

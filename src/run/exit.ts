@@ -128,11 +128,13 @@ export function failureSentence(summary: Summary): Said {
 }
 
 /** A sentence for an output in which no row has an answer, or of a key that is refused; empty for others. */
-function unansweredSentence(summary: Summary): string {
+function unansweredSentence(summary: Summary): Said {
   if (summary.reason === 'credentials')
     return ' The service refuses the key (403): check it, and what it may do.';
   if (summary.status !== 'partial' || isCompleteRun(summary)) return '';
-  return ` No row has an answer (${summary.reason}).`;
+  const none = ` No row has an answer (${summary.reason}).`;
+  if (summary.output.bytes === null) return none;
+  return say`${none} For 20 hours from its start, the same command continues with what is left of ${set('maxCredits')} and ${set('resends')}. To begin anew, add ${set('restart', true)} once.`;
 }
 
 /** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */

@@ -77,7 +77,7 @@ async function runOnce(
   const job = fitConcurrency(turnOffUnusableSettings(given, io), io.warn);
   let state: RunDirectory | undefined;
   try {
-    state = openRunDirectory(job, io.env);
+    state = openRunDirectory(job, io);
     begun();
     const complete = await finishCompletedRun(job, io, state, stopper);
     if (complete !== undefined) return complete;

@@ -26,7 +26,7 @@ import {readWholeList} from './rows/first-pass.ts';
 import {BESIDE_CALLS, ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {beginOrResumeRun} from './state/begin-or-resume.ts';
-import {openLedger, type RunDirectory} from './state/run-directory.ts';
+import {noteEnded, openLedger, type RunDirectory} from './state/run-directory.ts';
 import type {RunIdentity} from './state/run-identity.ts';
 import {describeEndOfCalls, makeDeadlineStop, type RunContext, type Stopper} from './stop.ts';
 
@@ -89,6 +89,7 @@ async function openStages(
   closes(() => source.close());
   const begunAt = io.now();
   await keepOthersAnswers(job, ledger, io);
+  noteEnded(state, false);
   const identity = beginOrResumeRun(ledger, job, begunAt, io.warn, others => completeKilledRuns(others, io));
   const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());

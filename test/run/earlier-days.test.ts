@@ -95,6 +95,25 @@ test.each([
   },
 );
 
+test('a day that ended without an answer is not tried again, and what is left of it goes with its night', async () => {
+  await using stage = await openStage();
+  const {daily, metric} = await openDays(stage, []);
+  stage.write(`in-${day(1)}.csv`, ips(9));
+  stage.api.setScript(() => reply.unavailable(3_600));
+  const ended = {...daily, date: day(1), publishOn: ['outage'], maxOutage: '0s', state: stage.path('st')};
+  expect((await stage.run(ended)).code).toBe(5);
+  stage.api.setScript(undefined);
+  const left = () => [`out-${day(1)}.csv.run`, `st/${day(1)}`].map(name => existsSync(stage.path(name)));
+  for (const [hours, isLeft] of [
+    [1, true],
+    [21, false],
+  ] as const) {
+    const now = () => Date.now() + hours * 3_600_000;
+    const night = await stage.run({...daily, force: true, state: stage.path('st')}, {now});
+    expect([night.code, night.warnings, metric(), left()]).toEqual([0, [], 0, [isLeft, isLeft]]);
+  }
+});
+
 test('a day that was cut off goes first on the next', async () => {
   await using stage = await openStage();
   const [yesterday, today] = [day(1), day(0)];

@@ -19,7 +19,7 @@ import {pruneAnswerStore, storesRejections} from '../open/answer-store.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
 import {closeStages, flushAnswersToStore, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
-import {closeRunDirectory, type RunDirectory} from '../state/run-directory.ts';
+import {closeRunDirectory, noteEnded, type RunDirectory} from '../state/run-directory.ts';
 import {makeErrorStop, makeNoAnswersStop, REFUSED, rejectionsWarning, wasRefused} from '../stop.ts';
 import {summarizeFailedStart, summarizeSession} from './build-summary.ts';
 import {findDrift, saveRunInHistory} from './history.ts';
@@ -88,9 +88,21 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   const isTold = saveRunInHistory(summary, io);
   // After a kill before this point, the next session finds the output complete, and does these steps again.
   writeReports(job, summary, io);
-  closeRunDirectory(state, isTold ? 'all' : 'nothing', io.warn);
+  closeRunDirectory(state, isTold && !keepsCounts(state, summary) ? 'all' : 'nothing', io.warn);
   await pruneAnswerStore(job, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
+}
+
+/** Keeps the state of a run without an answer: until the night is over, the same command goes on with its counts. */
+function keepsCounts(state: RunDirectory, {exit_code: code}: Summary): boolean {
+  if (code !== exitCodes.temporary && code !== exitCodes.credits) return false;
+  try {
+    noteEnded(state, true);
+    return true;
+  } catch {
+    // Such as on a full disk: then each start counts anew.
+    return false;
+  }
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */

@@ -3,6 +3,7 @@ import {identifyFile} from '../../disk/path.ts';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
+import type {LedgerState} from '../../ledger/run/ledger-file.ts';
 import type {AttemptCounts, SpendingByOperation} from '../../ledger/run/tally.ts';
 import {answerScope, scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -64,12 +65,30 @@ export function beginOrResumeRun(
   return run;
 }
 
+/** Milliseconds from its first start for which a run that ended without an answer is the same night. */
+const NIGHT_MS = 20 * 3_600_000;
+
+/**
+ * True if a start goes on with the counts of a run that put its output in place without an answer: it is of the same list,
+ * within {@link NIGHT_MS}.
+ */
+export function isSameNight(
+  {run, owners: [owner = '']}: LedgerState<RunIdentity>,
+  job: Job,
+  now: number,
+): boolean {
+  if (run === undefined || job.settings.restart || Math.abs(now - run.startedAt) > NIGHT_MS) return false;
+  const list = listOf(job.inputs);
+  const isKnown = run.list !== undefined && list !== undefined && isSame(run.list, list);
+  return isKnown && differenceFrom(run, list, job, {owner}) === undefined;
+}
+
 /** Reason why this is another run than the ledger's; undefined if it continues that one. */
 function differenceFrom(
   last: RunIdentity,
   list: RunIdentity['list'],
   job: Job,
-  {owner}: Ledger,
+  {owner}: Pick<Ledger, 'owner'>,
 ): string | undefined {
   if (owner !== scopeKeyOfJob(job))
     return isOtherData(last, job) ? 'version of the embedded data' : 'endpoint or account';

@@ -24,7 +24,14 @@ import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {Stopper} from '../stop.ts';
 import {listLedgerRuns} from './begin-or-resume.ts';
 import {removeTemporaryLeftovers} from './job-files.ts';
-import {closeRunDirectory, forgetLedger, peekState, type RunDirectory, withLedger} from './run-directory.ts';
+import {
+  closeRunDirectory,
+  forgetLedger,
+  isEnded,
+  peekState,
+  type RunDirectory,
+  withLedger,
+} from './run-directory.ts';
 
 /**
  * The outcome of a run that has nothing to look up, since its output is complete. Undefined if rows are to be looked up.
@@ -50,21 +57,21 @@ export async function finishCompletedRun(
   const last = isWritten(known) ? withUnfinishedDays(known, job) : known;
   const isSame = last?.settings_sha256 === settingsDigest(job);
   const {run, hasCalls} = peekState(state);
-  // The ledger of a run whose summary says that it ended: a kill hit the run's publishing, or what follows.
-  const isLeft = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId);
+  const isOwn = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId);
+  // The ledger of a session whose summary says that it ended: a kill hit its publishing, or what follows.
+  const isLeft = isOwn && last.resumed.times + 1 === run.sessions && !isEnded(state);
   if (force && (restart || !isLeft)) return undefined;
   const compare = () => compareFiles(job, last, isSame, state, pipeSettings(io, stopper));
   const found = await runPhase(io.phase, 'comparing with what is there', () => ({}), compare);
-  if (isLeft && !restart && found === 'not in place' && (isSame || force)) return undefined;
+  if (isOwn && !restart && found === 'not in place' && (isSame || force)) return undefined;
   if (last !== undefined && found === 'same') {
-    const isCutOff = hasCalls && !isLeft;
-    if (last.reason !== known?.reason) writeSummary(job, io, last);
-    if (force || (isCompleteRun(last) && !restart))
-      return end(job, io, state, doneBefore(job, last, isCutOff), isCutOff);
     if (!isCompleteRun(last)) {
       state.replaced = last;
       return undefined;
     }
+    const isCutOff = hasCalls && !isLeft;
+    if (last.reason !== known?.reason) writeSummary(job, io, last);
+    if (force || !restart) return end(job, io, state, doneBefore(job, last, isCutOff), isCutOff);
   }
   if (isLeft && found !== 'not in place') {
     await tellEnd(job, io, state, last);
@@ -188,6 +195,7 @@ const readable = z.object({
   input: digest,
   output: digest,
   rejects: digest.extend({path: z.string().nullable()}).nullable(),
+  resumed: z.object({times: z.number()}),
 });
 
 function earlierSummary({paths: {summary}}: Job): Summary | undefined {

@@ -1,4 +1,4 @@
-import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
+import {existsSync, renameSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import {makePrivateDirectory, removeFile} from '../../disk/directory.ts';
 import {type Lock, takeLock} from '../../disk/lock.ts';
@@ -6,7 +6,6 @@ import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {syncDirectory} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
-import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {toThousandths} from '../../job/settings/cost.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
@@ -16,8 +15,11 @@ import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';
 import type {RunPaths} from '../destination/publish.ts';
 import {scopeKeyOfJob} from '../identity.ts';
+import type {World} from '../io.ts';
+import {isSameNight} from './begin-or-resume.ts';
 import {
   DAMAGED_SUFFIX,
+  ENDED_FILE,
   filesBeside,
   LEDGER_FILE,
   ledgerFiles,
@@ -56,7 +58,7 @@ export interface RunDirectory extends RunPaths {
  * lock; {@link OutputError} if a directory can't be created, written or trusted; {@link InputError} for a
  * missing input directory.
  */
-export function openRunDirectory(job: Job, env: Env): RunDirectory {
+export function openRunDirectory(job: Job, {env, now}: World): RunDirectory {
   const destination = new Destination(job);
   const written = resolveRealPaths(job, destination, env);
   destination.check();
@@ -77,7 +79,9 @@ export function openRunDirectory(job: Job, env: Env): RunDirectory {
     const isOurs = job.settings.state === undefined || basename(directory) === job.date;
     locked.push(hold(directory, isOurs, stateFiles));
     takeOverDay(job, directory);
-    refuseOthersRun(job, directory, peekState({directory}));
+    const found = peekState({directory});
+    if (!isEnded({directory})) refuseOthersRun(job, directory, found);
+    else if (!isSameNight(found, job, now())) forgetLedger(directory);
     const partials = isLockable ? own : directory;
     return {destination, written, directory, partials, locked, temporary: undefined};
   } catch (error) {
@@ -210,6 +214,19 @@ export function peekState({directory}: Pick<RunPaths, 'directory'>): LedgerState
 
 function ledgerPath(directory: string): string {
   return join(directory, LEDGER_FILE);
+}
+
+/** True if the last session put its output in place, without an answer, and kept the state for the rest of the night. */
+export function isEnded({directory}: Pick<RunPaths, 'directory'>): boolean {
+  return existsSync(join(directory, ENDED_FILE));
+}
+
+/** Notes that the run's output is in place without an answer; `ended` is false once a session goes on with it. */
+export function noteEnded({locked}: RunDirectory, ended: boolean): void {
+  for (const {path} of locked) {
+    if (ended) writeFileSync(join(path, ENDED_FILE), '', {mode: 0o600});
+    else rmSync(join(path, ENDED_FILE), {force: true});
+  }
 }
 
 /** Deletes the ledger of a complete run. */
