@@ -1,7 +1,5 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {createSandbox} from '../support/command.ts';
-import {until} from '../support/until.ts';
 import {FAST, startService} from './service.ts';
 
 /** Commands over the same people at the same time, each a process of its own. */
@@ -18,19 +16,4 @@ test('two commands over one list in one moment pay once for each value', async (
   expect(service.ledger.calls).toBe(200);
   const answers = ['a.csv', 'b.csv'].map(output => sandbox.read(output));
   expect(answers[0]).toBe(answers[1]);
-});
-
-test('values of a process that is killed are bought by the other within seconds', async () => {
-  await using service = await startService({latencyMs: 1_000});
-  using sandbox = createSandbox({'list.csv': listOf(40)});
-  const {env} = service;
-  const killed = sandbox.start(run('a.csv', '--concurrency', '8'), {env});
-  await until(() => service.ledger.calls >= 8);
-  const other = sandbox.start(run('b.csv', '--concurrency', '8'), {env});
-  await until(() => service.ledger.calls >= 20);
-  // The answers before these calls are in the store by now.
-  await sleep(300);
-  killed.kill('SIGKILL');
-  expect(await other.outcome).toMatchObject({code: 0});
-  expect(service.ledger.calls).toBeLessThanOrEqual(48);
 });

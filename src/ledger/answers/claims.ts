@@ -4,14 +4,20 @@ import {join} from 'node:path';
 import {type HeldFile, holdFile} from '../../disk/lock.ts';
 import {IN_LIST_SQL, isBusyError, isDamageError, Sqlite, toListParameter} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
+import {fromChecksummedJson, toChecksummedJson} from '../run/ledger-file.ts';
+import type {StoredRow} from './store-file.ts';
 
 export const CLAIMS_FILE = 'claims.db';
 
 /**
- * `name`: endpoint, account and value, as a hash. `holder`: names the file `claims.db-HOLDER` that the claim's run has
- * locked. `at`: milliseconds since the epoch.
+ * `name`: endpoint, account and value, as a hash. `holder`: names the file `claims.db-of-HOLDER` that the claim's run has
+ * locked. `at`: milliseconds since the epoch. `bought`: answers that wait to be written to the store, as a JSON list of
+ * `StoredRow` for each turn. Whoever finds their run killed writes them.
  */
-const SCHEMA = `CREATE TABLE claim (name TEXT PRIMARY KEY, holder TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;`;
+const SCHEMA = `
+  CREATE TABLE claim (name TEXT PRIMARY KEY, holder TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE bought (holder TEXT NOT NULL, answers TEXT NOT NULL);
+`;
 
 /** Milliseconds to wait for another process that writes: longer than any of its statements takes. */
 const BUSY_TIMEOUT_MS = 50;
@@ -28,6 +34,8 @@ export interface ClaimsOptions {
   readonly now: () => number;
   /** Called once if values can't be claimed. */
   readonly onTrouble: (sentence: string) => void;
+  /** Takes answers that a killed run had bought. Returns false if they can't be stored now. */
+  readonly inherit: (answers: readonly StoredRow[]) => boolean;
 }
 
 /**
@@ -43,8 +51,9 @@ export class Claims {
   #file: OpenClaims | undefined;
   /** This run's name and lock; undefined until it claims a value. */
   #own: {readonly holder: string; readonly lock: HeldFile} | undefined;
-  /** Released values whose claims could not be deleted yet. */
-  #unreleased: string[] = [];
+  /** Released values whose claims could not be deleted yet; true if all that was bought is stored. */
+  #ended: string[] = [];
+  #isStored = false;
   /** Times by `performance.now` until which other holders count as living. */
   readonly #living = new Map<string, number>();
   #retryAt = 0;
@@ -57,31 +66,35 @@ export class Claims {
     this.#options = options;
   }
 
-  /** Claims values, in one statement. Returns those that no other run has claimed, in their order. */
-  claim(names: readonly string[]): readonly string[] {
+  /**
+   * Claims values, in one statement. Returns those that no other run has claimed, in their order. `bought`: answers since
+   * the last time, so that a kill before they are stored does not lose them for others.
+   */
+  claim(names: readonly string[], bought: readonly StoredRow[] = []): readonly string[] {
     if (names.length === 0) return names;
     const claimed = this.#attempt(({sql}) => {
-      this.#own ??= this.#begin();
-      const {holder} = this.#own;
+      const holder = this.#own?.holder ?? '';
       const now = this.#options.now();
       const list = toListParameter(names);
+      if (bought.length > 0) sql.keep.run(holder, toChecksummedJson(bought));
       if (sql.claim.run(holder, now, list, now - LONGEST_MS, now) === names.length) return undefined;
       return new Set(sql.held.all(holder, list).map(({name}) => String(name)));
     });
     return claimed === undefined ? names : names.filter(name => claimed.has(name));
   }
 
-  /** Ends claims of this run, in one statement: their answers are stored, or no answer came. */
-  release(names: readonly string[]): void {
+  /** Ends claims of this run, in one statement: no answer came; or all that was bought is stored (`isStored`). */
+  release(names: readonly string[], isStored = false): void {
     if (this.#own === undefined) return;
-    this.#unreleased.push(...names);
+    this.#ended.push(...names);
+    this.#isStored ||= isStored;
     this.#attempt(() => {});
   }
 
   /** Returns those of the values that no living run has claimed any more. A caller asks again after a moment. */
   freed(names: readonly string[]): readonly string[] {
     if (names.length === 0) return names;
-    const taken = this.#attempt(({sql}) => {
+    const taken = this.#use(({sql}) => {
       const now = this.#options.now();
       const claims = sql.others.all(this.#own?.holder ?? '', toListParameter(names), now - LONGEST_MS, now);
       return new Set(claims.flatMap(({name, holder}) => (this.#lives(String(holder)) ? [String(name)] : [])));
@@ -101,8 +114,9 @@ export class Claims {
     this.#closeFile();
   }
 
-  /** Locks a file of this run's own, and removes those that ended runs left. */
-  #begin(): {readonly holder: string; readonly lock: HeldFile} {
+  /** Locks a file of this run's own. Takes over what ended runs left, and removes their files. */
+  #begin({sql}: OpenClaims): {readonly holder: string; readonly lock: HeldFile} {
+    for (const {holder} of sql.holders.all()) this.#lives(String(holder));
     const prefix = this.#lockOf('');
     const left = readdirSync(this.#directory).map(name => join(this.#directory, name));
     for (const path of left.filter(name => name.startsWith(prefix) && !name.endsWith('-journal')))
@@ -121,7 +135,7 @@ export class Claims {
     return join(this.#directory, `${CLAIMS_FILE}-of-${holder}`);
   }
 
-  /** True if the holder's process lives. The claims of a dead one are deleted. */
+  /** True if the holder's process lives, or what a dead one bought can't be stored now. Deletes the claims of others. */
   #lives(holder: string): boolean {
     const time = performance.now();
     if ((this.#living.get(holder) ?? 0) > time) return true;
@@ -131,19 +145,37 @@ export class Claims {
       return true;
     }
     lock.remove();
-    this.#file?.sql.end.run(holder);
+    const {db, sql} = this.#file as OpenClaims;
+    const bought = sql.bought.all(holder).flatMap(({answers}) => rowsIn(String(answers)));
+    if (bought.length > 0 && !this.#options.inherit(bought)) return true;
+    db.transaction(() => {
+      sql.end.run(holder);
+      sql.stored.run(holder);
+    });
     return false;
   }
 
-  /** Returns the result of `work`; undefined if the file can't be used now. */
+  /** Deletes what has ended, and does `work`, in one transaction of this run's own; undefined if that is not possible now. */
   #attempt<T>(work: (file: OpenClaims) => T): T | undefined {
+    return this.#use(file => {
+      this.#own ??= this.#begin(file);
+      const {holder} = this.#own;
+      const result = file.db.transaction(() => {
+        if (this.#ended.length > 0) file.sql.release.run(holder, toListParameter(this.#ended));
+        if (this.#isStored) file.sql.stored.run(holder);
+        return work(file);
+      });
+      this.#ended = [];
+      this.#isStored = false;
+      return result;
+    });
+  }
+
+  /** Returns the result of `work`; undefined if the file can't be used now. */
+  #use<T>(work: (file: OpenClaims) => T): T | undefined {
     if (this.#isLost || performance.now() < this.#retryAt) return undefined;
     try {
       this.#file ??= openClaims(this.#directory);
-      if (this.#unreleased.length > 0) {
-        this.#file.sql.release.run(this.#own?.holder ?? '', toListParameter(this.#unreleased));
-        this.#unreleased = [];
-      }
       return work(this.#file);
     } catch (error) {
       this.#fail(error);
@@ -205,7 +237,20 @@ function statements(db: Sqlite) {
     ),
     release: db.prepare(`DELETE FROM claim WHERE holder = ? AND name ${IN_LIST_SQL}`),
     end: db.prepare('DELETE FROM claim WHERE holder = ?'),
+    holders: db.query(['holder'], 'FROM claim UNION SELECT holder FROM bought'),
+    keep: db.prepare('INSERT INTO bought VALUES (?, ?)'),
+    bought: db.query(['answers'], 'FROM bought WHERE holder = ?'),
+    stored: db.prepare('DELETE FROM bought WHERE holder = ?'),
   };
+}
+
+/** Answers as they were kept; none in a text that a power cut has damaged. */
+function rowsIn(text: string): readonly StoredRow[] {
+  try {
+    return fromChecksummedJson<readonly StoredRow[]>(text);
+  } catch {
+    return [];
+  }
 }
 
 function removeClaims(directory: string): void {

@@ -41,6 +41,15 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES 
 
 const FIND_AT_ONCE = 64;
 
+/** A row of the store: key, scope, operation, time (ms since the epoch), and text of {@link textOf}. */
+export type StoredRow = readonly [
+  key: string,
+  scope: string,
+  operation: Operation | typeof ASKED,
+  at: number,
+  text: string,
+];
+
 /** Hexadecimal digits of a key's mark. */
 const MARK_DIGITS = 2;
 
@@ -54,6 +63,13 @@ export interface AccountScope {
 export function scopeKey({endpoint, label}: AccountScope): string {
   return hashKey(`${endpoint}\0${label}`);
 }
+
+/**
+ * Operation, and suffix of a scope's key, of rows without an answer: the time of the run that last asked for a value. Kept
+ * by jobs that take several nights for a list, for so many milliseconds.
+ */
+export const ASKED = 'asked';
+export const ASKED_KEPT_MS = 90 * 86_400_000;
 
 /** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
 const OF_REJECTIONS = ' rejected';
@@ -90,6 +106,7 @@ export class StoreFile {
   /** The same for all that opened this file for the same endpoint and account. */
   readonly place: string;
   readonly #rows: PreparedQuery;
+  readonly #asked: PreparedQuery;
   readonly #put: WriteStatement;
   readonly #now: () => number;
 
@@ -107,6 +124,7 @@ export class StoreFile {
       // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST_SQL}`,
     );
+    this.#asked = db.query(['key', 'bought_at AS at'], `FROM answer WHERE +scope = ? AND key ${IN_LIST_SQL}`);
     this.#put = db.prepare(PUT);
   }
 
@@ -131,18 +149,42 @@ export class StoreFile {
     return found;
   }
 
-  /** Writes answers; {@link PUT} decides which stored answers they replace. */
+  rowOf({key, operation, outcome}: KeyedAnswer): StoredRow {
+    const scope = outcome.status === 'failed' ? this.#scope + OF_REJECTIONS : this.#scope;
+    return [key, scope, operation, outcome.boughtAt, textOf(outcome)];
+  }
+
+  /** The row that says when a run last asked for a value. */
+  askedRow(key: string, at: number): StoredRow {
+    return [key, `${this.#scope} ${ASKED}`, ASKED, at, ''];
+  }
+
+  /** By key: the time of the run that last asked for it, in milliseconds since the epoch. */
+  askedAt(keys: readonly string[]): ReadonlyMap<string, number> {
+    const rows = this.#db.reading(() => this.#asked.all(`${this.#scope} ${ASKED}`, toListParameter(keys)));
+    return new Map(rows.map(({key, at}) => [String(key), Number(at)]));
+  }
+
+  /** True if it has the time of any value. */
+  hasAskedTimes(): boolean {
+    const any = `FROM answer WHERE operation = '${ASKED}' AND scope = ? LIMIT 1`;
+    return (
+      this.#db.reading(() => this.#db.query(['1 AS found'], any).get(`${this.#scope} ${ASKED}`)) !== undefined
+    );
+  }
+
   write(answers: readonly KeyedAnswer[]): void {
+    this.writeRows(answers.map(answer => this.rowOf(answer)));
+  }
+
+  /** Writes rows of any scope; {@link PUT} decides which stored ones they replace. */
+  writeRows(rows: readonly StoredRow[]): void {
     // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#now() + CLOCK_SKEW_MS;
     this.#db.transaction(() => {
-      for (const {key, operation, outcome} of answers) {
-        const {boughtAt} = outcome;
-        const scope = outcome.status === 'failed' ? this.#scope + OF_REJECTIONS : this.#scope;
-        this.#put.run(key, scope, operation, boughtAt, textOf(outcome), latest);
-      }
+      for (const row of rows) this.#put.run(...row, latest);
     });
   }
 

@@ -6,7 +6,7 @@ import {hashKey, type LookupKey} from '../lookup-outcome.ts';
 import type {Ledger} from '../run/ledger.ts';
 import type {KeyedAnswer} from '../run/ledger-entry.ts';
 import {Claims} from './claims.ts';
-import {StoreFile} from './store-file.ts';
+import {type StoredRow, StoreFile} from './store-file.ts';
 import {chooseBestAnswer, type KnownAnswer, type ValidityJudge} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
@@ -25,6 +25,8 @@ export interface RunAnswers {
   readonly ledger: Ledger;
   /** The run's earlier sessions wrote all answers up to this number to the store. */
   readonly stored: number;
+  /** Time of the run's first start, if it notes for later runs which values it asked for. */
+  readonly turn?: number | undefined;
 }
 
 export interface StoreOptions {
@@ -73,6 +75,14 @@ export class AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeyedAnswer[] = [];
+  /** Keys of values that the run asked for, to be noted. */
+  readonly #asked = new Set<string>();
+  /** Number of the waiting answers that the claims' file has, for the case of a kill. */
+  #kept = 0;
+  /** Answers that are in the ledger alone keep their claims, until the store has them. */
+  #unstored: KeyedAnswer[] = [];
+  /** Number of times that this run wrote answers of a killed one. */
+  #inherited = 0;
   /** Number of the run's answers that only the ledger has: 0 before the ledger is read, undefined if none. */
   #missed: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -141,8 +151,29 @@ export class AnswerStore {
   put(answer: KeyedAnswer): void {
     if (this.#options === undefined) return;
     this.#waiting.push(answer);
-    if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    if (this.#waiting.length + this.#asked.size >= WRITE_AT_ONCE) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
+  }
+
+  /** Notes that the run has asked for a value for which it may get no answer. */
+  noteAsked({key}: LookupKey): void {
+    if (this.#options?.own?.turn === undefined) return;
+    this.#asked.add(key);
+    this.#writeSoon();
+  }
+
+  /** By key: the time of the run that last asked for it, in milliseconds since the epoch. */
+  askedAt(keys: readonly string[]): ReadonlyMap<string, number> {
+    return this.#attempt(this.#reading, file => file.askedAt(keys)) ?? new Map();
+  }
+
+  /** True if a run noted which values it asked for. */
+  hasAskedTimes(): boolean {
+    return this.#attempt(this.#reading, file => file.hasAskedTimes()) === true;
   }
 
   /**
@@ -169,7 +200,12 @@ export class AnswerStore {
    * the store once more: another run may just have bought them. A claim of {@link put} ends when the answer is written.
    */
   claim<Value extends LookupKey>(lookups: readonly Value[]): readonly Value[] {
-    return this.#unclaimed(lookups, (claims, names) => claims.claim(names));
+    return this.#unclaimed(lookups, (claims, names) => {
+      const bought =
+        this.#file === undefined ? [] : this.#rowsOf(this.#file, this.#waiting.slice(this.#kept));
+      this.#kept = this.#waiting.length;
+      return claims.claim(names, bought);
+    });
   }
 
   /** Those of the values that no other run is buying any more. */
@@ -177,10 +213,10 @@ export class AnswerStore {
     return this.#unclaimed(lookups, (claims, names) => claims.freed(names));
   }
 
-  /** Ends the claims of values for which no answer came. */
-  release(lookups: readonly LookupKey[]): void {
+  /** Ends the claims of values for which no answer came; with `isStored`, of those whose answers are stored. */
+  release(lookups: readonly LookupKey[], isStored = false): void {
     if (lookups.length > 0)
-      this.#claims?.release(lookups.map(lookup => this.#claimName(lookup)).filter(isDefined));
+      this.#claims?.release(lookups.map(lookup => this.#claimName(lookup)).filter(isDefined), isStored);
   }
 
   #unclaimed<Value extends LookupKey>(
@@ -189,7 +225,10 @@ export class AnswerStore {
   ): readonly Value[] {
     const {now, onTrouble} = this.#options ?? {};
     if (this.#file === undefined || this.#directory === undefined || now === undefined) return lookups;
-    this.#claims ??= new Claims(this.#directory, {now, onTrouble: onTrouble ?? (() => {})});
+    this.#claims ??= new Claims(this.#directory, {
+      ...{now, onTrouble: onTrouble ?? (() => {})},
+      inherit: answers => this.#inherit(answers),
+    });
     const names = lookups.map(lookup => this.#claimName(lookup));
     const free = new Set(find(this.#claims, names.filter(isDefined)));
     return lookups.filter((_, index) => names[index] === undefined || free.has(names[index]));
@@ -204,7 +243,13 @@ export class AnswerStore {
   /** A number that changes when another run writes to the store. */
   version(): number {
     this.#readable();
-    return this.#seen;
+    return this.#seen + this.#inherited;
+  }
+
+  #inherit(answers: readonly StoredRow[]): boolean {
+    const isWritten = this.#attempt(this.#writing, file => file.writeRows(answers) ?? true) === true;
+    this.#inherited += Number(isWritten);
+    return isWritten;
   }
 
   close(): void {
@@ -240,9 +285,12 @@ export class AnswerStore {
     this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const isWritten = waiting.length === 0 || this.#write(waiting, patiently);
+    this.#kept = 0;
+    const isWritten = waiting.length + this.#asked.size === 0 || this.#write(waiting, patiently);
     if (!isWritten) this.#missed = (this.#missed ?? 0) + waiting.length;
-    this.release(waiting);
+    if (isWritten || !isBusyError(this.#error))
+      this.release(waiting, isWritten && this.#unstored.length === 0);
+    else this.#unstored.push(...waiting);
     if (this.#missed !== undefined || this.#options === undefined) return false;
     // The store gets each answer as soon as the ledger has booked it, under the next number.
     this.stored = this.#options.own?.ledger.bought ?? 0;
@@ -250,15 +298,27 @@ export class AnswerStore {
   }
 
   #write(answers: readonly KeyedAnswer[], patiently: boolean): boolean {
-    const filed = answers.flatMap(answer => {
-      const key = this.#filedKey(answer);
-      return key === undefined ? [] : [{...answer, key}];
-    });
-    const write = (file: StoreFile) => file.write(filed) ?? true;
+    const write = (file: StoreFile) => {
+      file.writeRows([...this.#rowsOf(file, answers), ...this.#askedRows(file, [...this.#asked])]);
+      return true;
+    };
     const isWritten = this.#attempt(this.#writing, write, patiently) === true;
     // A file that can be written can be read.
     if (isWritten) Object.assign(this.#reading, NO_FAILURE);
+    this.#asked.clear();
     return isWritten;
+  }
+
+  #rowsOf(file: StoreFile, answers: readonly KeyedAnswer[]): StoredRow[] {
+    return answers.flatMap(answer => {
+      const key = this.#filedKey(answer);
+      return key === undefined ? [] : [file.rowOf({...answer, key}), ...this.#askedRows(file, [key])];
+    });
+  }
+
+  #askedRows(file: StoreFile, keys: readonly string[]): StoredRow[] {
+    const {turn} = this.#options?.own ?? {};
+    return turn === undefined ? [] : keys.map(key => file.askedRow(key, turn));
   }
 
   /** Writes answers that only the ledger has, in groups between other work. Returns true if all are written. */
@@ -274,6 +334,7 @@ export class AnswerStore {
       await sleep(0);
     }
     this.stored = upTo;
+    this.release(this.#unstored.splice(0), true);
     // Keeps the number of answers that failed to be written meanwhile; undefined if there are none.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;

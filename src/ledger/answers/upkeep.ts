@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isBusyError, type Sqlite} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {openStoreFile, REJECTION_SQL, STORE_FILE} from './store-file.ts';
+import {ASKED, ASKED_KEPT_MS, openStoreFile, REJECTION_SQL, STORE_FILE} from './store-file.ts';
 
 /** Requirements of a run for the store. */
 interface StoreNeeds {
@@ -46,7 +46,7 @@ export class StoreAdmin {
     const times = ['min(bought_at) AS oldest', 'max(bought_at) AS newest'];
     const rows = this.#db.query(
       ['operation', 'count(*) AS answers', ...times],
-      'FROM answer GROUP BY operation',
+      `FROM answer WHERE operation <> '${ASKED}' GROUP BY operation`,
     );
     return rows.all().map(({operation, answers, oldest, newest}) => ({
       ...{operation: String(operation), answers: Number(answers)},
@@ -139,7 +139,7 @@ function noteAges(db: Sqlite, {ages, now, warn}: StoreNeeds): string[] {
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(now - LONGEST_AWAY_MS);
   const longest = db.query(['operation', 'max(age) AS age'], 'FROM age_in_use GROUP BY operation').all();
-  return longest.map(
+  return [...longest, {operation: ASKED, age: ASKED_KEPT_MS}].map(
     ({operation, age}) => `operation = '${operation}' AND bought_at < ${Math.floor(now - Number(age))}`,
   );
 }

@@ -2,21 +2,28 @@ import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {afterEach, expect, test, vi} from 'vitest';
 import {Sqlite} from '../../../src/disk/sqlite.ts';
 import {CLAIMS_FILE, Claims} from '../../../src/ledger/answers/claims.ts';
+import type {StoredRow} from '../../../src/ledger/answers/store-file.ts';
 import {newDirectory} from '../../support/new-directory.ts';
 
 const within = newDirectory();
 let now = 1_000_000_000;
 const opened: Claims[] = [];
 const warnings: string[] = [];
+const inherited: StoredRow[] = [];
+let isStorable = true;
 
 const locks = () => readdirSync(within()).filter(name => name.startsWith(`${CLAIMS_FILE}-of-`));
 
 const open = () => {
-  const claims = new Claims(within(), {now: () => now, onTrouble: sentence => warnings.push(sentence)});
+  const claims = new Claims(within(), {
+    ...{now: () => now, onTrouble: sentence => warnings.push(sentence)},
+    inherit: answers => isStorable && inherited.push(...answers) > 0,
+  });
   opened.push(claims);
   return claims;
 };
@@ -55,7 +62,9 @@ test('a clock can only end claims: one that is set back or far ahead makes no ru
   expect([b.freed(['2']), b.claim(['2'])]).toEqual([['2'], ['2']]);
 });
 
-/** A process that claims a value and lives until it is killed. */
+const row = (key: string): StoredRow => [key, 'scope', 'ip', now, '{}'];
+
+/** A process that claims a value, has bought another, and lives until it is killed. */
 async function other(value: string): Promise<ChildProcess> {
   // Packages are found from within the project.
   const bundled = fileURLToPath(new URL(`../../../.dist-claims-${process.pid}/claims.mjs`, import.meta.url));
@@ -63,7 +72,9 @@ async function other(value: string): Promise<ChildProcess> {
   execFileSync(process.execPath, ['--input-type=module', '-e', bundle]);
   const program = `const {Claims} = await import(${JSON.stringify(bundled)});
     const claims = new Claims(${JSON.stringify(within())}, {now: () => ${now}, onTrouble: console.error});
-    console.log(claims.claim([${JSON.stringify(value)}]).length); setInterval(() => {}, 1_000);`;
+    claims.claim(['stored'], [${JSON.stringify(row('stored'))}]);
+    claims.release(['stored'], true);
+    console.log(claims.claim([${JSON.stringify(value)}], [${JSON.stringify(row('bought'))}]).length); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -72,14 +83,18 @@ async function other(value: string): Promise<ChildProcess> {
   return child;
 }
 
-test('a process that is killed frees its values', async () => {
+test('a process that is killed frees its values, once the answers that it bought last are stored', async () => {
   const here = open();
   const child = await other('1');
   expect([here.claim(['1', '2']), here.freed(['1'])]).toEqual([['2'], []]);
+  isStorable = false;
   child.kill('SIGKILL');
   await once(child, 'exit');
+  await sleep(600);
+  expect(here.freed(['1'])).toEqual([]);
+  isStorable = true;
   await vi.waitFor(() => expect(here.freed(['1'])).toEqual(['1']), {timeout: 10_000});
-  expect(here.claim(['1'])).toEqual(['1']);
+  expect([here.claim(['1']), inherited.splice(0)]).toEqual([['1'], [row('bought')]]);
   here.close();
   expect(locks()).toEqual([]);
 });
