@@ -2,8 +2,9 @@ import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import type {Rate} from '../job/setting-types.ts';
 import type {PublishTrigger} from '../job/settings/call-settings.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
-import type {KnownAnswer, ValidityJudge} from '../ledger/answers/validity.ts';
+import {isUsable, type KnownAnswer, type ValidityJudge} from '../ledger/answers/validity.ts';
 import type {Answer, CellResult, Lookup, Outcome, UnaskedCode} from '../ledger/lookup-outcome.ts';
+import type {CreditTurns} from '../ledger/run/credit-turns.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/ledger-entry.ts';
 import type {Operation} from '../operations/table.ts';
@@ -70,11 +71,19 @@ export interface LaneSettings {
   readonly rate: Rate | 'unlimited';
 }
 
+/** The turns of values without a usable answer, and of those whose usable answer is renewed. */
+export interface ValueTurns {
+  readonly fresh: CreditTurns;
+  readonly renewals: CreditTurns;
+}
+
 /** All that lookups need: places of known answers, the way of a call, and listeners. */
 export interface LookupOptions {
   readonly dispatcher: Dispatcher;
   readonly ledger: Ledger;
   readonly store: AnswerStore;
+  /** Decides which values have their turn; undefined if all have. */
+  readonly turns?: ValueTurns | undefined;
   readonly lanes: readonly LaneSettings[];
   /** Maximum calls in flight of all lanes together. By default, as many as the rates need. */
   readonly concurrency?: number | undefined;
@@ -149,4 +158,11 @@ export function findNewlyStoredAnswer(call: Call, store: AnswerStore, version: n
   call.version = version;
   const {outcome, validity} = stored.get(call.key) ?? {};
   return validity === 'fresh' ? outcome : undefined;
+}
+
+/** The result without a call: the earlier answer, or `skipped` if none is usable. */
+export function resultOf({before}: Call, end: CallEnd): CellResult {
+  if (end.kind !== 'skipped') return end.outcome;
+  if (!isUsable(before)) return {status: 'skipped', error: end.reason};
+  return {...before.outcome, stale: end.reason};
 }

@@ -2,10 +2,9 @@ import {randomInt} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
 import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
-import {isUsable} from '../ledger/answers/validity.ts';
-import type {CellResult, LookupKey, UnaskedCode} from '../ledger/lookup-outcome.ts';
+import type {LookupKey, UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Operation} from '../operations/table.ts';
-import {type Call, type CallEnd, findNewlyStoredAnswer, type LookupOptions, type StopReason} from './call.ts';
+import {type Call, findNewlyStoredAnswer, type LookupOptions, resultOf, type StopReason} from './call.ts';
 import {slotsOf} from './concurrency.ts';
 import {step} from './desk.ts';
 import {
@@ -224,6 +223,7 @@ export class Executor {
     for (const {booked, call} of book) {
       events.attempted(booked, call.waiters[0]?.row);
       ledger.record(booked);
+      if (booked.outcome !== undefined || booked.charge !== 'free') store.noteAsked(call);
       const answer = answerToKeep(booked);
       if (answer !== undefined) store.put(answer);
       else if (booked.outcome !== undefined) unanswered.push(booked);
@@ -352,13 +352,6 @@ function newLimiter(rate: number): Bottleneck {
 
 function clockOffset(): number {
   return Date.now() - performance.now();
-}
-
-/** The result without a call: the earlier answer, or `skipped` if none is usable. */
-function resultOf({before}: Call, end: CallEnd): CellResult {
-  if (end.kind !== 'skipped') return end.outcome;
-  if (!isUsable(before)) return {status: 'skipped', error: end.reason};
-  return {...before.outcome, stale: end.reason};
 }
 
 function refuseAllButDropped(error: unknown): void {

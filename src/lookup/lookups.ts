@@ -7,9 +7,10 @@ import {
   type Outcome,
   TokenOccurrences,
 } from '../ledger/lookup-outcome.ts';
+import {lastAsked} from '../ledger/run/credit-turns.ts';
 import type {LedgerEntry} from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import type {Call, LookupOptions, Waiter} from './call.ts';
+import {type Call, type LookupOptions, resultOf, type Waiter} from './call.ts';
 import type {Executor} from './executor.ts';
 import {OutcomeCache} from './outcome-cache.ts';
 
@@ -153,6 +154,21 @@ export class Lookups {
         const renews = isUsable(known) && publishOn.includes('budget');
         Object.assign(call, {before: known, renews, version});
       }
+      this.#passOver(calls, missing);
+    }
+  }
+
+  /** Ends, without a call, the values whose turn comes in a later run. */
+  #passOver(calls: Map<string, Call>, missing: readonly Call[]): void {
+    const {store, turns} = this.#options;
+    if (turns === undefined) return;
+    const wanting = missing.filter(({key}) => calls.has(key));
+    const askedAt = store.askedAt(wanting.map(({key}) => key));
+    for (const call of wanting) {
+      const own = call.renews ? turns.renewals : turns.fresh;
+      if (own.take(lastAsked(call.entry, askedAt.get(call.key)), call.cost)) continue;
+      calls.delete(call.key);
+      for (const waiter of call.waiters) waiter.tell(resultOf(call, {kind: 'skipped', reason: 'budget'}));
     }
   }
 

@@ -5,15 +5,14 @@ import type {InputRecord} from '../input/row.ts';
 import {openRecordSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {createLookupPricer, toCredits} from '../job/settings/cost.ts';
-import type {AnswerStore} from '../ledger/answers/store.ts';
 import {createValidityJudge} from '../ledger/answers/validity.ts';
-import {type CellResult, type Lookup, TokenOccurrences} from '../ledger/lookup-outcome.ts';
-import {DistinctKeys} from '../ledger/run/distinct-keys.ts';
+import type {CellResult, Lookup} from '../ledger/lookup-outcome.ts';
 import type {LaneSettings} from '../lookup/call.ts';
 import {perSecond} from '../lookup/rate-limit.ts';
 import {mostSends} from '../lookup/retry-policy.ts';
-import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
+import type {Operation} from '../operations/table.ts';
 import {makeRunRecord, roundCredits} from '../report/run-record.ts';
+import {CallCount} from './counts/call-count.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
 import {Destination} from './destination/destination.ts';
 import {readLastRunOfJob} from './end/history.ts';
@@ -134,49 +133,6 @@ function dryRun({targets, planRow}: ColumnMapping, counters: Counters) {
     });
     countRow(counters, {row, results, repairs: listRepairs(planned), ...nothing}, columns);
   };
-}
-
-/** Counts distinct lookups, and the calls that they need. */
-class CallCount {
-  /** Cost of the calls, in thousandths of a credit. */
-  cost = 0;
-  /** `known` counts the distinct lookups with a fresh answer in the store. */
-  readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
-  readonly #keys = new DistinctKeys();
-  readonly #occurrences = new TokenOccurrences();
-  readonly #store: AnswerStore;
-  readonly #costOf: (lookup: Lookup) => number;
-
-  /** `costOf`: cost of a call, in thousandths of a credit. */
-  constructor(store: AnswerStore, costOf: (lookup: Lookup) => number) {
-    this.#store = store;
-    this.#costOf = costOf;
-  }
-
-  add(lookups: readonly Lookup[]): void {
-    const isTaken = (key: string) => this.#keys.fresh([{key}]).length === 0;
-    const isRedeeming = ({operation}: Lookup) => operations[operation].isRedeeming;
-    const fresh = [
-      ...this.#keys.fresh(lookups.filter(lookup => !isRedeeming(lookup))),
-      ...lookups.filter(isRedeeming).map(lookup => this.#occurrences.next(lookup, isTaken)),
-    ];
-    for (const operation of operationNames) {
-      const own = fresh.filter(lookup => lookup.operation === operation);
-      if (own.length === 0) continue;
-      const keys = own.map(lookup => lookup.key);
-      const stored = this.#store.find(keys, operation);
-      const unknown = own.filter(({key}) => stored?.get(key)?.validity !== 'fresh');
-      const counts = this.operations[operation];
-      counts.distinct += own.length;
-      counts.known += own.length - unknown.length;
-      counts.calls += unknown.length;
-      for (const lookup of unknown) this.cost += this.#costOf(lookup);
-    }
-  }
-
-  close(): void {
-    this.#keys.close();
-  }
 }
 
 /**

@@ -4,6 +4,7 @@ import {OutputError} from '../errors.ts';
 import {openRecordSource, type RecordSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
+import type {ValueTurns} from '../lookup/call.ts';
 import {autoConcurrency} from '../lookup/concurrency.ts';
 import type {Lookups} from '../lookup/lookups.ts';
 import {say, set} from '../sentence.ts';
@@ -22,6 +23,7 @@ import {
 } from './open/connection.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {holdOwnAnswers, judgeOf, keepOthersAnswers, ownAnswers, STORED} from './open/own-answers.ts';
+import {countTurns, type TurnCount, takesTurns} from './open/value-turns.ts';
 import {readWholeList} from './rows/first-pass.ts';
 import {BESIDE_CALLS, ReorderBuffer} from './rows/reorder-buffer.ts';
 import {RowWriter} from './rows/row-writer.ts';
@@ -94,20 +96,27 @@ async function openStages(
   const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());
   for (const doubt of [...source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
-  await countList(state, job, io, input, stopper);
   const running = {job, io, stopper, clock: createSteadyClock(begunAt)};
   const lanes = planLanes(job, operationsOfTargets(input.layout.mapping.targets), account);
   const judge = judgeOf(job, io, identity, begunAt);
   holdOwnAnswers(job, io, identity, ledger, judge, begunAt);
-  const own = ownAnswers(ledger);
+  const own = ownAnswers(ledger, takesTurns(job) ? identity.startedAt : undefined);
   const store = openAnswerStore(job, scopeKeyOfJob(job), judge, io, own);
   closes(() => store.close());
   await readyStore(job, store);
   warnOfOtherKey(job, store, io);
   raiseBudgetCounts(shared, job, store, io);
+  const turns = await countList(
+    state,
+    job,
+    io,
+    input,
+    stopper,
+    countTurns(job, input.layout.mapping, ledger, store),
+  );
   const writer = await RowWriter.open(state, input.layout, io);
   closes(() => writer.close());
-  const means = {connection, account, ledger, lanes, store, judge};
+  const means = {connection, account, ledger, lanes, store, judge, turns};
   let session: Session | undefined;
   const rows = () => (session === undefined ? 0 : countFinishedRows(session.output.writer));
   const {lookups: newLookups, ...opened} = await openLookups(running, means, identity.fleetId, rows);
@@ -163,21 +172,32 @@ async function openSourceOf(job: Job, io: RunIo, stopper: Stopper): Promise<Reco
 const COUNTED_NOT =
   'The list comes only once, so it was not counted who shares a mailbox: rules that read shared.… do not hold. To count it, give a file or an array.';
 
-/** Reads the whole list once before the first call, if rules read facts of it. */
+/**
+ * Reads the whole list once before the first call, if rules read facts of it, or if only some of its values have their
+ * turn (`count`). Returns these.
+ */
 async function countList(
   {directory, temporary}: RunDirectory,
   job: Job,
   io: RunIo,
   {source, layout: {facts}}: Session['input'],
   stopper: Stopper,
-): Promise<void> {
-  if (facts === undefined || facts.isCurrent()) return;
-  if (source.isOnce) return io.warn(COUNTED_NOT);
+  count?: TurnCount,
+): Promise<ValueTurns | undefined> {
+  const uncounted = facts?.isCurrent() === false ? facts : undefined;
+  if (source.isOnce && uncounted !== undefined) io.warn(COUNTED_NOT);
+  if (source.isOnce || (uncounted ?? count) === undefined) return undefined;
   const list = io.program?.list ?? (await openSourceOf(job, io, stopper));
-  facts.directory = temporary === undefined ? directory : undefined;
+  if (uncounted !== undefined) uncounted.directory = temporary === undefined ? directory : undefined;
   const {limit} = job.settings;
   const caller = {...io, isWanted: () => stopper.reason === undefined};
-  await readWholeList(list, {limit, facts}, caller).finally(() => list.close());
+  try {
+    await readWholeList(list, {limit, facts: uncounted}, caller, count?.see);
+    return count?.share();
+  } finally {
+    count?.close();
+    await list.close();
+  }
 }
 
 /** Number of rows that were written or rejected so far. */

@@ -109,7 +109,12 @@ describe('where the service can not be asked any more', () => {
       stage.write('list.csv', ips(16, 100));
       await stage.run({...beyond, output: 'other.csv'}, inDays(31));
       stage.write('list.csv', ips(13));
-      expect(await stage.run(beyond, inDays(31))).toMatchObject(half);
+      // A night before has noted what it asked for: new values come first.
+      const lookups = {ip: {answered: 13, stale: 9, skipped: 0}};
+      expect(await stage.run(beyond, inDays(31))).toMatchObject({
+        code: 3,
+        summary: {lookups, credits: {spent: 4}},
+      });
     });
 
     test.each([

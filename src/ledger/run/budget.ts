@@ -65,6 +65,15 @@ export class Budget {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
   }
 
+  /** Credits that all limits leave for values, or for renewals of known answers; infinite without a limit. */
+  left(renews = false): number {
+    const {renewed} = this.#counts;
+    return this.#limits.reduce((least, limit) => {
+      const left = limit.left();
+      return Math.min(least, renews ? (this.committed + left) / 2 - renewed - this.#renewing : left);
+    }, Number.POSITIVE_INFINITY);
+  }
+
   /** Reserves the credits of a call. Returns the names of the shared limits; undefined without room in a limit. */
   take({cost, renews = false}: Pick<Reservation, 'cost' | 'renews'>): readonly string[] | undefined {
     this.exhausted = undefined;

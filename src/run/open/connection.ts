@@ -6,7 +6,7 @@ import type {Rate} from '../../job/setting-types.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import type {ValidityJudge} from '../../ledger/answers/validity.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import type {LaneSettings} from '../../lookup/call.ts';
+import type {LaneSettings, ValueTurns} from '../../lookup/call.ts';
 import {autoConcurrency} from '../../lookup/concurrency.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
 import type {Operation} from '../../operations/table.ts';
@@ -28,6 +28,7 @@ export interface LookupResources {
   readonly lanes: readonly LaneSettings[];
   readonly store: AnswerStore;
   readonly judge: ValidityJudge;
+  readonly turns?: ValueTurns | undefined;
 }
 
 /** Connects to an endpoint. Starts the embedded service in this process, to call it over HTTP like any other. */

@@ -70,13 +70,13 @@ function localOutlet({io}: RunContext, {connection: {client}}: LookupResources):
 /** The executor of a dispatcher's calls, and the lookups that need them. */
 function openExecutor(
   {job, io, clock, stopper}: RunContext,
-  {ledger, lanes, store, judge}: LookupResources,
+  {ledger, lanes, store, judge, turns}: LookupResources,
   dispatcher: Dispatcher,
 ): Omit<OpenedLookups, 'closeOutlet'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
   const newAnswers = new NewAnswers(operation => store.latest(operation, COMPARED_ANSWERS));
   const executor = new Executor({
-    ...{dispatcher, ledger, store, lanes, judge, concurrency, publishOn},
+    ...{dispatcher, ledger, store, turns, lanes, judge, concurrency, publishOn},
     policy: {resends, cost},
     costOf: createLookupPricer(job),
     maxOutageMs: maxOutage,

@@ -48,8 +48,9 @@ export function holdOwnAnswers(
     );
 }
 
-export function ownAnswers(ledger: Ledger): RunAnswers {
-  return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0};
+/** `turn`: see {@link RunAnswers}. */
+export function ownAnswers(ledger: Ledger, turn?: number): RunAnswers {
+  return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0, turn};
 }
 
 /** Writes answers of a run that is given up to the store, for the endpoint and account that bought them. */
