@@ -93,7 +93,7 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
 }
 
-/** Keeps the state of a run without an answer: until the night is over, the same command goes on with its counts. */
+/** Keeps the state of a run without an answer: until the night is over, the same command continues its counts. */
 function keepsCounts(state: RunDirectory, {exit_code: code}: Summary): boolean {
   if (code !== exitCodes.temporary && code !== exitCodes.credits) return false;
   try {

@@ -69,7 +69,7 @@ export function beginOrResumeRun(
 const NIGHT_MS = 20 * 3_600_000;
 
 /**
- * True if a start goes on with the counts of a run that put its output in place without an answer: it is of the same list,
+ * True if a start continues the counts of a run that put its output in place without an answer: it is of the same list,
  * within {@link NIGHT_MS}.
  */
 export function isSameNight(

@@ -30,7 +30,7 @@ export const ledgerFiles = ['', '-wal', '-shm', DAMAGED_SUFFIX, SPARE_SUFFIX].ma
 /** Shows that the directory's run was given up, and that the user has been told. */
 export const GIVEN_UP_FILE = 'given-up';
 
-/** Shows that the directory's run has put its output in place, without an answer: starts of the same night go on with it. */
+/** Shows that the directory's run has put its output in place, without an answer: starts of the same night continue it. */
 export const ENDED_FILE = 'ended';
 
 /** Files that a run may leave beside its output. The locks are removed last. */

@@ -221,7 +221,7 @@ export function isEnded({directory}: Pick<RunPaths, 'directory'>): boolean {
   return existsSync(join(directory, ENDED_FILE));
 }
 
-/** Notes that the run's output is in place without an answer; `ended` is false once a session goes on with it. */
+/** Notes that the run's output is in place without an answer; `ended` is false once a session continues it. */
 export function noteEnded({locked}: RunDirectory, ended: boolean): void {
   for (const {path} of locked) {
     if (ended) writeFileSync(join(path, ENDED_FILE), '', {mode: 0o600});
