@@ -73,7 +73,6 @@ function learnRefusals(
   const streak = learnCanary(canaryOf(desk, operation), attempt, value, isConfirmed, known);
   desk.isKeyAccepted ||= attempt.kind === 'answered';
   if (streak === undefined) return;
-  if (streak.isNew) out.notices.push({kind: 'refused', operation, streak});
   // A long streak of 403, or of a used-up quota, is about the caller, though other values were answered before.
   const isAccounts = streak.quota || (streak.credentials && streak.code !== INVALID_TOKEN_CODE);
   const most = isAccounts ? 0 : numbers.longestRefusalStreak;
@@ -82,6 +81,7 @@ function learnRefusals(
   const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && desk.isKeyAccepted);
   if (!streak.isKnownToAnswer || isEnough)
     stop(desk, {kind: 'refused', operation, streak: {...streak, credentials}}, out);
+  else if (streak.isNew) out.notices.push({kind: 'refused', operation, streak});
 }
 
 /** Notes what the attempt says about pace. Returns the time until which its value waits, at least. */

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {playRandomNights} from './nights.ts';
-import {services} from './play.ts';
+import {play, rejected, services} from './play.ts';
 import {playService} from './services.ts';
 
 /** The desk alone, in virtual time. test/seams has nights of whole runs. */
@@ -11,4 +11,10 @@ test.each(services)('%s: near the ideal, a quarter of the calls refused at most'
 
 test('random nights: each value is told once, no limit, rate or pause is exceeded, and the books are the service’s', () => {
   expect(playRandomNights(1, 2_500)).toEqual([]);
+});
+
+test('a refusal that ends the calls is told once', () => {
+  const forbidden = {...rejected('forbidden'), status: 403} as const;
+  const {notices} = play({values: 50, latencyMs: 20, isAnswered: () => true}, () => ({attempt: forbidden}));
+  expect(notices).toEqual(['stopped']);
 });

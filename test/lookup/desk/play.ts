@@ -36,6 +36,7 @@ export interface Played {
   readonly lastTold: number;
   readonly desk: Desk;
   readonly stop: StopReason | undefined;
+  readonly notices: readonly string[];
   /** Charged by the desk's bookings. */
   readonly booked: number;
 }
@@ -139,6 +140,7 @@ export function play(options: PlayOptions, service: Service): Played {
   let asked = 0;
   let stop: StopReason | undefined;
   const sent: number[] = [];
+  const notices: string[] = [];
   /** As a run does: so many values wait at a time, until the list ends. */
   const ask = () => {
     const due = Math.min(values - asked, 256 - (desk.lanes[0]?.waiting.length ?? 0));
@@ -202,7 +204,10 @@ export function play(options: PlayOptions, service: Service): Played {
       told.set(Number(call.key), end.kind === 'skipped' ? {status: 'skipped'} : end.outcome);
       state.lastTold = now;
     }
-    for (const notice of out.notices) if (notice.kind === 'stopped') stop = notice.reason;
+    for (const notice of out.notices) {
+      notices.push(notice.kind);
+      if (notice.kind === 'stopped') stop = notice.reason;
+    }
     state.wake = out.wakeAt === Number.POSITIVE_INFINITY ? out.wakeAt : Math.max(now + 1, out.wakeAt);
     const most = Math.min(
       out.wants.get('all') ?? 0,
@@ -215,7 +220,8 @@ export function play(options: PlayOptions, service: Service): Played {
     }
     if (asked < values) ask();
   }
-  return {told, sent, refused: state.refused, lastTold: state.lastTold, desk, stop, booked: state.booked};
+  const {refused, lastTold, booked} = state;
+  return {told, sent, refused, lastTold, desk, stop, notices, booked};
 }
 
 const bucket = (rate: number, burst: number) => {
