@@ -58,31 +58,9 @@ export function loopedList(node: ASTNode): ASTNode | undefined {
   return node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[1] : undefined;
 }
 
-/** Changes a node before the engine checks it: the engine reads a node's operands then. */
-export function replaceArgs(node: ASTNode, args: unknown): void {
-  (node as {args: unknown}).args = args;
-}
-
 function nodesIn(given: unknown): ASTNode[] {
   if (Array.isArray(given)) return given.flatMap(nodesIn);
   return typeof given === 'object' && given !== null && 'op' in given ? [given as ASTNode] : [];
-}
-
-/** The function that the library puts into any node it has checked. */
-export type Evaluator = (engine: unknown, node: ASTNode, context: unknown) => unknown;
-
-/**
- * Changes what the library does at a node. Its types don't name these functions, so their absence is refused, and
- * package.json names one version.
- */
-export function changeMember<Member>(
-  node: ASTNode,
-  name: 'handle' | 'evaluate',
-  change: (member: Member) => Member,
-): void {
-  const changed = node as unknown as Record<typeof name, Member>;
-  if (typeof changed[name] !== 'function') throw new Error('the expression engine has changed');
-  changed[name] = change(changed[name]);
 }
 
 /** A part that can be evaluated by itself. */

@@ -1,21 +1,20 @@
 import {createRequire} from 'node:module';
-import {type ASTNode, Environment, type ParseResult} from '@marcbachmann/cel-js';
+import {type ASTNode, Environment, parse} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
 import {
-  changeMember,
-  type Evaluator,
   type ExpressionPart,
   findPaths,
   findUndecidedParts,
   isLazy,
   listChildren,
   literalText,
+  loopedList,
   operandsOf,
   pathOfNode,
   type ReadPath,
-  replaceArgs,
 } from './ast.ts';
 import {conversionChecks, requireFinite} from './conversion-checks.ts';
+import {printExpression} from './print.ts';
 import {StepLimit} from './step-limit.ts';
 
 const require = createRequire(import.meta.url);
@@ -44,35 +43,35 @@ const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms o
 /** The library allows any number of signs (- or !) in a row. Very many would overflow the stack of its parser. */
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
 const SIGNS = 'it has 250 signs (- or !) in a row, or more';
+/** The library's own limits hold for the user's text. What is printed from it has brackets and functions more. */
+const ROOMY = {maxAstNodes: 1_000_000, maxDepth: 5_000};
 
 /**
- * Evaluates the Common Expression Language. One environment checks types. The other runs expressions: all names are
- * untyped there, which is faster. RE2 runs patterns in linear time: they meet strangers' values.
+ * Evaluates the Common Expression Language. One environment checks types. The other runs what is printed from an
+ * expression, with our own functions in it: all names are untyped there, which is faster. The library's own would take a
+ * text like ` 0x1f` for a number, calculate with infinity, run patterns by JavaScript's RegExp (strangers' values meet
+ * them; RE2 takes linear time), and loop for ever.
  */
 export class Engine {
-  readonly #checking = withMixedNumbers(new Environment());
+  readonly #checking = withMixedNumbers(new Environment({limits: ROOMY}));
   readonly #running = withMixedNumbers(
-    new Environment({unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false}),
+    new Environment({unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits: ROOMY}),
   );
   readonly #constants: Constants;
   readonly #steps = new StepLimit();
+  readonly #patterns: RE2JS[] = [];
 
   /** `declare`: declares the names that expressions may read. */
   constructor(declare: (environment: Environment) => void, constants: Constants = {}) {
     declare(this.#checking);
     this.#constants = constants;
-  }
-
-  /** @throws {Error} when the text is not an expression, or is nested too deep. */
-  parse(text: string): ParseResult {
-    if (MANY_SIGNS.test(withoutTexts(text))) throw new Error(SIGNS);
-    const parsed = this.#running.parse(text);
-    let level = [parsed.ast];
-    for (let depth = 0; level.length > 0; depth += 1) {
-      if (depth > MOST_LEVELS) throw new Error(TOO_DEEP);
-      level = level.flatMap(node => listChildren(node).map(child => child.node));
-    }
-    return parsed;
+    this.#running
+      .registerFunction('counted_(dyn): dyn', entries => this.#steps.count(entries))
+      .registerFunction('searched_(dyn): dyn', entries => this.#steps.countSearch(entries))
+      .registerFunction('finite_(dyn): dyn', requireFinite)
+      .registerFunction('dyn.matches(int): bool', (text, pattern) => this.#matches(text, pattern));
+    for (const [name, check] of Object.entries(conversionChecks))
+      this.#running.registerFunction(`checked_${name}(dyn): dyn`, check);
   }
 
   /**
@@ -81,15 +80,17 @@ export class Engine {
    * @throws {Error} if the expression has a fault. The error names the fault in `summary` or `message`.
    */
   typeOf(text: string): string {
-    const typed = this.#checking.parse(text);
-    adapt(typed.ast);
-    const {valid, type, error} = typed.check();
+    const ast = parseExpression(text);
+    const texts = new Map(
+      findPaths(ast).flatMap(({node, path}) => (path[0] === 'list' ? [[rootOf(node), LIST_ALIAS]] : [])),
+    );
+    const {valid, type, error} = this.#checking.check(printExpression(ast, {texts, around: new Map()}));
     if (!valid) throw error ?? new Error('not valid');
-    const readAt = ({path, optional}: ReadPath) => {
+    const prepare = this.#preparer(ast, ({path, optional}) => {
       const value = this.#constantAt(path);
       return () => (optional ? value !== undefined : value);
-    };
-    this.#checkConstants(this.compile(text, readAt).ast);
+    });
+    this.#checkConstants(ast, prepare);
     return type ?? 'dyn';
   }
 
@@ -98,81 +99,67 @@ export class Engine {
     text: string,
     readAt: (path: ReadPath) => ValueReader<View>,
   ): CompiledExpression<View> {
-    const parsed = this.parse(text);
-    const {ast} = parsed;
-    const paths = findPaths(ast);
-    adapt(ast);
-    const {valid, error} = parsed.check();
-    if (!valid) throw error ?? new Error('not valid');
-    this.#guard(ast);
+    const ast = parseExpression(text);
     let seen: View;
-    for (const path of paths) {
+    const prepare = this.#preparer(ast, path => {
       const read = readAt(path);
-      changeMember(path.node, 'evaluate', () => () => read(seen));
-    }
-    this.#steps.limit(ast);
-    const evaluate: ValueReader<View> = view => {
-      seen = view;
-      return this.#steps.run(parsed);
-    };
+      return () => read(seen);
+    });
+    const run = prepare(ast);
+    const partOf = (node: ASTNode): ExpressionPart => ({
+      sign: node.op,
+      operands: operandsOf(node).map(partOf),
+      paths: new Set(findPaths(node).map(path => path.node)),
+      run: prepare(node),
+    });
     let whole: ExpressionPart | undefined;
     const undecidedParts = (view: View) => {
-      whole ??= this.#partOf(ast);
+      whole ??= partOf(ast);
       seen = view;
       return findUndecidedParts(whole);
+    };
+    const evaluate: ValueReader<View> = view => {
+      seen = view;
+      return run();
     };
     return {ast, isLazy: isLazy(ast), evaluate, undecidedParts};
   }
 
-  #partOf(node: ASTNode): ExpressionPart {
-    return {
-      sign: node.op,
-      operands: operandsOf(node).map(operand => this.#partOf(operand)),
-      paths: new Set(findPaths(node).map(path => path.node)),
-      run: this.#evaluatorOf(node),
+  /** Returns a function that makes any part of an expression ready to run. The paths are names of its context. */
+  #preparer(ast: ASTNode, readAt: (path: ReadPath) => () => unknown): (node: ASTNode) => () => unknown {
+    const texts = new Map<ASTNode, string>();
+    const around = new Map<ASTNode, readonly string[]>();
+    const context = {};
+    // Longer than any name of the expression that begins like it.
+    const prefix = `_${(ast.input.match(/_+/g) ?? []).join('')}`;
+    for (const path of findPaths(ast)) {
+      const name = `${prefix}${texts.size}`;
+      texts.set(path.node, name);
+      Object.defineProperty(context, name, {get: readAt(path)});
+    }
+    this.#guard(ast, texts, around);
+    return node => {
+      const parsed = this.#running.parse(printExpression(node, {texts, around}));
+      return () => this.#steps.run(() => parsed(context));
     };
   }
 
-  /**
-   * Puts our own checks around what the library does at a node: it would take a text like ` 0x1f` for a number,
-   * calculate with infinity, and run patterns by JavaScript's own RegExp.
-   */
-  #guard(node: ASTNode): void {
-    for (const child of listChildren(node)) this.#guard(child.node);
-    if (ARITHMETIC.has(node.op))
-      changeMember<OperatorHandler>(
-        node,
-        'handle',
-        apply => (left, right, ast, engine) => requireFinite(apply(left, right, ast, engine)),
-      );
-    else if (node.op === 'call' && isConversion(node.args[0])) {
-      const check = conversionChecks[node.args[0]];
-      changeMember<CallHandler>(
-        node,
-        'handle',
-        apply =>
-          ([value], ast, engine) =>
-            apply([check(value)], ast, engine),
-      );
-    } else if (node.op === 'rcall' && node.args[0] === 'matches') {
-      const pattern = this.#patternOf(node.args[2][0]);
-      changeMember<CallHandler>(node, 'handle', () => ([text]) => {
-        if (typeof text === 'string') return pattern.test(text);
-        throw NO_TEXT;
-      });
-    }
-  }
-
-  /** Makes a function that evaluates a part of a prepared expression: in place of a literal, since only whole texts run. */
-  #evaluatorOf(part: ASTNode): () => unknown {
-    const run = this.#running.parse('true');
-    const node = part as unknown as {evaluate: Evaluator};
-    changeMember<Evaluator>(
-      run.ast,
-      'evaluate',
-      () => (engine, _, context) => node.evaluate(engine, part, context),
-    );
-    return () => this.#steps.run(run);
+  /** Puts our own functions around what the library does at a node. */
+  #guard(node: ASTNode, texts: Map<ASTNode, string>, around: Map<ASTNode, readonly string[]>): void {
+    if (texts.has(node)) return;
+    for (const child of listChildren(node)) this.#guard(child.node, texts, around);
+    const put = (name: string, inner: ASTNode | undefined) =>
+      inner && around.set(inner, [...(around.get(inner) ?? []), name]);
+    // A sum of infinity is infinite, but a division by it is not.
+    for (const {node: operand} of listChildren(node))
+      if (ARITHMETIC.has(operand.op) && (!ARITHMETIC.has(node.op) || isDivisor(operand, node)))
+        put('finite_', operand);
+    if (node.op === 'in') put('searched_', node.args[1]);
+    else put('counted_', loopedList(node));
+    if (node.op === 'call' && Object.hasOwn(conversionChecks, node.args[0]))
+      put(`checked_${node.args[0]}`, node.args[1][0]);
+    else if (node.op === 'rcall' && node.args[0] === 'matches' && node.args[2][0] !== undefined)
+      texts.set(node.args[2][0], String(this.#patterns.push(this.#patternOf(node.args[2][0])) - 1));
   }
 
   /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
@@ -186,6 +173,11 @@ export class Engine {
       const reason = (error as Error).message.replace(/^error parsing regexp: /, '');
       throw new Error(`the pattern of matches() is not a regular expression of RE2: ${reason}`);
     }
+  }
+
+  #matches(text: unknown, pattern: bigint): boolean {
+    if (typeof text !== 'string') throw NO_TEXT;
+    return (this.#patterns[Number(pattern)] as RE2JS).test(text);
   }
 
   #constantAt(path: readonly string[]): unknown {
@@ -203,30 +195,44 @@ export class Engine {
    * Evaluates the constant parts, so that a fault such as `duration("7d")` is found before the first row. Returns the
    * names in the node that are neither constants nor variables of its loops.
    */
-  #checkConstants(node: ASTNode): ReadonlySet<string> {
+  #checkConstants(node: ASTNode, prepare: (part: ASTNode) => () => unknown): ReadonlySet<string> {
     const unknown = new Set<string>();
     const [root] = pathOfNode(node) ?? [];
     if (root === undefined)
       for (const child of listChildren(node))
-        for (const name of this.#checkConstants(child.node)) if (!child.bound.has(name)) unknown.add(name);
+        for (const name of this.#checkConstants(child.node, prepare))
+          if (!child.bound.has(name)) unknown.add(name);
     if (root !== undefined && !Object.hasOwn(this.#constants, root)) unknown.add(root);
     if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
-    if (unknown.size === 0 && !PLAIN.has(node.op)) this.#evaluatorOf(node)();
+    if (unknown.size === 0 && !PLAIN.has(node.op)) prepare(node)();
     return unknown;
   }
 }
 
-/** Functions that the library puts into the nodes it has checked: for an operator, and for a call. */
-type OperatorHandler = (left: unknown, right: unknown, node: ASTNode, engine: unknown) => unknown;
-type CallHandler = (values: readonly unknown[], ...more: readonly unknown[]) => unknown;
+/** @throws {Error} when the text is not an expression, or is nested too deep. */
+export function parseExpression(text: string): ASTNode {
+  if (MANY_SIGNS.test(withoutTexts(text))) throw new Error(SIGNS);
+  const {ast} = parse(text);
+  let level = [ast];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_LEVELS) throw new Error(TOO_DEEP);
+    level = level.flatMap(node => listChildren(node).map(child => child.node));
+  }
+  return ast;
+}
 
 /** One error for all rows, since making one for each row would be slow. */
 const NO_TEXT = new Error('matches() takes a text');
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-const isConversion = (name: string): name is keyof typeof conversionChecks =>
-  Object.hasOwn(conversionChecks, name);
+const isDivisor = (operand: ASTNode, {op, args}: ASTNode) => op === '/' && args[1] === operand;
+
+/** The name that a path begins with. */
+function rootOf(node: ASTNode): ASTNode {
+  if (node.op === '.' || node.op === '[]') return rootOf(node.args[0]);
+  return node.op === 'call' ? rootOf(node.args[1][0] as ASTNode) : node;
+}
 
 /**
  * Kinds of nodes that are not evaluated beforehand. A literal can't be wrong, a name may have no value yet, and the
@@ -242,24 +248,6 @@ function checkZone(zone: string | undefined): void {
   } catch {
     throw new Error(`"${zone}" is not a time zone; one is "Europe/Berlin"`);
   }
-}
-
-/**
- * Gives `list` its declared name, and makes `1` a fraction in sums, comparisons and lists, since all numbers
- * in answers are fractions. A whole number stays whole (`counts`) as an index, beside `%`, and as an argument:
- * `substring(1)`.
- */
-function adapt(node: ASTNode, counts = false, bound?: ReadonlySet<string>): void {
-  if (node.op === 'id' && node.args === 'list' && bound?.has('list') !== true) replaceArgs(node, LIST_ALIAS);
-  if (!counts && node.op === 'value' && typeof node.args === 'bigint' && isDecimal(node))
-    replaceArgs(node, Number(node.args));
-  const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
-  for (const child of listChildren(node, bound))
-    adapt(child.node, within || (counts && node.op === '-_'), child.bound);
-}
-
-function isDecimal({input, range}: ASTNode): boolean {
-  return /^\d+$/.test(input.slice(range.start, range.end));
 }
 
 /** An expression with empty texts in place of its own. */

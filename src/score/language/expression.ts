@@ -2,7 +2,7 @@ import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {closestName} from '../../job/did-you-mean.ts';
 import {findPaths, listChildren, literalText, pathOfNode, type ReadPath} from './ast.ts';
-import {type Constants, Engine, LIST_ALIAS} from './cel-engine.ts';
+import {type Constants, Engine, LIST_ALIAS, parseExpression} from './cel-engine.ts';
 import {explainError, truncateText} from './explain-error.ts';
 import {
   type AllowedTexts,
@@ -42,7 +42,7 @@ export function createConditionChecker(
   const engine = new Engine(environment => declare(vocabulary, environment), constants);
   return (text, place) => {
     try {
-      const {ast} = engine.parse(text);
+      const ast = parseExpression(text);
       const references = findPaths(ast).map(path => resolveReference(path, vocabulary));
       const type = engine.typeOf(text);
       if (type !== 'bool' && type !== 'dyn')

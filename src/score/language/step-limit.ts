@@ -1,6 +1,3 @@
-import type {ASTNode} from '@marcbachmann/cel-js';
-import {changeMember, type Evaluator, listChildren, loopedList} from './ast.ts';
-
 /**
  * Maximum number of steps of one evaluation: each loop and each `in` takes one for each entry of its list. It has room
  * for ten loops over 100,000 entries. Steps are counted, and not time, so that a resume decides the same.
@@ -19,33 +16,19 @@ export class StepLimit {
   /** Steps left of the evaluation under way; below 0 if it took too many. */
   #left = 0;
 
-  /**
-   * Counts the entries of each list that a loop or `in` reads. Once there are too many, lists are empty: an error would
-   * not end a loop of the library, which continues with the next entry.
-   */
-  limit(node: ASTNode): void {
-    for (const child of listChildren(node)) this.limit(child.node);
-    const list = node.op === 'in' ? node.args[1] : loopedList(node);
-    if (list === undefined) return;
-    changeMember<Evaluator>(list, 'evaluate', first => {
-      const own = list as unknown as {evaluate: Evaluator};
-      let read = first;
-      const counted: Evaluator = (engine, _, context) => {
-        try {
-          return this.#count(read.call(list, engine, list, context), node.op);
-        } finally {
-          // At the first evaluation, the library puts a faster function into the node.
-          if (own.evaluate !== counted) [read, own.evaluate] = [own.evaluate, counted];
-        }
-      };
-      return counted;
-    });
+  /** The entries that a loop reads. A loop over a map visits its names. */
+  count(entries: unknown): unknown {
+    return this.#take(entries, Array.isArray(entries) ? entries.length : sizeOf(Object(entries)));
   }
 
-  #count(entries: unknown, op: ASTNode['op']): unknown {
-    if (Array.isArray(entries)) this.#left -= entries.length;
-    // A map finds an entry by its name.
-    else if (op !== 'in') this.#left -= sizeOf(Object(entries));
+  /** The entries that `in` searches. A map finds an entry by its name. */
+  countSearch(entries: unknown): unknown {
+    return this.#take(entries, Array.isArray(entries) ? entries.length : 0);
+  }
+
+  /** Once there are too many, lists are empty: an error would not end a loop, which continues with the next entry. */
+  #take(entries: unknown, steps: number): unknown {
+    this.#left -= steps;
     return this.#left < 0 ? [] : entries;
   }
 
@@ -62,7 +45,6 @@ export class StepLimit {
   }
 }
 
-/** The number of entries of a map or an object: a loop over it visits their names. */
 function sizeOf(entries: object): number {
   return entries instanceof Map || entries instanceof Set ? entries.size : Object.keys(entries).length;
 }
