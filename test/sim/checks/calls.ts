@@ -30,15 +30,22 @@ const paidOnce: Check = {
           return `${show(call)} after ${show(before)}: it was ${before.told}`;
         if (before.told !== 'answered') continue;
         again += 1;
-        const why = isFresh(before, scene.run) && reasonToKnow(before, call, scene);
+        const why = isFresh(before, scene) && reasonToKnow(before, call, scene);
         if (why) return `${show(call)} after ${show(before)}: ${why}`;
       }
     return again === 0 && scene.run.calls.length > 0 ? UNTRIED : undefined;
   },
 };
 
+const WEEK_MS = 7 * 24 * 3_600_000;
+
 /** A session judges by its start. */
-function isFresh({operation, toldAt}: Call, {startedAt, spec}: Ended): boolean {
+function isFresh({operation, toldAt, process, ledger}: Call, {run, sessions}: Scene): boolean {
+  const {startedAt, spec} = run;
+  // By a clock that was set back, it is from the future: that is fresh within a week of the run's own first start alone.
+  const first = sessions.find(session => session.ledger === ledger && ledger !== undefined);
+  const isHeld = ledger === run.ledger && first !== undefined && startedAt - first.startedAt <= WEEK_MS;
+  if (toldAt > startedAt && process !== run.process && !isHeld) return false;
   return toldAt >= startedAt - (operation === 'verify' ? VERDICT_MS : ageOf(spec) * SURELY_FRESH);
 }
 
@@ -72,6 +79,31 @@ function isInStore({process, operation, spec, toldMs, toldAt, chunk}: Call, {run
   // Others may have ended before the news of a chunk came to them.
   if (chunk !== undefined) return !isPruned && maker.end === 'wrote' && toldMs < maker.endedMs;
   return !isPruned && (!process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS);
+}
+
+const sharedOnce: Check = {
+  promise:
+    'Two runs at once over one store buy a value once; of one that is killed, what it had in flight is bought again.',
+  broken(scene) {
+    let shared = 0;
+    for (const call of scene.run.calls.filter(isShareable))
+      for (const before of earlier(call, scene.calls).filter(isShareable)) {
+        const other = scene.sessions.find(({process}) => process === before.process);
+        if (other === undefined || other === scene.run || other.endedMs <= scene.run.startedMs) continue;
+        if (before.told !== 'answered' || before.toldMs < scene.run.startedMs) continue;
+        shared += 1;
+        const wasTold = before.heardOrder < call.sentOrder;
+        const isAlive = other.endedMs > call.sentMs || !other.process.killed;
+        if (isAlive || (wasTold && isKnown(before, scene.calls)))
+          return `${show(call)} after ${show(before)}`;
+      }
+    return shared === 0 ? UNTRIED : undefined;
+  },
+};
+
+/** True if runs beside this call's see its value claimed, and its answer stored. */
+function isShareable({operation, spec, process, chunk}: Call): boolean {
+  return spec.store && operation !== 'verify' && process.refused === false && chunk === undefined;
 }
 
 /** True if the call brought no answer, but settled its value: no other call of the session can bring one. */
@@ -192,4 +224,13 @@ const bounded: Check = {
   },
 };
 
-export const callChecks: readonly Check[] = [named, paidOnce, resent, within, paced, punctual, bounded];
+export const callChecks: readonly Check[] = [
+  named,
+  paidOnce,
+  sharedOnce,
+  resent,
+  within,
+  paced,
+  punctual,
+  bounded,
+];

@@ -3,7 +3,7 @@ import {canBeLookedUp, HEADER, type Operation} from '../model/places.ts';
 import type {RunSpec} from '../model/sequences.ts';
 import type {Ended} from '../model/simulation.ts';
 import {type Call, serialColumns, serialOf} from '../world/service.ts';
-import {ageOf, type Scene, TURN_MS} from './scene.ts';
+import {ageOf, CLOCK_SKEW_MS, type Scene, TURN_MS} from './scene.ts';
 
 /** Rows as their reader sees them, and what speaks against them. */
 
@@ -177,6 +177,8 @@ function faultOfAnswer(
   }
   const startedAt = Math.min(run.startedAt, Date.parse(run.said?.summary?.started_at ?? '') || run.startedAt);
   const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
+  const endedAt = run.startedAt + run.endedMs - run.startedMs + 2 * CLOCK_SKEW_MS;
+  if (!isOwn && call.toldAt > endedAt) return 'it is from the future';
   return !isOwn && call.toldAt < startedAt - ageOf(run.spec) - TURN_MS ? 'it is too old' : undefined;
 }
 

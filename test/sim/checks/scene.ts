@@ -32,6 +32,9 @@ export function ageOf({maxAge}: RunSpec): number {
 /** An answer expires between this share of its age and the whole. */
 export const SURELY_FRESH = 0.8;
 
+/** An answer of a later time than this after a session's is of a wrong clock, and its age unknown. */
+export const CLOCK_SKEW_MS = 5 * 60_000;
+
 /** A process sees what it was told within its turn. */
 export const TURN_MS = 1_000;
 

@@ -97,6 +97,11 @@ const course = record({
     }),
     10,
   ),
+  /** The computer's clock is set meanwhile. */
+  clock: sometimes(
+    record({afterMs: integer({min: 0, max: 150}), seconds: constantFrom(-10, -300, 10, 300)}),
+    10,
+  ),
 });
 
 /** A session that is cut off in the middle of its calls. */
@@ -109,6 +114,7 @@ const tornCourse: fc.Arbitrary<Course> = record({
     moment: constantFrom('before' as const, 'after' as const),
   }),
   disk: constant(undefined),
+  clock: constant(undefined),
 });
 
 /** A run with its settings. */
@@ -160,15 +166,19 @@ const command = oneof(
   {weight: 7, arbitrary: record({do: constant('again' as const), changes, course})},
   // A second run beside it, soon after it has begun.
   {
-    weight: 1,
+    weight: 2,
     arbitrary: record({
       do: constant('both' as const),
-      other: constantFrom<Partial<RunSpec>[]>({}, {output: 1}, {output: 1, input: 1}),
+      other: constantFrom<Partial<RunSpec>[]>({output: 1}, {output: 1}, {}, {output: 1, input: 1}),
       courses: tuple(course, course),
       apartMs: constantFrom(1, 5, 40, 200),
     }),
   },
   {weight: 1, arbitrary: record({do: constant('later' as const), hours: constantFrom(1, 12, 22, 100)})},
+  {
+    weight: 1,
+    arbitrary: record({do: constant('clock' as const), hours: constantFrom(-1, 25, -25, 8_760, -8_760)}),
+  },
   {
     weight: 2,
     arbitrary: record({
@@ -252,6 +262,12 @@ const more = mostly<number>(12, 0, 30, LONGEST).map(count =>
 );
 const busy = {concurrency: 256, columns: 'ip email', rate: 'unlimited'} as const;
 
+/** A fleet goes by the clock of Redis, which no step reaches. */
+function isWithoutClock(command: Command): boolean {
+  const courses = command.do === 'both' ? command.courses : 'course' in command ? [command.course] : [];
+  return command.do !== 'clock' && courses.every(({clock}) => clock === undefined);
+}
+
 /** The same with runs whose calls are made by a fleet. */
 export const fleetSequence: fc.Arbitrary<Sequence> = record({sequence, more, fleet}).map(one => {
   const {inputs, commands, accountPerDay} = one.sequence;
@@ -264,7 +280,7 @@ export const fleetSequence: fc.Arbitrary<Sequence> = record({sequence, more, fle
   };
   return {
     inputs: [[...(inputs[0] ?? []), ...one.more], ...inputs.slice(1)],
-    commands: commands.map(command =>
+    commands: commands.filter(isWithoutClock).map(command =>
       command.do === 'run'
         ? {
             ...command,

@@ -47,7 +47,7 @@ export interface Ended {
   readonly isAlone: boolean;
 }
 
-const QUIET: Course = {faults: [], latencyMs: 20, fate: undefined, disk: undefined};
+const QUIET: Course = {faults: [], latencyMs: 20, fate: undefined, disk: undefined, clock: undefined};
 const HOUR_MS = 3_600_000;
 /** Longer than any trouble of a disk. */
 const CALM_MS = 120_000;
@@ -133,6 +133,9 @@ export class Simulation {
       case 'later':
         await this.fleet?.end(LINGER_MS);
         this.world.stall(command.hours * HOUR_MS);
+        return [];
+      case 'clock':
+        this.world.stepClock(command.hours * HOUR_MS);
         return [];
       case 'list': {
         const rows = command.how === 'append' ? (this.#inputs[command.input] ?? []) : [];
@@ -238,7 +241,8 @@ export class Simulation {
     const main = async () => {
       seen.startedMs = world.nowMs;
       seen.startedAt = world.wallMs;
-      const {disk} = course;
+      const {disk, clock} = course;
+      if (clock) world.later(clock.afterMs, () => world.stepClock(clock.seconds * 1_000));
       const fromMs = world.nowMs + (disk?.afterMs ?? 0);
       if (disk) this.disk.trouble = {code: disk.code, fromMs, untilMs: fromMs + disk.seconds * 1_000};
       await session(spec, input, {process, world, report});

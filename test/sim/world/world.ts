@@ -33,6 +33,7 @@ export class World {
   #running = new Set<Process>();
   readonly #begun: Process[] = [];
   #nowMs = 0;
+  #clockMs = 0;
   /** Timers of the current turn that have not fired. */
   #turn: Timer[] = [];
   /** How often a turn takes any time: some machines have more to do. */
@@ -60,7 +61,13 @@ export class World {
   }
 
   get wallMs(): number {
-    return Math.floor(START_MS + this.#nowMs);
+    return Math.floor(START_MS + this.#nowMs + this.#clockMs);
+  }
+
+  /** Sets the computer's clock, which tells the date, forward or back. */
+  stepClock(ms: number): void {
+    this.note(() => `the clock steps by ${ms / 1_000} s`);
+    this.#clockMs += ms;
   }
 
   /** True if a process of this number is alive. */
