@@ -1,6 +1,6 @@
 import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
@@ -116,6 +116,14 @@ test.each([
     () => {
       writeFileSync(within(CLAIMS_FILE), 'no database at all, but a text of some length');
       return () => {};
+    },
+  ],
+  [
+    'a directory',
+    () => {
+      rmSync(within(CLAIMS_FILE));
+      mkdirSync(within(CLAIMS_FILE));
+      return () => rmSync(within(CLAIMS_FILE), {recursive: true});
     },
   ],
   [
