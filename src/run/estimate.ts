@@ -21,7 +21,7 @@ import {answerScope, scopeKeyOfJob} from './identity.ts';
 import type {RunIo, World} from './io.ts';
 import type {ColumnMapping} from './layout/column-mapping.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {type AccountLimits, findAccount, openBudgets} from './open/account.ts';
+import {type AccountLimits, findAccount, openAccountBudget} from './open/account.ts';
 import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
 import {planLanes} from './open/connection.ts';
 import {readWholeList} from './rows/first-pass.ts';
@@ -102,10 +102,10 @@ export async function makePlan(given: Job, io: PlanIo) {
 
 /** Credits that the account's limits of day and month leave; undefined without limits. */
 function leftOfAccount(account: AccountLimits | undefined, io: World): number | undefined {
-  const budgets = openBudgets(account, io);
-  const left = budgets.map(budget => budget.left());
-  for (const budget of budgets) budget.close();
-  return budgets.length === 0 ? undefined : toCredits(Math.max(0, Math.min(...left)));
+  const budget = openAccountBudget(account, io);
+  const left = budget?.limits.map(limit => budget.left(limit));
+  budget?.close();
+  return left && toCredits(Math.max(0, Math.min(...left)));
 }
 
 /** Rows, calls and credits of the job's last complete run; null without such a run. */

@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import {warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openRecordSource, type RecordSource} from '../input/source.ts';
@@ -13,7 +12,7 @@ import {completeKilledRuns} from './end/history.ts';
 import {scopeKeyOfJob} from './identity.ts';
 import {pipeSettings, type RunIo} from './io.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {createCreditRefund, findAccountOfJob, openBudgets, raiseBudgetCounts} from './open/account.ts';
+import {findAccountOfJob, openAccountBudget, raiseBudgetCounts} from './open/account.ts';
 import {openAnswerStore} from './open/answer-store.ts';
 import {
   createStrayAnswerWarning,
@@ -84,8 +83,8 @@ async function openStages(
   };
   const connection = await openConnection(job.endpoint, options, io.transport);
   closes(() => connection.close());
-  const shared = openBudgets(account, io, randomUUID());
-  const ledger = openLedger(state, job, {shared, giveBack: createCreditRefund(io)}, io.warn);
+  const budget = openAccountBudget(account, io);
+  const ledger = openLedger(state, job, {account: budget}, io.warn);
   closes(() => ledger.abandon());
   const source = await openSourceOf(job, io, stopper);
   closes(() => source.close());
@@ -105,7 +104,7 @@ async function openStages(
   closes(() => store.close());
   await readyStore(job, store);
   warnOfOtherKey(job, store, io);
-  raiseBudgetCounts(shared, job, store, io);
+  raiseBudgetCounts(budget, job, store, io);
   const turns = await countList(
     state,
     job,

@@ -1,7 +1,7 @@
 import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeSync} from 'node:fs';
 import {expect, test, vi} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
+import {AccountBudget} from '../../src/ledger/account/account-budget.ts';
 import type {Outcome} from '../../src/ledger/lookup-outcome.ts';
 import {Ledger, type LedgerOptions} from '../../src/ledger/run/ledger.ts';
 import {
@@ -83,10 +83,10 @@ function failWith(code: string): void {
   });
 }
 
-const dayOf = (maxCredits: number, holder = 'session') =>
-  new PeriodBudget({
-    ...{directory: within(), owner: 'account', holder, period: 'day', limit: 'a limit'},
-    ...{maxCredits, now: Date.now},
+const dayOf = (maxCredits: number) =>
+  new AccountBudget({
+    ...{directory: within(), owner: 'account', now: Date.now},
+    limits: [{period: 'day', limit: 'a limit', maxCredits}],
   });
 
 test('after a failed write that no space helps, the session counts the sent calls, and the next one counts them as maybe charged', () => {
@@ -189,9 +189,8 @@ test('a disk without space for the outcomes of calls takes none, and the message
 
 test('a batch whose shared budget can not be written is not sent: nothing of it is reserved', () => {
   const day = dayOf(100);
-  const ledger = open({shared: [day]});
-  const take = vi.spyOn(day, 'take');
-  take.mockReturnValueOnce(true).mockImplementationOnce(() => {
+  const ledger = open({account: day});
+  vi.spyOn(day, 'take').mockImplementationOnce(() => {
     throw new Error('full');
   });
   expect(() => ledger.reserve([call('a'), call('b')])).toThrow('full');
@@ -320,7 +319,7 @@ test('reservations outlive a power cut wherever a limit counts on them: the runâ
   const all: [Partial<LedgerOptions>, number][] = [
     [{}, normal],
     [{maxCredits: 10}, full],
-    [{shared: [day]}, full],
+    [{account: day}, full],
     // No run resumes from it.
     [{maxCredits: 10, temporary: true}, normal],
   ];
@@ -393,13 +392,13 @@ test('rejections that are known from before do not show that the service answers
   ledger.close();
 });
 
-test('a session that gives up its ledger has its calls in flight as perhaps spent, and gives the unspent rest of its block back to the day', () => {
-  const ledger = open({shared: [dayOf(1_000_000, 'given up')]});
+test('a session that gives up its ledger has its calls in flight as perhaps spent, also of the day', () => {
+  const ledger = open({account: dayOf(1_000_000)});
   ledger.reserve([call('a', 300)]);
   ledger.abandon();
   expect([ledger.spending.ip.maybeSpent, ledger.tally.attempts.unconfirmed]).toEqual([300, 1]);
-  const next = dayOf(1_000_000, 'next');
-  expect(next.used).toBe(300);
+  const next = dayOf(1_000_000);
+  expect(next.limits.map(limit => next.useOf(limit).used)).toEqual([300]);
   next.close();
 });
 

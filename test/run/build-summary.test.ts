@@ -57,7 +57,7 @@ function summaryOf({counters = emptyCounters(), tally = emptyTally(), ...given}:
       },
     },
     asking: {
-      ledger: {tally, spending, budget: {shared: []}},
+      ledger: {tally, spending, budget: {}},
       executor: {pace: () => ({limit: 20, pauses: 2, pausedMs: 700})},
       connection: {client: {baseUrl: given.baseUrl ?? 'https://api.example.com/v1/'}},
       store: {trouble: given.store},

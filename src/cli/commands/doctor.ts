@@ -16,7 +16,12 @@ import type {JobSettings} from '../../job/settings.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
 import {formatCount, pluralize} from '../../report/format.ts';
 import {answerScope} from '../../run/identity.ts';
-import {callWithinAccount, findAccount, openBudgets, refuseStrangeHost} from '../../run/open/account.ts';
+import {
+  callWithinAccount,
+  findAccount,
+  openAccountBudget,
+  refuseStrangeHost,
+} from '../../run/open/account.ts';
 import {openConnection} from '../../run/open/connection.ts';
 import {shellWord} from '../../sentence.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
@@ -228,13 +233,13 @@ function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console
   if (trouble !== undefined) return warningCheck('account', trouble);
   if (account === undefined)
     return passedCheck('account', `"${settings.account}" has no account file, so no limits of its own`);
-  const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});
-  const left = budgets.map(budget => toCredits(budget.left()));
-  const limits = budgets.map(
+  const budget = openAccountBudget(account, {env: process.env, now: Date.now, warn});
+  const left = budget?.limits.map(limit => toCredits(budget.left(limit))) ?? [];
+  const limits = (budget?.limits ?? []).map(
     ({period, maxCredits}, at) =>
       `${formatLeft(left[at] ?? 0)} of ${pluralize(toCredits(maxCredits), 'credit')} left ${period === 'day' ? 'today' : 'this month'}`,
   );
-  for (const budget of budgets) budget.close();
+  budget?.close();
   const rate = account.rate && `at most ${pluralize(perSecond(account.rate), 'call')} a second`;
   const detail = `${account.path}: ${[rate, ...limits].filter(Boolean).join(', ') || 'no limits'}`;
   return left.some(credits => credits <= 0)

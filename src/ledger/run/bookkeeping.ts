@@ -59,14 +59,9 @@ export class Bookkeeping {
     batch: readonly Reservation[],
     write: (lease: number, calls: readonly Reservation[]) => void,
   ): readonly Reservation[] {
-    const granted: Reservation[] = [];
+    const granted = batch.slice(0, this.budget.reserve(batch));
     const lease = this.#lastLease + 1;
     try {
-      for (const call of batch) {
-        const limits = this.budget.take(call);
-        if (limits === undefined) break;
-        granted.push(Object.assign(call, {limits}));
-      }
       write(lease, granted);
     } catch (error) {
       for (const call of granted) this.budget.release(call, 'free');

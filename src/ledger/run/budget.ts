@@ -1,8 +1,6 @@
-import type {Sqlite} from '../../disk/sqlite.ts';
 import type {ChargeKind} from '../../job/settings/cost.ts';
-import type {PeriodBudget} from '../account/period-budget.ts';
+import type {AccountBudget, ExhaustedLimit} from '../account/account-budget.ts';
 import type {Reservation} from './ledger-entry.ts';
-import {readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
 import {type RunCounts, totalSpending} from './tally.ts';
 
 export interface CreditLimits {
@@ -10,113 +8,106 @@ export interface CreditLimits {
    * Maximum for spent, maybe spent and reserved credits together. Money in this file is in thousandths of a credit.
    */
   readonly maxCredits?: number | undefined;
-  /** The account's daily and monthly budgets. Other runs share them. */
-  readonly shared?: readonly PeriodBudget[] | undefined;
+  /** The account's limits of a day and a month. Other runs share them. */
+  readonly account?: AccountBudget | undefined;
 }
 
 /** A limit of the run, or a period's. */
 interface CreditLimit {
   /** A period's name changes when the next period begins. */
   readonly name: string;
-  left(): number;
+  readonly left: number;
 }
 
-/** Reserves the credits of each call, from the run's own limit and the shared ones. No limit is ever exceeded. */
+/** Reserves the credits of calls, from the run's own limit and the account's. No limit is ever exceeded. */
 export class Budget {
-  readonly #run: CreditLimit | undefined;
-  readonly shared: readonly PeriodBudget[];
+  readonly account: AccountBudget | undefined;
+  readonly #maxCredits: number;
   readonly #counts: RunCounts;
   /** The run's credits plus those left, by a limit's name, when the limit was last read. */
   readonly #shares = new Map<string, number>();
   /** Credits of the calls in flight, and the part of them that renews known answers. */
   #reserved = 0;
   #renewing = 0;
-  /** The shared budget that refused the last reservation; undefined if none did. */
-  exhausted: PeriodBudget | undefined;
+  /** The account's limit that refused the last call; undefined if none did. */
+  exhausted: ExhaustedLimit | undefined;
 
   /** `counts`: what the run has spent, as it is now. */
-  constructor({maxCredits, shared = []}: CreditLimits, counts: RunCounts) {
+  constructor({maxCredits = Number.POSITIVE_INFINITY, account}: CreditLimits, counts: RunCounts) {
     this.#counts = counts;
-    this.shared = shared;
-    if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
-  }
-
-  /** The session, as the shared budgets know it; undefined without any. */
-  get holder(): string | undefined {
-    return this.shared[0]?.holder;
+    this.account = account;
+    this.#maxCredits = maxCredits;
   }
 
   /** Spent, maybe spent and reserved credits since the count began, but for answers that have expired since. */
   get committed(): number {
-    return this.spent + this.#reserved - this.#counts.expired;
-  }
-
-  /** Spent and maybe spent credits since the count began. */
-  get spent(): number {
     const {spent, maybeSpent} = totalSpending(this.#counts.spending);
-    return spent + maybeSpent;
-  }
-
-  /**
-   * True if every limit has room for `cost`. Renewals of known answers (`renews`) may use only half of each limit.
-   * The other half is left for values without an answer, which may be at the end of the list.
-   */
-  affords(cost: number, renews = false): boolean {
-    return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
+    return spent + maybeSpent + this.#reserved - this.#counts.expired;
   }
 
   /** Credits that all limits leave for values, or for renewals of known answers; infinite without a limit. */
   left(renews = false): number {
     const {renewed} = this.#counts;
-    return this.#limits.reduce((least, limit) => {
-      const left = limit.left();
-      return Math.min(least, renews ? (this.committed + left) / 2 - renewed - this.#renewing : left);
+    return this.#limits().reduce((least, {left}) => {
+      const share = renews ? (this.committed + left) / 2 - renewed - this.#renewing : left;
+      return Math.min(least, share);
     }, Number.POSITIVE_INFINITY);
   }
 
-  /** Reserves the credits of a call. Returns the names of the shared limits; undefined without room in a limit. */
-  take({cost, renews = false}: Pick<Reservation, 'cost' | 'renews'>): readonly string[] | undefined {
-    this.exhausted = undefined;
-    if (renews && !this.affords(cost, renews)) return undefined;
-    if (this.#run !== undefined && cost > this.#run.left()) return undefined;
-    if (!this.#takeShared(cost)) return undefined;
-    this.#reserved += cost;
-    if (renews) this.#renewing += cost;
-    return this.shared.map(({name}) => name);
-  }
-
-  /** Takes the credits of a call from all shared budgets, or from none. */
-  #takeShared(cost: number): boolean {
-    const taken: PeriodBudget[] = [];
+  /** Reserves the credits of calls, in order. Returns how many all limits have room for. */
+  reserve(batch: readonly Reservation[]): number {
+    if (batch.length === 0) return 0;
+    const short = batch.findIndex(call => !this.#takeOwn(call));
+    const own = short === -1 ? batch : batch.slice(0, short);
+    let granted = 0;
     try {
-      for (const budget of this.shared) {
-        this.exhausted = budget;
-        if (!budget.take(cost)) return false;
-        taken.push(budget);
-      }
-      this.exhausted = undefined;
-      return true;
+      granted = own.length === 0 ? 0 : (this.account?.take(own.map(({cost}) => cost)) ?? own.length);
     } finally {
-      if (taken.length < this.shared.length) for (const budget of taken) budget.refund(budget.name, cost);
+      for (const call of own.slice(granted)) this.#giveOwn(call);
     }
+    this.exhausted = granted < own.length ? this.account?.exhausted : undefined;
+    const reservedAt = this.account?.now();
+    if (reservedAt !== undefined) for (const call of own.slice(0, granted)) call.reservedAt = reservedAt;
+    return granted;
   }
 
   /** Ends the reservation of a call. A free call gives its credits back. */
-  release({cost, renews = false, limits = []}: Reservation, charge: ChargeKind): void {
+  release(call: Reservation, charge: ChargeKind): void {
+    this.#giveOwn(call);
+    if (charge === 'free') this.account?.refund(call.cost, call.reservedAt ?? 0);
+  }
+
+  close(): void {
+    this.account?.close();
+  }
+
+  /**
+   * Takes the credits of a call from the run's limit. Renewals of known answers may use only half of each limit: the
+   * other half is left for values without an answer, which may be at the end of the list.
+   */
+  #takeOwn({cost, renews = false}: Reservation): boolean {
+    if (this.committed + cost > this.#maxCredits) return false;
+    if (renews && !this.#limits().every(limit => this.#hasHalfFor(limit, cost))) return false;
+    this.#reserved += cost;
+    if (renews) this.#renewing += cost;
+    return true;
+  }
+
+  #giveOwn({cost, renews = false}: Reservation): void {
     this.#reserved -= cost;
     if (renews) this.#renewing -= cost;
-    if (charge !== 'free') return;
-    for (const budget of this.shared) for (const name of limits) budget.refund(name, cost);
   }
 
-  /** Closes all shared budgets, then throws the first error of theirs. */
-  close(): void {
-    const [error] = collectErrors(this.shared.map(budget => () => budget.close()));
-    if (error !== undefined) throw error;
-  }
-
-  get #limits(): readonly CreditLimit[] {
-    return this.#run === undefined ? this.shared : [this.#run, ...this.shared];
+  #limits(): readonly CreditLimit[] {
+    const {account} = this;
+    const own = {name: 'run', left: this.#maxCredits - this.committed};
+    const shared = account?.limits.map(limit => ({
+      name: account.nameOf(limit),
+      get left() {
+        return account.left(limit);
+      },
+    }));
+    return [...(own.left === Number.POSITIVE_INFINITY ? [] : [own]), ...(shared ?? [])];
   }
 
   /**
@@ -129,47 +120,8 @@ export class Budget {
     const renewed = this.#counts.renewed + this.#renewing + cost;
     const isWithin = (share: number) => renewed <= share / 2;
     if (!isWithin(this.#shares.get(name) ?? Number.POSITIVE_INFINITY)) return false;
-    const left = limit.left();
+    const {left} = limit;
     this.#shares.set(name, this.committed + left);
     return cost <= left && isWithin(this.committed + left);
   }
-}
-
-/** Does all of the work, though some of it fails. Returns the errors. */
-export function collectErrors(all: readonly (() => void)[]): unknown[] {
-  return all.flatMap(work => {
-    try {
-      work();
-      return [];
-    } catch (error) {
-      return [error];
-    }
-  });
-}
-
-/** A session that takes credits of shared budgets, in blocks. */
-interface Holding {
-  readonly holder: string;
-  /** The run's credits, spent and maybe spent, when it began. */
-  readonly before: number;
-}
-
-/** Returns unspent credits of the killed session `holder` to budgets. `spent`: the credits that it spent. */
-export type RefundKilledSession = (holder: string, spent: number) => void;
-
-/** Gives back the unspent credits of a killed session. */
-export function refundKilledSession(
-  db: Sqlite,
-  {spending}: RunCounts,
-  giveBack: RefundKilledSession | undefined,
-): void {
-  const last = readMeta<Holding>(db, 'holding');
-  if (last === undefined) return;
-  const {spent, maybeSpent} = totalSpending(spending);
-  giveBack?.(last.holder, spent + maybeSpent - last.before);
-}
-
-/** Saves by which the next session sees, after a kill, how much of its blocks this one spent. */
-export function saveBudgetHolder(db: Sqlite, holding: Holding): void {
-  writeMeta(db, 'holding', toChecksummedJson(holding));
 }

@@ -84,12 +84,12 @@ export function leaseOfDispatchNumber(place: number): number {
 /** A call that is about to be sent. */
 export interface Reservation extends Booking {
   readonly entry: LedgerEntry;
-  /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.affords}. */
+  /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.reserve}. */
   readonly renews?: boolean | undefined;
   /** Time of the sending, in milliseconds since the epoch. */
   readonly sentAt?: number;
-  /** Names of the shared limits that its credits are of, once they are reserved. */
-  limits?: readonly string[];
+  /** Time at which its credits were taken from the account's limits, in milliseconds since the epoch. */
+  reservedAt?: number;
 }
 
 interface Booking extends LookupKey {

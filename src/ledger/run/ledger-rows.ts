@@ -167,8 +167,6 @@ function keepOneOwner(db: Sqlite, key: string): string {
     for (const table of ['value', 'lease'])
       db.exec(`DELETE FROM ${table} WHERE scope <> ${id}; UPDATE ${table} SET scope = 0`);
     db.exec(`DELETE FROM scope WHERE id <> ${id}; UPDATE scope SET id = 0`);
-    // Credits that the last session may have left of its account's count as spent.
-    db.exec(`DELETE FROM meta WHERE name = 'holding'`);
     const run = readMeta<{readonly runId: string}>(db, 'run');
     const own = run && {...run, runId: id === 0 ? run.runId : `${run.runId}-${id}`};
     if (own !== undefined) writeMeta(db, 'run', toChecksummedJson(own));

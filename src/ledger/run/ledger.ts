@@ -2,14 +2,7 @@ import type {Sqlite} from '../../disk/sqlite.ts';
 import type {Operation} from '../../operations/table.ts';
 import {isStorable, type LookupKey, type Outcome} from '../lookup-outcome.ts';
 import {Bookkeeping} from './bookkeeping.ts';
-import {
-  type Budget,
-  type CreditLimits,
-  collectErrors,
-  type RefundKilledSession,
-  refundKilledSession,
-  saveBudgetHolder,
-} from './budget.ts';
+import type {Budget, CreditLimits} from './budget.ts';
 import {expireAnswers} from './expire-answers.ts';
 import {
   type BookedAttempt,
@@ -48,7 +41,6 @@ export interface LedgerOptions extends CreditLimits {
   readonly lostState?: boolean | undefined;
   /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
-  readonly giveBack?: RefundKilledSession | undefined;
 }
 
 /**
@@ -85,8 +77,8 @@ export class Ledger {
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    const {scope: key, temporary = false, maxCredits, shared = [], giveBack} = options;
-    const full = !temporary && (maxCredits !== undefined || shared.length > 0);
+    const {scope: key, temporary = false, maxCredits, account} = options;
+    const full = !temporary && (maxCredits ?? account) !== undefined;
     const db = orThrowLedgerError(() => openLedgerFile(path, full));
     if (temporary) unlinkLedgerFiles(path);
     this.#options = options;
@@ -94,7 +86,7 @@ export class Ledger {
     this.#spare = temporary ? undefined : new SpareFile(path + SPARE_SUFFIX);
     try {
       const found = orThrowLedgerError(() => beginLedgerSession(db, key));
-      const {owner, lastId, interrupted, bought, counts, sql} = found;
+      const {owner, lastId, interrupted, bought, sql} = found;
       const books = new Bookkeeping(options, found);
       this.tally = books.tally;
       this.spending = books.counts.spending;
@@ -107,10 +99,6 @@ export class Ledger {
       this.#used = new DistinctValueCounter(this.tally, lastId);
       this.#sql = sql;
       this.#writer = new LedgerWriter(db, sql, books, lastId > 0, this.#spare);
-      orThrowLedgerError(() => {
-        refundKilledSession(db, counts, giveBack);
-        this.#saveHolding();
-      });
     } catch (error) {
       db.close();
       throw error;
@@ -254,7 +242,6 @@ export class Ledger {
       forgetFailures(this.#db, 1);
       resetSpending(this.#db, this.#options.scope);
       writeMeta(this.#db, 'run', toChecksummedJson(run));
-      this.#saveHolding();
     });
   }
 
@@ -294,13 +281,13 @@ export class Ledger {
   abandon(): void {
     this.#loseInFlight();
     this.#state = 'closed';
-    // Errors are ignored: the caller reports the error for which it abandons the ledger.
-    collectErrors([() => this.budget.close(), () => this.#db.close()]);
-  }
-
-  #saveHolding(): void {
-    const {holder, spent: before} = this.budget;
-    if (holder !== undefined) saveBudgetHolder(this.#db, {holder, before});
+    for (const stage of [this.budget, this.#db]) {
+      try {
+        stage.close();
+      } catch {
+        // Ignored: the caller reports the error for which it abandons the ledger.
+      }
+    }
   }
 
   /** Books this session's calls in flight as maybe charged. */

@@ -230,10 +230,12 @@ function callSummary(tally: Tally, attempts: AttemptCounts, spending: SpendingBy
 
 function accountSummary({job, session}: SummaryFacts): Summary['credits']['account'] {
   const {account, ledger} = session?.asking ?? {};
-  const uses = (ledger?.budget.shared ?? []).map(({period, maxCredits: limit, used, lacked}) => [
-    `per_${period}`,
-    {limit: toCredits(limit), used: toCredits(used), ...(lacked > 0 && {lacked: toCredits(lacked)})},
-  ]);
+  const budget = ledger?.budget.account;
+  const uses = (budget?.limits ?? []).map(limit => {
+    const {used = 0, lacked = 0} = budget?.useOf(limit) ?? {};
+    const use = {limit: toCredits(limit.maxCredits), used: toCredits(used)};
+    return [`per_${limit.period}`, {...use, ...(lacked > 0 && {lacked: toCredits(lacked)})}];
+  });
   const price = account?.price;
   return {label: job.settings.account, ...Object.fromEntries(uses), ...(price && {price})};
 }

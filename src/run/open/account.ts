@@ -8,10 +8,9 @@ import {isFromJobFile, type Job} from '../../job/job.ts';
 import {checkYamlValue, readYaml} from '../../job/parse.ts';
 import {type ChargeKind, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
 import {type AccountSettings, accountSettingsSchema} from '../../job/settings/store-settings.ts';
-import {PeriodBudget, refundUnspentCredits} from '../../ledger/account/period-budget.ts';
+import {AccountBudget, type ExhaustedLimit} from '../../ledger/account/account-budget.ts';
 import type {AnswerStore} from '../../ledger/answers/store.ts';
 import {type AccountScope, scopeKey} from '../../ledger/answers/store-file.ts';
-import type {LedgerOptions} from '../../ledger/run/ledger.ts';
 import {chargeKindOfAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
@@ -145,48 +144,28 @@ function readAccount(path: string): AccountLimits {
 }
 
 /**
- * Opens an account's budgets of the day and the month. `holder`: identifies the session that spends from them;
- * undefined for a call outside of runs.
+ * Opens the account's count of credits; undefined without a limit of a day or a month.
  *
  * @throws {OutputError} if earlier spending can't be read: then nothing may be spent.
  */
-export function openBudgets(account: AccountLimits | undefined, io: World, holder?: string): PeriodBudget[] {
+export function openAccountBudget(account: AccountLimits | undefined, io: World): AccountBudget | undefined {
   const {env, now, warn} = io;
-  if (account === undefined) return [];
+  if (account === undefined) return undefined;
   const {key: owner, path, warn_at: share} = account;
-  const opened: PeriodBudget[] = [];
-  try {
-    for (const period of ['day', 'month'] as const) {
-      const name = `max_credits_per_${period}` as const;
-      const credits = account[name];
-      if (credits === undefined) continue;
-      const limit = `${name} in ${path}`;
-      const whose = {directory: stateDirectory(env, limit), owner, period, limit, holder};
-      const maxCredits = toThousandths(credits);
-      opened.push(new PeriodBudget({...whose, maxCredits, now, warnAt: {share, warn}}));
-    }
-    return opened;
-  } catch (error) {
-    for (const budget of opened) budget.close();
-    throw error;
-  }
+  const limits = (['day', 'month'] as const).flatMap(period => {
+    const name = `max_credits_per_${period}` as const;
+    const credits = account[name];
+    return credits === undefined
+      ? []
+      : [{period, limit: `${name} in ${path}`, maxCredits: toThousandths(credits)}];
+  });
+  const [first] = limits;
+  if (first === undefined) return undefined;
+  const directory = stateDirectory(env, first.limit);
+  return new AccountBudget({directory, owner, limits, now, warnAt: {share, warn}});
 }
 
-/**
- * Returns a function that gives a killed session's unspent credits back to the budgets of that session's account,
- * even if this session has another account.
- */
-export function createCreditRefund({env, now}: World): LedgerOptions['giveBack'] {
-  return (holder, spent) => {
-    try {
-      refundUnspentCredits({directory: userDirectory('state', env), now}, holder, spent);
-    } catch {
-      // Ignored. If this run needs the budgets' file, it has stopped already: it opened its budgets before.
-    }
-  };
-}
-
-export function exhaustedMessage({period, limit, renewsAt}: PeriodBudget): string {
+export function exhaustedMessage({period, limit, renewsAt}: ExhaustedLimit): string {
   return `The ${period}'s credit limit (${limit}) is reached: nothing more was sent. The next ${period} begins at ${new Date(renewsAt).toISOString()}.`;
 }
 
@@ -198,23 +177,21 @@ const LONGEST_CALL_MS = 3_600_000;
  * was used up would be free again.
  */
 export function raiseBudgetCounts(
-  budgets: readonly PeriodBudget[],
+  budget: AccountBudget | undefined,
   job: Job,
   store: AnswerStore,
   io: World,
 ): void {
-  if (budgets.length === 0) return;
+  if (budget === undefined) return;
   const price = createOperationPricer(job);
   const runs = spentByRun(job, io);
-  for (const budget of budgets) {
-    const {begunAt, renewsAt} = budget;
-    const bought = store.boughtWithin(begunAt + LONGEST_CALL_MS, renewsAt);
+  budget.raise((fromMs, toMs) => {
+    const bought = store.boughtWithin(fromMs + LONGEST_CALL_MS, toMs);
     // Other jobs may have had lower prices than this one: one credit is the usual.
     const paid = bought.map(([operation, count]) => count * Math.min(price(operation), toThousandths(1)));
-    const spent = runs.map(run => (run.at >= begunAt && run.at < renewsAt ? run.spent : 0));
-    const totals = [spent, paid].map(each => each.reduce((sum, one) => sum + one, 0));
-    budget.raiseTo(Math.max(...totals));
-  }
+    const spent = runs.map(run => (run.at >= fromMs && run.at < toMs ? run.spent : 0));
+    return Math.max(...[spent, paid].map(each => each.reduce((sum, one) => sum + one, 0)));
+  });
 }
 
 /** A sentence on counts that lacked credits; empty if none did. */
@@ -242,15 +219,15 @@ export async function callWithinAccount<T>(
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
-  const budgets = openBudgets(findAccount(answerScope(endpoint, settings), io.env, io.warn), io);
+  const budget = openAccountBudget(findAccount(answerScope(endpoint, settings), io.env, io.warn), io);
   const credits = createOperationPricer({endpoint, settings})(operation);
-  const taken = new Map<PeriodBudget, string>();
+  let takenAt: number | undefined;
   let charge: ChargeKind = 'free';
   try {
-    for (const budget of budgets) {
-      if (!budget.take(credits))
-        throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(budget));
-      taken.set(budget, budget.name);
+    if (budget !== undefined) {
+      if (budget.take([credits]) === 0 && budget.exhausted !== undefined)
+        throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(budget.exhausted));
+      takenAt = budget.now();
     }
     // An error of this program may come after the call was sent.
     charge = 'maybe';
@@ -261,7 +238,7 @@ export async function callWithinAccount<T>(
     else if (error instanceof BulkEnrichError) charge = 'free';
     throw error;
   } finally {
-    if (charge === 'free') for (const [budget, name] of taken) budget.refund(name, credits);
-    for (const budget of budgets) budget.close();
+    if (charge === 'free' && takenAt !== undefined) budget?.refund(credits, takenAt);
+    budget?.close();
   }
 }
