@@ -44,7 +44,7 @@ export function refuseMostlyRejected(
   const short = isShort ? say` If rows only lack fields at their end, add ${set('padShortRows', true)}.` : '';
   throw new InputError(
     'input_rejected',
-    say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.${short} Nothing was sent. To skip unreadable rows and read the rest: ${set('maxRejects', '100%')}.`,
+    say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.${short} Nothing was sent.${isAll ? '' : say` To skip unreadable rows and read the rest: ${set('maxRejects', '100%')}.`}`,
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},

@@ -74,12 +74,16 @@ export function refuseUnsureColumns(
       `${path} is one JSON object. Its rows seem to be in the property "${within.name}".`,
       conversionRemedy(`jq -c '${within.filter}'`, path),
     );
-  const text = first?.type === 'ndjson' && lookups.length === 0 ? jsonTextWithin(first.value) : undefined;
+  const fields =
+    first?.type === 'csv'
+      ? Object.fromEntries(columns.map((name, at) => [name, first.fields[at]]))
+      : first?.value;
+  const text = lookups.length === 0 ? jsonTextWithin(fields ?? {}) : undefined;
   if (text !== undefined)
     throw new UsageError(
       'no_columns',
       `The field "${text.slice(1)}" holds JSON as text. Make columns of what it has.`,
-      conversionRemedy(`jq -c '. + (${text} | fromjson? // {})'`, path),
+      first?.type === 'csv' ? {} : conversionRemedy(`jq -c '. + (${text} | fromjson? // {})'`, path),
     );
   if (lookups.length > 0) {
     const none = say`No column is looked up for sure.`;

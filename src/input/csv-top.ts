@@ -114,7 +114,7 @@ function linesAbove(text: string, {delimiter, skipLines}: TopSettings) {
   );
   // Takes the delimiter with which lines usually have the most fields. The other delimiters only occur in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
-  const title = skipLines === 0 ? titleLines(table) : 0;
+  const title = skipLines === 0 ? commentLines(table) || titleLines(table) : 0;
   let groups = 0;
   let above = table[title] ?? [];
   while (groups < MOST_GROUPS && namesGroups([above, ...table.slice(title + groups + 1)])) {
@@ -127,6 +127,14 @@ function linesAbove(text: string, {delimiter, skipLines}: TopSettings) {
 function usualWidth(rows: FieldsPerRecord): number {
   const widths = rows.map(row => row.length).filter(width => width > 0);
   return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
+}
+
+/** Number of lines that begin with `#` above the header. The last of them may be the header itself: `#email,ip`. */
+function commentLines(rows: FieldsPerRecord): number {
+  const count = rows.findIndex(([first = '']) => !/^#\s*\S/.test(first));
+  const [last = [], below = []] = rows.slice(Math.max(0, count - 1));
+  const isHeader = /^#\S/.test(last[0] ?? '') && last.length > 1 && last.length === below.length;
+  return count <= 0 || count > MOST_TITLE ? 0 : isHeader ? count - 1 : count;
 }
 
 /** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */

@@ -28,8 +28,8 @@ const SIGNATURES: readonly (readonly [bytes: string, kind: string, advice: strin
   ['%PDF-', 'a PDF', EXPORT],
   ['BZh', 'compressed with bzip2', DECOMPRESS],
   ['\xfd7zXZ\0', 'compressed with xz', DECOMPRESS],
-  ['\x1f\x8b', 'compressed twice, with gzip within', DECOMPRESS_ONCE],
-  ['\x28\xb5\x2f\xfd', 'compressed twice, with zstd within', DECOMPRESS_ONCE],
+  ['\x1f\x8b', 'a file that was compressed twice, with gzip within', DECOMPRESS_ONCE],
+  ['\x28\xb5\x2f\xfd', 'a file that was compressed twice, with zstd within', DECOMPRESS_ONCE],
 ];
 
 /**

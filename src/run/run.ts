@@ -4,8 +4,8 @@ import {InputError} from '../input/input-error.ts';
 import type {InputRecord} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import {resolveUntil} from '../job/settings/time-limit.ts';
-import {formatDuration} from '../report/format.ts';
-import type {Said} from '../sentence.ts';
+import {formatCount, formatDuration} from '../report/format.ts';
+import {type Said, say, set} from '../sentence.ts';
 import {hasAnswers, sumAskedCells, sumFailedCells} from './counts/counters.ts';
 import {finishEarlierDays} from './earlier-days.ts';
 import {summarizeSession} from './end/build-summary.ts';
@@ -147,6 +147,9 @@ async function readUntilStill(session: Session): Promise<void> {
     const begun = clock();
     await readThrough(session);
     if (stopper.reason !== undefined) return;
+    const {written, rejected} = session.output.writer.counters.rows;
+    if (written === 0 && rejected > 0 && job.output.kind !== 'rows')
+      return stopper.stop(makeErrorStop(noneRead(rejected)));
     const tookMs = clock() - begun;
     // Without a wait: a program that has nothing else to do would end before such a timer.
     const leftMs = mustBeStillMs - tookMs;
@@ -166,6 +169,14 @@ async function readUntilStill(session: Session): Promise<void> {
 /** True if the input changed since it was opened, other than after the last row of a `limit`. */
 function isWrittenTo({job, input: {source}}: Session): boolean {
   return source.recordsRead < (job.settings.limit ?? Number.POSITIVE_INFINITY) && source.isChanged;
+}
+
+/** A run that can read no row is no success, and replaces nothing. */
+function noneRead(rejected: number): InputError {
+  return new InputError(
+    'input_rejected',
+    say`None of the ${formatCount(rejected)} rows can be read. Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.`,
+  );
 }
 
 function notStill({inputs}: Job): InputError {

@@ -77,6 +77,9 @@ it('init reads a list as it is told to, and the job does too', async () => {
     code: 0,
     stderr: expect.stringContaining('9 rows written'),
   });
+  sandbox.write(`events-${today}.log`, '{"ip":"192.0.2.1"}\n');
+  expect(await runHere(sandbox, 'init events-{date}.log')).toMatchObject({code: 0});
+  expect(sandbox.read('events.yaml')).toMatch(/^output: events-\{date\}\.log\.enriched\.ndjson /m);
 });
 
 const countries = (n: number) => `01 534010${n},AT,030 2312500${n},DE,0171 392400${n}`;

@@ -52,6 +52,14 @@ test('more columns to look up than a run takes are refused, also if the user nam
   }
 });
 
+test('a list that is too wide to be searched is read if its columns are named', async () => {
+  const gaps = ','.repeat(16_400);
+  const list = `name,email${gaps.replaceAll(',', ',x')} ⏎ 3× Ada,p{n}@example.com${gaps}`;
+  expect((await looked(`x ▸ ${list}`)).becomes).toBe('input_wide');
+  const {becomes} = await looked(`x ▸ [--email email] ${list}`);
+  expect(becomes).toBe('email=email → p0@example.com p1@example.com p2@example.com');
+});
+
 test.each([
   'Owner $(touch planted) Email',
   'Owner `id` Email',

@@ -141,6 +141,11 @@ describe('errors', () => {
   it.each([
     [`${'\0\x01'.repeat(100)}`, 'binary'],
     ['%PDF-1.7\n', 'PDF'],
+    [gzipSync(gzipSync('a,b\n1,2\n')), 'compressed twice, with gzip within'],
+    [
+      Buffer.concat([Buffer.from('ip,n\n192.0.2.1,a\n'), Buffer.from('192.0.2.2,b\r\n', 'utf16le')]),
+      'from line 3 on',
+    ],
   ])('no text: %j', async (content, word) => {
     const {code, message} = await failureOf(readAll(write('list.xlsx', content)));
     expect([code, message]).toEqual(['input_binary', expect.stringContaining(word)]);

@@ -44,6 +44,21 @@ test('the header is kept once, over an interruption too', async () => {
   expect(lines.map(line => JSON.parse(line).header)).toEqual(['ip,n\n', undefined]);
 });
 
+test.each([
+  ['none', '', 8, 'before\n'],
+  ['one behind the first 1,000', '192.0.2.1,1\n', 3, undefined],
+])('a run that can read no row replaces nothing: %s is readable', async (_, last, code, kept) => {
+  await using stage = await openStage();
+  stage.write('list.csv', `ip,n\n${'192.0.2.2\n'.repeat(1_100)}${last}`);
+  stage.write('out.csv', 'before\n');
+  const ended = await stage.run({ip: 'ip', maxRejects: '100%', force: true});
+  expect([ended.code, ended.summary?.rows]).toMatchObject([
+    code,
+    {rejected: 1_100, written: last === '' ? 0 : 1},
+  ]);
+  if (kept !== undefined) expect(stage.read('out.csv')).toBe(kept);
+});
+
 test('a row that was too long to be kept whole is left out and counted, never handed back in part', async () => {
   await using stage = await openStage();
   stage.write('list.csv', `ip,n\n192.0.2.1,1\n192.0.2.2,${'x'.repeat(1_048_577)}\n192.0.2.3\n`);

@@ -36,6 +36,8 @@ const candidates = [
 const FITTING = 0.9;
 /** Minimum lead of the best encoding's score over others, which turn the bytes into another text. */
 const MARGIN = 0.1;
+/** Maximum number of further encodings that a message suggests. */
+const MOST_RIVALS = 2;
 /** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
@@ -80,14 +82,14 @@ export function guessByLetters(head: Buffer): EncodingGuess | undefined {
     const text = iconv.decode(bytes, name);
     return {name, text, ...fitOf(text, languages)};
   });
-  const [best, ...others] = judged.sort((a, b) => b.score - a.score);
+  const [best, ...others] = judged.sort((a, b) => b.score - a.score || b.letters - a.letters);
   if (best === undefined || best.fit < FITTING) return undefined;
   const {name, words} = best;
   const other = /\p{Lu}/u.test(best.text) ? undefined : guessUncasedEncoding(head);
   if (other !== undefined) return {names: [other], words, mayRead: false};
   const rivals = others.filter(({text, score}) => text !== best.text && best.score - score < MARGIN);
-  // Of encodings that fit alike, only the one of most lists in the West is worth a try.
-  if (rivals.length > 0 && name !== 'windows-1252') return undefined;
+  // Of many encodings that fit alike, only those of most lists in the West are worth a try.
+  if (rivals.length > MOST_RIVALS && name !== 'windows-1252') return undefined;
   const mayRead = rivals.length === 0 && !NEVER_GUESSED.includes(name);
   return {names: [name, ...rivals.map(rival => rival.name)], words, mayRead};
 }
@@ -121,5 +123,7 @@ function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
   const counts = languages.map(letters => odd.filter(has(letters)).length);
   const some = odd.filter(word => languages.some(letters => has(letters)(word))).length;
   const all = Math.max(1, words.length);
-  return {words: words.length, fit: some / all, score: (some + Math.max(...counts)) / all};
+  // A letter of one Greek code page is a quotation mark in the other.
+  const letters = sound.join('').length;
+  return {words: words.length, letters, fit: some / all, score: (some + Math.max(...counts)) / all};
 }

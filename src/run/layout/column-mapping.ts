@@ -78,10 +78,11 @@ export function resolveColumnMapping(
   const {settings} = job;
   const read = sample.filter((record): record is Row => record.type !== 'reject');
   const rows = read.filter(row => row.type !== 'csv' || row.isFooter !== true);
-  // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
-  if (settings.maxRejects === undefined || read.length === 0) refuseMostlyRejected(sample, format, settings);
   const header = format.kind === 'csv' ? format.header : undefined;
   const named = namedColumns(job);
+  // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
+  if (settings.maxRejects === undefined || (read.length === 0 && named.choices.size === 0))
+    refuseMostlyRejected(sample, format, settings);
   if (named.choices.size === 0) refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);

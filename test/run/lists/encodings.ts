@@ -17,7 +17,7 @@ Hebrew, a short list ▸ [in windows-1255] שם,דוא"ל ⏎ 6× דוד כהן,
 Hebrew, named ▸ [--encoding windows-1255 in windows-1255] שם,טלפון,ארץ ⏎ 6× דוד כהן,02-675333{n},ישראל ▸ phone=טלפון country=ארץ → +97226753330 +97226753331 +97226753332 … 6
 Arabic ▸ [in windows-1256] name,email ⏎ 6× أحمد علي,p{n}@example.com ▸ input_rejected --encoding windows-1256 ▸ It looks like windows-1256: add --encoding windows-1256.
 Thai ▸ [in windows-874] name,email ⏎ 6× สมชาย ใจดี,p{n}@example.com ▸ input_rejected --encoding windows-874 ▸ It looks like windows-874: add --encoding windows-874.
-Russian without capitals is not Hebrew ▸ [in windows-1251] имя,почта ⏎ 6× иван петров,p{n}@example.com ▸ input_header ▸ name the right one (--encoding)
+Russian without capitals is not Hebrew ▸ [in windows-1251] имя,почта ⏎ 6× иван петров,p{n}@example.com ▸ input_header ▸ may be windows-1251 or koi8-r
 Japanese by few letters: no advice that may garble them ▸ [in euc-jp] name,email ⏎ 6× 山田花子,p{n}@example.com ▸ input_rejected ▸ Such rows are rejected. It may be euc-kr or euc-jp or big5 or gbk (--encoding euc-kr): compare some names
 the same in a header ▸ [in euc-jp] 氏名,email ⏎ 2× 花子,p{n}@example.com ▸ input_header ▸ the header can't be read: the text is not valid in its encoding, and may be
 Japanese by many, without kana ▸ [in euc-jp] 氏名,email ⏎ 山田花子,a@example.com ⏎ 佐藤健太,b@example.com ⏎ 鈴木一郎,c@example.com ⏎ 高橋美咲,d@example.com ▸ input_header --encoding euc-jp
@@ -25,4 +25,7 @@ Chinese by many ▸ [in gbk] 姓名,email ⏎ 张伟,a@example.com ⏎ 王芳,b@
 a title in the list's own encoding ▸ [in windows-1252] Übersicht für Müller ⏎  ⏎ name,email ⏎ Jürgen,p@example.com ⏎ 3× Jo,q{n}@example.com ▸ email=email → p@example.com q0@example.com q1@example.com q2@example.com ▸ is read as windows-1252
 the same with --skip-lines ▸ [--skip-lines 2 in windows-1252] Übersicht für Müller ⏎  ⏎ name,email ⏎ Jürgen,p@example.com ⏎ 3× Jo,q{n}@example.com ▸ email=email → p@example.com q0@example.com q1@example.com q2@example.com ▸ is read as windows-1252
 Korean by one name: no advice of another alphabet ▸ [in euc-kr] name,email ⏎ 6× 김민수,p{n}@example.com ▸ input_rejected ▸ It may be euc-kr or
+Greek in Windows' code page, by letters that ISO's lacks ▸ [in windows-1253] όνομα;email ⏎ Γιώργος;a@example.com ⏎ Άννα;b@example.com ▸ input_header ▸ may be windows-1253 or iso-8859-7
+Greek in ISO's code page ▸ [in iso-8859-7] όνομα;πόλη;email ⏎ Γιώργος;Αθήνα;a@example.com ⏎ Άννα;Βόλος;b@example.com ▸ email=email → a@example.com b@example.com ▸ it is read as iso-8859-7
+two Turkish names ▸ [in windows-1254] name;email ⏎ Gül;a@example.com ⏎ Ayşe;b@example.com ▸ input_rejected ▸ It may be windows-1254 or windows-1257
 `;

@@ -67,4 +67,11 @@ the output of a run, as NDJSON ▸ [@list.ndjson] 6× {"email":"p{n}@example.com
 lines of a log with addresses in their text ▸ [@auth.log] 6× Jan 1{n} 10:00:00 host sshd[12]: Failed password for root from 203.0.113.{n} port 22 ssh2 ▸ input_header -o auth.log.enriched.csv ▸ auth.log: each line is a text with IP addresses in it, as in a log, and has no columns.
 columns that spaces align ▸ [@list.txt] IP address    Country  Count ⏎ 6× 203.0.113.{n}   US       {n} ▸ input_header -o list.enriched.txt ▸ list.txt: spaces align its columns, and no delimiter parts them.
 two spaces within a text part no columns ▸ email ⏎ 6× p{n}@example.com ⏎ a  note ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 | 1×email_malformed
+comments above a header ▸ # Exported by X ⏎ # 2026-11-28, all ⏎ email,ip ⏎ 6× p{n}@example.com,198.51.100.{n} ▸ ip=ip email=email → 198.51.100.0 p0@example.com 198.51.100.1 … 12 ▸ the first 2 lines seem to be a title; line 3 looks like the header
+comments of other widths ▸ # all, of them, and more ⏎ # X ⏎ email,ip ⏎ 6× p{n}@example.com,198.51.100.{n} ▸ ip=ip email=email → 198.51.100.0 p0@example.com 198.51.100.1 … 12
+a header that is the last comment ▸ ##source=X ⏎ #email,ip ⏎ 6× p{n}@example.com,198.51.100.{n} ▸ ip=ip email=#email → 198.51.100.0 p0@example.com 198.51.100.1 … 12 ▸ the first line seems to be a title
+JSON as text in a field ▸ [@q.ndjson] 6× {"id":{n},"Records":{"Sns-Msg":"{\\"email\\":\\"p{n}@example.com\\"}"}} ▸ no_columns -o q.enriched.ndjson ▸ holds JSON as text
+JSON as text in a column ▸ id,payload ⏎ 6× {n},"{""email"":""p{n}@example.com""}" ▸ no_columns ▸ The field "payload" holds JSON as text.
+a key with a dot beside the object ▸ [@q.ndjson] 6× {"user.ip":"198.51.100.{n}","user":{"ip":"198.51.101.{n}"}} ▸ ip=user.ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "user.ip" is the key of that name, and not the field of the nested object, which row 1 has too.
+a list of persons without a header shows none of them as a column ▸ 1 Main St 90210,jo(at)example ⏎ 6× {n} Oak St 90211,x ▸ no_columns ▸ (columns: column 1, jo(at)example)
 `;
