@@ -3,12 +3,13 @@ import {conversionRemedy} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {CodeText} from '../operations/operation.ts';
 import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
-import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
+import {intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
 import {
   type ColumnGuess,
   columnFlags,
+  countriesOf,
   countryFlags,
   formatColumnChoice,
   lacksCountry,
@@ -18,12 +19,6 @@ import {
 import {jsonTextWithin, rowsWithin} from './rows-within.ts';
 import {listNames} from './targets.ts';
 import {refuseTransposedList} from './transposed-lists.ts';
-
-export type LookupGuess = ColumnGuess & {readonly operation: Intelligence};
-
-export function isLookupGuess(guess: ColumnGuess): guess is LookupGuess {
-  return guess.operation !== 'country';
-}
 
 /** The first rows of a list, with its columns, and its header if it has one. */
 interface FirstRows {
@@ -41,30 +36,25 @@ interface FirstRows {
  * columns.
  */
 export function refuseUnsureColumns(
-  all: readonly ColumnGuess[],
-  lookups: readonly LookupGuess[],
+  guesses: readonly ColumnGuess[],
   {columns, rows, header, country}: FirstRows,
   doubt: string | undefined,
   path: string,
 ): void {
-  const countries = all.filter(({operation}) => operation === 'country');
-  const meant = lookups.filter(({verdict}) => verdict !== 'name');
-  const phones = meant.filter(({operation}) => operation === 'phone');
-  const isMeant = (guess: ColumnGuess) => phones.some(({column}) => isOf(guess, column));
-  const torn = countries.filter(guess => guess.verdict === 'ask' && isMeant(guess));
-  if (torn.length > 0) throw tornCountries(torn, countries, meant);
+  const meant = guesses.filter(({verdict}) => verdict !== 'name');
+  const torn = meant.filter(guess => guess.country !== undefined && guess.country.found === undefined);
+  if (torn.length > 0) throw tornCountries(torn, meant);
   const unsure = meant.find(({verdict}) => verdict === 'ask');
   if (unsure === undefined && meant.length > 0) return;
   refuseTransposedList(columns, rows, header);
+  const offered = guesses.filter(guess => reasonOf(guess).isOffered);
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
-    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], doubt);
+    if (lacksCountry(unsure)) throw nationalForm(unsure, others, doubt);
     if (lacksListChoice(unsure)) throw listedForm(unsure);
-    const own = countries.find(guess => isOf(guess, unsure.column));
-    if (unsure.operation === 'phone' && own !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
-      throw ofOtherCountry(unsure, own, columnFlags(others));
-    const offered = lookups.filter(guess => reasonOf(guess).isOffered);
-    throw mayHold(unsure, columnFlags([...meant, ...offered, ...countries]));
+    if (unsure.country?.found !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
+      throw ofOtherCountry(unsure, unsure.country.found.name, columnFlags(others));
+    throw mayHold(unsure, columnFlags([...meant, ...offered], countriesOf([...meant, ...offered])));
   }
   const [first] = rows;
   const within = first?.type === 'ndjson' && rows.length === 1 ? rowsWithin(first.value) : undefined;
@@ -78,19 +68,18 @@ export function refuseUnsureColumns(
     first?.type === 'csv'
       ? Object.fromEntries(columns.map((name, at) => [name, first.fields[at]]))
       : first?.value;
-  const text = lookups.length === 0 ? jsonTextWithin(fields ?? {}) : undefined;
+  const text = guesses.length === 0 ? jsonTextWithin(fields ?? {}) : undefined;
   if (text !== undefined)
     throw new UsageError(
       'no_columns',
       `The field "${text.slice(1)}" holds JSON as text. Make columns of what it has.`,
       first?.type === 'csv' ? {} : conversionRemedy(`jq -c '. + (${text} | fromjson? // {})'`, path),
     );
-  if (lookups.length > 0) {
+  if (guesses.length > 0) {
     const none = say`No column is looked up for sure.`;
-    const said = lookups.reduce((all, guess) => say`${all} ${describePassedOver(guess)}`, none);
-    const offered = lookups.filter(guess => reasonOf(guess).isOffered);
-    if (offered.length > 0) throw unsureColumn(said, columnFlags([...offered, ...countries]));
-    const flags = columnFlags([...lookups.filter(isAddable), ...countries]);
+    const said = guesses.reduce((all, guess) => say`${all} ${describePassedOver(guess)}`, none);
+    if (offered.length > 0) throw unsureColumn(said, columnFlags(offered, countriesOf(offered)));
+    const flags = columnFlags(guesses.filter(isAddable), countriesOf(guesses));
     const next =
       flags.length > 0 ? '' : say` If another column has such values, name it with ${anyLookup()}.`;
     throw new UsageError('column_unsure', say`${said}${next}`, {flags, isDoubtful: true});
@@ -121,11 +110,6 @@ function noColumns(
   );
 }
 
-/** True if a country column is that of a phone column: it says so, or says nothing. */
-function isOf({numbers = []}: ColumnGuess, phone: string): boolean {
-  return numbers.length === 0 || numbers.includes(phone);
-}
-
 function unsureColumn(said: Said, flags?: readonly string[]): UsageError {
   return new UsageError('column_unsure', said, flags && {flags});
 }
@@ -133,10 +117,10 @@ function unsureColumn(said: Said, flags?: readonly string[]): UsageError {
 const percent = (share: number) => `${Math.round(share * 100)}%`;
 
 /** True if a flag makes the run look this column up, with answers for some values. */
-const isAddable = (guess: LookupGuess) => reasonOf(guess).isInVain !== true;
+const isAddable = (guess: ColumnGuess) => reasonOf(guess).isInVain !== true;
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
-export function describePassedOver(guess: LookupGuess): Said {
+export function describePassedOver(guess: ColumnGuess): Said {
   const {operation, column, ofKind, national, reason} = guess;
   const {plural} = operations[operation];
   const {says} = reasonOf(guess);
@@ -152,13 +136,13 @@ export function describePassedOver(guess: LookupGuess): Said {
 }
 
 /** A column with values that is not looked up, as the summary has it. */
-export function summarizeLeftOutColumn(guess: LookupGuess): Summary['left_out'][number] {
+export function summarizeLeftOutColumn(guess: ColumnGuess): Summary['left_out'][number] {
   const {operation, column, ofKind} = guess;
   return {operation, column, share: ofKind, flag: columnFlags([guess]).map(shellWord).join(' ')};
 }
 
 /** A sentence for each looked-up column whose name is in the header more than once. */
-export function describeRepeatedNames(guesses: readonly LookupGuess[], format: InputFormat): Said[] {
+export function describeRepeatedNames(guesses: readonly ColumnGuess[], format: InputFormat): Said[] {
   const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
   return guesses.flatMap(({operation, column, verdict}) => {
     const isSame = (_: string, at: number) => header[at] === column;
@@ -171,31 +155,31 @@ export function describeRepeatedNames(guesses: readonly LookupGuess[], format: I
   });
 }
 
-function tornCountries(
-  torn: readonly ColumnGuess[],
-  countries: readonly ColumnGuess[],
-  others: readonly ColumnGuess[],
-): UsageError {
-  const quoted = (names: Iterable<string>) => [...names].map(name => `"${name}"`).join(' and ');
-  const names = quoted(torn.map(({column}) => column));
-  const row = torn[0]?.row;
+/** The error for phone columns of which several country columns may be theirs, or of which none makes them valid. */
+function tornCountries(torn: readonly ColumnGuess[], meant: readonly ColumnGuess[]): UsageError {
+  const quoted = (names: readonly string[]) => [...new Set(names)].map(name => `"${name}"`).join(' and ');
+  const columns = torn.flatMap(({country}) => country?.columns.map(({name}) => name) ?? []);
+  const names = quoted(columns);
+  const row = torn[0]?.country?.row;
   const why =
-    torn.length === 1
+    new Set(columns).size === 1
       ? `With the countries in ${names}, most phone numbers are not valid`
       : row === undefined
         ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
         : `The countries in ${names} give different phone numbers (row ${row})`;
-  const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
-  const own = countries.filter(({verdict}) => verdict === 'sure');
+  const own = countriesOf(meant);
   // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
   if (own.length > 0)
     return unsureColumn(
-      say`${why}, in ${quoted(phones)}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
-      columnFlags([...others.filter(({column}) => !phones.has(column)), ...own]),
+      say`${why}, in ${quoted(torn.map(({column}) => column))}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
+      columnFlags(
+        meant.filter(guess => !torn.includes(guess)),
+        own,
+      ),
     );
   return unsureColumn(
     say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
-    columnFlags([...others, ...torn.slice(0, 1)]),
+    columnFlags(meant, columns.slice(0, 1)),
   );
 }
 
@@ -216,7 +200,8 @@ function nationalForm(
       : (otherCountries?.named.length ?? 0) > 0
         ? say`${describeOtherCountries(guess) ?? ''} Otherwise, if all are of one country, add ${set('defaultCountry')} with that country, such as DE.`
         : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
-  const without = columnFlags(others.filter(other => !lacksCountry(other)));
+  const own = others.filter(other => !lacksCountry(other));
+  const without = columnFlags(own, countriesOf(own));
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${sayFlags(without)}.`;
   return unsureColumn(
@@ -240,16 +225,16 @@ const OUTSIDE: ReadonlySet<string> = new Set(['phone_too_long', 'phone_too_short
 
 function ofOtherCountry(
   {column, fault}: ColumnGuess,
-  country: ColumnGuess,
+  country: string,
   others: readonly string[],
 ): UsageError {
   return unsureColumn(
-    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country.column}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', formatColumnChoice('phone', column))} ${set('defaultCountry', 'DE')}.`,
+    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', formatColumnChoice('phone', column))} ${set('defaultCountry', 'DE')}.`,
     [...others, '--phone', formatColumnChoice('phone', column), '--default-country', 'COUNTRY'],
   );
 }
 
-function listedForm({operation, column, listed}: LookupGuess): UsageError {
+function listedForm({operation, column, listed}: ColumnGuess): UsageError {
   const which =
     operation === 'ip'
       ? ' (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only'
@@ -260,7 +245,7 @@ function listedForm({operation, column, listed}: LookupGuess): UsageError {
   );
 }
 
-function faultIn({operation, share = 0, header, fault}: LookupGuess): string {
+function faultIn({operation, share = 0, header, fault}: ColumnGuess): string {
   const {plural, codes} = operations[operation];
   const words: Readonly<Record<string, CodeText>> = codes;
   const said = words[fault?.code ?? '']?.meaning;
@@ -284,7 +269,7 @@ export function adviseOnCommonText(text: string): Said {
   return say`If "${text}" says that there is no value, add ${set('empty', text)}.`;
 }
 
-function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
+function mayHold(guess: ColumnGuess, flags: readonly string[]): UsageError {
   const {operation, column, ofKind, fault: {text} = {}} = guess;
   const said = say`Column "${column}" ${faultIn(guess)}.`;
   const isOwn = flags.includes(formatColumnChoice(operation, column));

@@ -4,7 +4,7 @@ import {ndjsonRow} from '../lookup/rows.ts';
 
 const wrapped = ndjsonRow('{"total":2,"rows":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]}');
 const demand = (path: string, ...rows: (typeof wrapped)[]) =>
-  refuseUnsureColumns([], [], {columns: ['total', 'rows'], rows, header: undefined}, undefined, path);
+  refuseUnsureColumns([], {columns: ['total', 'rows'], rows, header: undefined}, undefined, path);
 
 test('the rows within one JSON object are found, and the command that takes them out is offered', () => {
   expect(() => demand('list.json', wrapped)).toThrow(

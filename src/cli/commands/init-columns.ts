@@ -1,7 +1,7 @@
 import type {HeaderStructure} from '../../columns/recognize/column.ts';
 import type {CountryColumns} from '../../columns/recognize/country-column.ts';
 import {detectColumns} from '../../columns/recognize/detect.ts';
-import {type ColumnGuess, lacksCountry, lacksListChoice} from '../../columns/recognize/guess.ts';
+import {type ColumnGuess, countriesOf, lacksCountry, lacksListChoice} from '../../columns/recognize/guess.ts';
 import {createCellReader, listNames} from '../../columns/targets.ts';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
@@ -10,7 +10,7 @@ import {type Intelligence, intelligenceNames, joinWithOr, operations} from '../.
 
 /** A column of the list that may be looked up, or that has the countries of phone numbers. */
 export interface ProposedColumn {
-  readonly operation: ColumnGuess['operation'];
+  readonly operation: Intelligence | 'country';
   readonly column: string;
   /** Kind and share of its values, or the reason why it is left out. */
   readonly why: string;
@@ -36,6 +36,8 @@ export interface InspectedList {
 const BETWEEN =
   'phone numbers that may be of the countries in several columns: make a job for it alone, with country';
 
+const COUNTRIES = 'countries of the phone numbers';
+
 /**
  * Chooses the columns that surely hold values to look up.
  *
@@ -43,20 +45,36 @@ const BETWEEN =
  */
 export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   const {guesses, choices} = detectColumns(seen.columns, seen.rows, seen.headers);
-  const chosen: ProposedColumn[] = [];
-  const leftOut: ProposedColumn[] = [];
-  const countries = guesses.filter(({operation}) => operation === 'country');
-  const sureCountries = countries.filter(({verdict}) => verdict === 'sure').map(({column}) => column);
-  const between = betweenCountries(countries, sureCountries);
-  for (const guess of guesses) {
-    const {operation, column, verdict} = guess;
-    const why = describe(guess);
-    if (between.has(column)) leftOut.push({operation, column, why: BETWEEN});
-    else if (verdict === 'sure' || lacksListChoice(guess)) chosen.push({operation, column, why});
-    else if (operation !== 'country' || !sureCountries.includes(column))
-      leftOut.push({operation, column, why: lacksCountry(guess) ? `${why}${nameIt(guess)}` : why});
-  }
-  if (chosen.some(({operation}) => operation !== 'country'))
+  const isTorn = ({country}: ColumnGuess) => country !== undefined && country.found === undefined;
+  const isSure = (guess: ColumnGuess) => guess.verdict === 'sure' || lacksListChoice(guess);
+  const sure = guesses.filter(guess => isSure(guess) && !isTorn(guess));
+  const countries = countriesOf(sure);
+  // Without any other country column, the run asks for that of such numbers.
+  const looked = countries.length > 0 ? sure : guesses.filter(isSure);
+  const between = countries.length > 0 ? BETWEEN : COUNTRIES;
+  const torn = new Set(
+    guesses.filter(isTorn).flatMap(({country}) => country?.columns.map(({name}) => name) ?? []),
+  );
+  const asCountries = (names: readonly string[], why: string) =>
+    names.map(column => ({operation: 'country', column, why}) as const);
+  const chosen: ProposedColumn[] = [
+    ...looked.map(guess => ({operation: guess.operation, column: guess.column, why: describe(guess)})),
+    ...asCountries(countries, COUNTRIES),
+  ];
+  const leftOut: ProposedColumn[] = [
+    ...guesses
+      .filter(guess => !looked.includes(guess))
+      .map(guess => ({
+        operation: guess.operation,
+        column: guess.column,
+        why: isTorn(guess) ? between : `${describe(guess)}${lacksCountry(guess) ? nameIt(guess) : ''}`,
+      })),
+    ...asCountries(
+      [...torn].filter(name => !countries.includes(name)),
+      between,
+    ),
+  ];
+  if (looked.length > 0)
     return {
       chosen,
       leftOut,
@@ -73,21 +91,9 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   );
 }
 
-/**
- * Names of columns that the job leaves out: phone columns whose numbers may be of several columns' countries,
- * and those country columns. A country column that is sure for another phone column stays. Empty if no
- * country column is sure.
- */
-function betweenCountries(countries: readonly ColumnGuess[], sure: readonly string[]): Set<string> {
-  const unsure = countries.filter(({verdict}) => sure.length > 0 && verdict !== 'sure');
-  const names = unsure.flatMap(({column, numbers = []}) => [column, ...numbers]);
-  return new Set(names.filter(name => !sure.includes(name)));
-}
-
 function describe(guess: ColumnGuess): string {
   const {operation, share, national} = guess;
-  if (operation === 'country') return 'countries of the phone numbers';
-  if (lacksListChoice(guess)) return `${operations[operation as Intelligence].plural}, several in a cell`;
+  if (lacksListChoice(guess)) return `${operations[operation].plural}, several in a cell`;
   if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
   return `${guess.verdict === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
 }

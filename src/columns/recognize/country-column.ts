@@ -2,25 +2,9 @@ import type {Row} from '../../input/row.ts';
 import {areMostlyUsStates, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
-import {CONFIRMING_SHARE, type ColumnGuess, type OtherCountries} from './guess.ts';
+import {CONFIRMING_SHARE, type CountryChoice, type OtherCountries} from './guess.ts';
 import {hasHeaderWord as namesWord} from './header.ts';
 import {createHeaderVocabulary} from './vocabulary.ts';
-
-export interface CountryColumn {
-  readonly column: Column;
-  /** Share of the column's filled cells that are countries. Placeholders such as n/a do not count as filled. */
-  readonly share: number;
-}
-
-/**
- * The country column of phone numbers (`found`), else the possible ones. `row`: the first row in which two of them give
- * different numbers.
- */
-export interface CountryColumnChoice {
-  readonly found?: Column;
-  readonly columns: readonly CountryColumn[];
-  readonly row?: number | undefined;
-}
 
 /**
  * Kinds of country columns by their headers, best first; any other column is only named, with the flag that takes it.
@@ -38,7 +22,8 @@ const ranks = ['phone', 'own', 'exact', 'address'] as const;
 type Rank = (typeof ranks)[number];
 
 /** The evidence for a column of countries. */
-interface CountryCandidate extends CountryColumn {
+interface CountryCandidate {
+  readonly column: Column;
   readonly rank: Rank | undefined;
   /** The sample's national phone numbers in E.164 form, by this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
@@ -54,11 +39,9 @@ const SPEAKS = 0.9;
 
 /** The country column of each phone column: of those that were known when it was chosen, and of any other. */
 export interface CountryColumns {
-  readonly of: (phone: string) => CountryColumnChoice | undefined;
+  readonly of: (phone: string) => CountryChoice | undefined;
   /** Finds the columns with countries that are not taken by their header, for the numbers of a column without one. */
   readonly others: (phone: Column) => OtherCountries;
-  /** The columns with countries: sure, or only possible. */
-  readonly guesses: readonly ColumnGuess[];
   /** The country columns that settings name. */
   readonly named: readonly Column[];
 }
@@ -83,17 +66,17 @@ export function chooseCountries(
   const read = asked.map(column => readCodes(column, sample, all));
   const [only] = read;
   const isTrusted = only !== undefined && meant.length === 1;
-  const found = isTrusted ? [] : read.flatMap(column => countriesIn(column, sample) ?? []);
+  const found = isTrusted ? [] : read.filter(column => hasCountries(column, sample));
   const choose = (national: readonly NationalCell[], phone?: Column) =>
     chosen(
-      found.map(one => candidateOf(one, rankOf(one.column, phone), national)),
+      found.map(column => candidateOf(column, rankOf(column, phone), national)),
       national,
     );
-  const rest = isTrusted ? {found: only, columns: [{column: only, share: 1}]} : choose(all);
+  const rest = isTrusted ? {found: only, columns: [only]} : choose(all);
   const each = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
-    const isOwn = ({column}: CountryColumn) => ![undefined, 'address'].includes(rankOf(column, phone));
+    const isOwn = (column: Column) => ![undefined, 'address'].includes(rankOf(column, phone));
     if (national.length > 0 || found.some(isOwn)) return choose(national, phone);
     // Neither this column's header nor its numbers can decide. If the other columns' can't either, chooses none: later
     // numbers must not be read with a country that may not be theirs.
@@ -107,14 +90,13 @@ export function chooseCountries(
       const isFree = (column: Column) => column.name !== phone.name && rankOf(column, phone) === undefined;
       return othersFor(nationalCells([phone], sample, MOST_TRIED), columns.filter(isFree), sample);
     },
-    guesses: guessesOf(known.size > 0 ? [...known] : [[undefined, rest]]),
   };
 }
 
 function chosen(
   candidates: readonly CountryCandidate[],
   national: readonly NationalCell[],
-): CountryColumnChoice | undefined {
+): CountryChoice | undefined {
   const placeOf = ({rank}: CountryCandidate) => ranks.indexOf(rank as Rank);
   const inOrder = candidates
     .filter(({rank}) => rank !== undefined)
@@ -124,35 +106,15 @@ function chosen(
   // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
   // trusted anyway, unless it is the country of another address of the person.
   if (first.fit < CONFIRMING_SHARE && (others.length > 0 || first.rank === 'address'))
-    return {columns: inOrder.sort((a, b) => b.valid - a.valid)};
+    return {columns: inOrder.sort((a, b) => b.valid - a.valid).map(({column}) => column)};
   for (const rival of others.filter(({rank, fit}) => rank === first.rank && fit >= CONFIRMING_SHARE)) {
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
-    if (at >= 0) return {columns: [first, rival], row: national[at]?.row.record};
+    if (at >= 0) return {columns: [first.column, rival.column], row: national[at]?.row.record};
   }
   // A row without a calling code has the country that the other columns say.
   const cells = (first.rank === 'phone' ? inOrder : [first]).map(({column}) => column.cell);
   const cell = (row: Row) => cells.map(read => read(row)).find(text => readCountryCell(text) !== 'none');
-  return {found: {...first.column, cell}, columns: [first]};
-}
-
-/** The fields of a guess that a country column does not need. */
-const NO_VALUES = {national: 0, listed: 0, values: 0, distinct: 0, header: 'plain'} as const;
-
-/** Returns a sure guess for each chosen country column, and one that asks for each that is only possible. */
-function guessesOf(
-  choices: readonly (readonly [phone: string | undefined, choice: CountryColumnChoice | undefined])[],
-): ColumnGuess[] {
-  const guesses = new Map<string, ColumnGuess>();
-  for (const [phone, {found, columns = [], row} = {}] of choices)
-    for (const {column, share} of columns) {
-      const verdict = found === undefined ? 'ask' : 'sure';
-      const key = `${verdict} ${column.name}`;
-      const before = guesses.get(key);
-      const numbers = [...(before?.numbers ?? []), ...(phone === undefined ? [] : [phone])];
-      const own = {operation: 'country', column: column.name, verdict, share, ofKind: share, row} as const;
-      guesses.set(key, {...NO_VALUES, ...own, ...before, numbers});
-    }
-  return [...guesses.values()];
+  return {found: {...first.column, cell}, columns: [first.column]};
 }
 
 function othersFor(
@@ -168,8 +130,8 @@ function othersFor(
       const text = column.cell(row) ?? '';
       return mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim()) ? text : '-?';
     };
-    const one = countriesIn({...column, cell}, sample);
-    return one === undefined ? [] : [candidateOf(one, undefined, national)];
+    const read = {...column, cell};
+    return hasCountries(read, sample) ? [candidateOf(read, undefined, national)] : [];
   });
   const [best] = found.toSorted((a, b) => b.valid - a.valid);
   const said = new Set(best === undefined ? [] : national.map(({row}) => best.column.cell(row)?.trim()));
@@ -197,19 +159,15 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
   return some;
 }
 
-/**
- * Returns the column if at least half of its texts are countries. Returns undefined for states of the US,
- * since some of them are also countries, such as `georgia`.
- */
-function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
-  const said = sample.map(row => column.cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
-  if (areMostlyUsStates(said)) return undefined;
+/** True if at least half of a column's texts are countries. States of the US do not count: some are also countries, such as `georgia`. */
+function hasCountries({cell}: Column, sample: readonly Row[]): boolean {
+  const said = sample.map(row => cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
   const share = said.filter(isCountry).length / Math.max(1, said.length);
-  return share < CONFIRMING_SHARE ? undefined : {column, share};
+  return share >= CONFIRMING_SHARE && !areMostlyUsStates(said);
 }
 
 function candidateOf(
-  {column, share}: CountryColumn,
+  column: Column,
   rank: Rank | undefined,
   national: readonly NationalCell[],
 ): CountryCandidate {
@@ -217,7 +175,7 @@ function candidateOf(
   const readings = national.map(({text}, n) => validPhone(text, countries[n]));
   const tried = countries.filter(isCountry).length;
   const valid = readings.filter(reading => reading !== undefined).length;
-  return {column, share, rank, readings, valid, fit: tried === 0 ? 1 : valid / tried};
+  return {column, rank, readings, valid, fit: tried === 0 ? 1 : valid / tried};
 }
 const isDialling = ({heading}: Column) => namesWord(heading, 'dialling');
 /** Event trackers write what they know of the visit, not of the person: `$country_code`, `mp_country_code`, `ga:country`. */
@@ -268,6 +226,6 @@ function readCodes(column: Column, sample: readonly Row[], national: readonly Na
   if (isDialling(column) && !namesWord(column.heading, 'areaCodes')) return read;
   const said = sample.map(row => read.cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
   const areCodes = said.every(text => /^\W*\+/.test(text) && isCountry(text));
-  const {fit, valid} = candidateOf({column: read, share: 1}, undefined, national);
+  const {fit, valid} = candidateOf(read, undefined, national);
   return areCodes && valid > 0 && fit >= SPEAKS ? read : column;
 }

@@ -37,25 +37,24 @@ export function detectColumns(
   );
   const phones = phonesOf(columns, numbers);
   const choices = chooseCountries(columns, phones, sample, known.countries);
-  const countries = known.countries === undefined ? choices.guesses : [];
   const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
-    const countryCell = choices.of(column.name)?.found?.cell;
+    const country = choices.of(column.name);
     const cells = sample.map(row => ({
       row: row.record,
       text: column.cell(row) ?? '',
-      country: rowCountry(countryCell?.(row), known.fallback),
+      country: rowCountry(country?.found?.cell(row), known.fallback),
     }));
     const surest = surestOf(column, detected, name => guessColumn(name, column, cells, known.rules));
     if (surest === undefined) return [];
-    const chosen = choices.of(column.name)?.found?.name;
-    const guess = withoutArea(surest, column, columns, chosen, sample);
-    const isOpen = guess.national > 0 && chosen === undefined;
+    const guess = {
+      ...withoutArea(surest, column, columns, country?.found?.name, sample),
+      ...(surest.operation === 'phone' && known.countries === undefined && {country}),
+    };
+    const isOpen = guess.national > 0 && country?.found === undefined;
     return isOpen ? {...guess, otherCountries: choices.others(column)} : guess;
   });
-  const others = setAsideColumns(withoutTwins(guesses, columns, sample), known.headless === true);
-  const isPhone = others.some(({operation}) => operation === 'phone');
-  return {guesses: isPhone ? [...countries, ...others] : others, choices};
+  return {guesses: setAsideColumns(withoutTwins(guesses, columns, sample), known.headless === true), choices};
 }
 
 /** Leaves out each column that has, in each row, the value of one with a shorter name, and no plain header. */

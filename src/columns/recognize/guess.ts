@@ -1,4 +1,15 @@
 import {type Intelligence, operations} from '../../operations/table.ts';
+import type {Column} from './column.ts';
+
+/**
+ * The country column of phone numbers (`found`), else the possible ones (`columns`). `row`: the first row in which two of
+ * them give different numbers.
+ */
+export interface CountryChoice {
+  readonly found?: Column;
+  readonly columns: readonly Column[];
+  readonly row?: number | undefined;
+}
 
 /** The columns with countries that are not taken: their header may mean another country than that of the numbers. */
 export interface OtherCountries {
@@ -9,7 +20,7 @@ export interface OtherCountries {
 
 /** The probable content of a column, and the evidence. */
 export interface ColumnGuess {
-  readonly operation: Intelligence | 'country';
+  readonly operation: Intelligence;
   readonly column: string;
   /** `sure`: the run looks the column up. `ask`: it stops and asks for a flag. `name`: it names the column, and its flag. */
   readonly verdict: 'sure' | 'ask' | 'name';
@@ -36,12 +47,10 @@ export interface ColumnGuess {
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
   readonly fault?: CellFault | undefined;
-  /** For a country column: the phone columns whose numbers are, or may be, of its countries. */
-  readonly numbers?: readonly string[] | undefined;
+  /** For phone numbers: their country column. */
+  readonly country?: CountryChoice | undefined;
   /** For phone numbers in national form without a country column: the columns that have countries. */
   readonly otherCountries?: OtherCountries | undefined;
-  /** The first row that shows why a country column is unsure. */
-  readonly row?: number | undefined;
 }
 
 interface ReasonText {
@@ -63,7 +72,7 @@ const reasons = {
   list: {says: 'the first entry of a list', isOffered: true},
   masked: {says: 'masked or anonymized'},
   twin: {says: 'another column has the same value in each row'},
-  alike: {says: ({operation: kind}) => `they may be ${kind === 'country' ? '' : operations[kind].others}`},
+  alike: {says: ({operation}) => `they may be ${operations[operation].others}`},
   shared: {
     says: ({distinct, values}) =>
       `only ${distinct === 1 ? 'one value' : `${distinct} values`} in ${values} rows, where other columns differ: they may be another party's`,
@@ -124,19 +133,26 @@ export function lacksListChoice({verdict, share = 0, listed}: ColumnGuess): bool
 /** Minimum share of fitting values for a column to be in a suggested command. */
 const LEAST_WORTH_NAMING = 0.1;
 
-/** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
-export function columnFlags(guesses: readonly ColumnGuess[]): string[] {
+/** The names of the country columns of these phone columns. */
+export function countriesOf(guesses: readonly ColumnGuess[]): string[] {
+  return [...new Set(guesses.flatMap(({country}) => country?.found?.name ?? []))];
+}
+
+/** The flags with which a suggested command names the guessed columns, sure and unsure ones, and these country columns. */
+export function columnFlags(guesses: readonly ColumnGuess[], countries: readonly string[] = []): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
-  const flags = named.flatMap(({operation, column}) => [
-    `--${operation}`,
-    formatColumnChoice(operation, column, named.filter(one => one.operation === operation).length > 1),
-  ]);
-  if (named.some(lacksListChoice)) flags.push('--from-list', 'first');
-  const national = named.filter(lacksCountry);
-  const isKnown = named.some(({operation}) => operation === 'country');
   // A country alone is nothing to look up.
-  if (named.every(({operation}) => operation === 'country')) return [];
-  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national)];
+  if (named.length === 0) return [];
+  const national = named.filter(lacksCountry);
+  return [
+    ...named.flatMap(({operation, column}) => [
+      `--${operation}`,
+      formatColumnChoice(operation, column, named.filter(one => one.operation === operation).length > 1),
+    ]),
+    ...countries.flatMap(name => ['--country', name]),
+    ...(named.some(lacksListChoice) ? ['--from-list', 'first'] : []),
+    ...(national.length === 0 || countries.length > 0 ? [] : countryFlags(national)),
+  ];
 }
 
 /**
@@ -152,11 +168,7 @@ export function countryFlags(phones: readonly ColumnGuess[]): [string, string] {
  * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
  * `isOneOfSeveral`: if the operation has further columns, each has its own name as prefix.
  */
-export function formatColumnChoice(
-  operation: ColumnGuess['operation'],
-  column: string,
-  isOneOfSeveral = false,
-): string {
-  if (operation === 'country' || !column.includes('=')) return column;
+export function formatColumnChoice(operation: Intelligence, column: string, isOneOfSeveral = false): string {
+  if (!column.includes('=')) return column;
   return `${column}=${isOneOfSeveral ? `${column.replaceAll('=', '_')}_` : operations[operation].prefix}`;
 }

@@ -9,8 +9,6 @@ import {
   describeOtherCountries,
   describePassedOver,
   describeRepeatedNames,
-  isLookupGuess,
-  type LookupGuess,
   refuseUnsureColumns,
   summarizeLeftOutColumn,
 } from '../../columns/guess-messages.ts';
@@ -18,7 +16,7 @@ import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/
 import {type Column, listColumns, readHeaderStructure} from '../../columns/recognize/column.ts';
 import {type CountryColumns, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
-import {type ColumnGuess, columnFlags} from '../../columns/recognize/guess.ts';
+import {type ColumnGuess, columnFlags, countriesOf} from '../../columns/recognize/guess.ts';
 import {
   createCellReader,
   makeTargets,
@@ -96,12 +94,10 @@ export function resolveColumnMapping(
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
   const doubt = choices.named.map(doubtOf).find(said => said !== undefined);
-  const lookups = all.filter(isLookupGuess);
   const guesses = detect ? all : [];
   if (detect && rows.length > 0)
     refuseUnsureColumns(
       all,
-      lookups,
       {columns: format.columns, rows, header, country: settings.defaultCountry},
       doubt,
       job.inputs[0] ?? '-',
@@ -109,9 +105,8 @@ export function resolveColumnMapping(
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
-  const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
-  const own =
-    from.length === 0 ? new Map<string, Column>() : countriesOf(phoneColumns(targets, settings), choices);
+  const isRead = detect || (settings.country ?? []).length > 0;
+  const own = countryColumnsOf(isRead ? phoneColumns(targets, settings) : [], choices);
   const countries = new Map([...own].map(([phone, {name}]) => [phone, name]));
   const cells = {...planCells(job, format, own), rules};
   const planOf = (some: readonly Target[]) => createRowPlanner(some, cells, rows);
@@ -120,20 +115,20 @@ export function resolveColumnMapping(
     targets.some(target => target.operation === operation && target.column === column);
   const isMentioned = ({column}: ColumnGuess) => named.mentioned.some(([, name]) => name === column);
   const isReported = !job.fromFile && !named.choices.has('verify');
-  const aside = (isReported ? lookups : []).filter(guess => guess.verdict === 'name' && !isMentioned(guess));
-  const beside = detect || !isReported ? [] : usedOtherwise(named, lookups);
+  const aside = (isReported ? all : []).filter(guess => guess.verdict === 'name' && !isMentioned(guess));
+  const beside = detect || !isReported ? [] : usedOtherwise(named, all);
   const doubts = [
     ...describeFooters(read, planAll),
     ...checkFirstValues(targets, rows, planAll, settings),
     ...aside.filter(guess => guess.reason !== 'nothing' || detect).map(guess => describePassedOver(guess)),
-    ...describeRepeatedNames(detect ? lookups : [], format),
-    leftOutBeside(beside, all),
+    ...describeRepeatedNames(guesses, format),
+    leftOutBeside(beside),
     ...named.mentioned.map(([setting, column]) =>
       missingColumnWarning(column, format.columns, rows, setting),
     ),
     ...targets.map(({column}) => twoFieldsWarning(column, rows)),
     ...[...new Set(own.values())].map(doubtOf),
-    ...(settings.defaultCountry === undefined ? lookups.filter(isLooked) : []).map(describeOtherCountries),
+    ...(settings.defaultCountry === undefined ? all.filter(isLooked) : []).map(describeOtherCountries),
   ].filter(doubt => doubt !== undefined);
   return {
     targets,
@@ -161,7 +156,7 @@ function refuseWide(what: string, count: number, most: number, {inputs}: Job): v
 }
 
 /** The columns that the run would look up if the user had named none, without those that the user named. */
-function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGuess[]): LookupGuess[] {
+function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly ColumnGuess[]): ColumnGuess[] {
   const names = new Set(mentioned.map(([, column]) => column));
   return lookups.filter(
     ({column, verdict, share}) => !names.has(column) && verdict === 'sure' && share !== undefined,
@@ -169,11 +164,9 @@ function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly LookupGu
 }
 
 /** A sentence that lists these columns; undefined if there are none. */
-function leftOutBeside(others: readonly LookupGuess[], guesses: readonly ColumnGuess[]): Said | undefined {
+function leftOutBeside(others: readonly ColumnGuess[]): Said | undefined {
   if (others.length === 0) return undefined;
-  const isPhone = others.some(({operation}) => operation === 'phone');
-  const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
-  const flags = columnFlags([...others, ...countries]);
+  const flags = columnFlags(others, countriesOf(others));
   const left = others.map(({column}) => `"${column}"`).join(', ');
   return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${sayFlags(flags)}.`;
 }
@@ -243,13 +236,13 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
  *
  * @throws {UsageError} if it is not certain which country column a phone column has.
  */
-function countriesOf(phones: readonly string[], choices: CountryColumns): Map<string, Column> {
+function countryColumnsOf(phones: readonly string[], choices: CountryColumns): Map<string, Column> {
   const found = new Map<string, Column>();
   for (const phone of phones) {
     const choice = choices.of(phone);
     if (choice === undefined) continue;
     if (choice.found === undefined) {
-      const names = choice.columns.map(({column}) => `"${column.name}"`).join(' or ');
+      const names = choice.columns.map(({name}) => `"${name}"`).join(' or ');
       throw new UsageError(
         'column_unsure',
         say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${set('country', 'COLUMN')}.`,
