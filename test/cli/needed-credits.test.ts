@@ -44,3 +44,13 @@ test('a pipe can not be counted again: the limit is doubled', async () => {
   const {stderr} = await runHere(sandbox, args, {env: service.env, stdin: LIST});
   expect(stderr).toMatch(/^To continue: .* --max-credits 4$/m);
 });
+
+test('a run of which each lookup has a condition asks before it spends, too', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox({'list.csv': 'ip,buys\n192.0.2.1,yes\n'});
+  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nip: {column: ip, when: row.buys == "yes"}\n');
+  const terminal = {env: service.env, stdin: 'n\n', isTerminal: true};
+  const {code, stderr} = await runHere(sandbox, 'run --job job.yaml', terminal);
+  expect([code, service.ledger.requests]).toEqual([130, 0]);
+  expect(stderr).toContain('0 to 1 call, 0 to 1 credit (3 at worst)');
+});

@@ -200,10 +200,12 @@ describe('a code that repeats the value', () => {
     expect(codeOf(sent, message)).toBe(message);
   });
 
-  test('a field that is named by it is counted without it', () => {
-    const named = respond(200, {success: true, data: {city: 'X', 'of_198.51.0.7': {a: 1}, other: 1}});
-    expect(classifyResponse('ip', named, {ip: '198.51.0.7'})).toMatchObject({
-      unknownFields: ['[value]', 'other'],
-    });
+  test.each([
+    ['as it is', {ip: '198.51.0.7'}, 'of_198.51.0.7'],
+    ['in percent escapes', {ip: 'jo+a@b.de'}, 'of_jo%2Ba%40b.de'],
+    ['in percent escapes of lower case', {ip: 'jo+a@b.de'}, 'of_jo%2ba%40b.de'],
+  ])('a field that is named by it %s is counted without it', (_, sent, name) => {
+    const named = respond(200, {success: true, data: {city: 'X', [name]: {a: 1}, other: 1}});
+    expect(classifyResponse('ip', named, sent)).toMatchObject({unknownFields: ['[value]', 'other']});
   });
 });

@@ -3,6 +3,7 @@ import {createServer as createHttpServer, type Server} from 'node:http';
 import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 import {inspect} from 'node:util';
 import {Worker} from 'node:worker_threads';
+import {gzipSync} from 'node:zlib';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Client} from '../../src/client/client.ts';
@@ -63,6 +64,20 @@ describe('bodies', () => {
     expect(brief(await ask(client(server.url)))).toEqual(['unreadable', 'bad_response']);
     expect(server.ledger.poured).toBeLessThan(32 * 2 ** 20);
   });
+});
+
+test.each([
+  ['as it is', {}],
+  ['packed', {headers: {'Content-Encoding': 'gzip'}}],
+])('a body of exactly the limit passes, and none with a byte more: %s', async (_, extra) => {
+  const body = JSON.stringify({success: true, data: {city: 'X'.repeat(2_000)}});
+  const sent = 'headers' in extra ? gzipSync(body) : body;
+  const server = await serve({script: () => reply.text(sent, 200, 'application/json', extra)});
+  const kindAt = async (maxBodyBytes: number) => (await ask(client(server.url, {maxBodyBytes}))).kind;
+  expect(await Promise.all([0, -1].map(more => kindAt(body.length + more)))).toEqual([
+    'answered',
+    'unreadable',
+  ]);
 });
 
 test('headers about pace are handed on as they came', async () => {

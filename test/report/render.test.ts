@@ -41,6 +41,16 @@ const hostile = fullSummary({
 const html = (summary: Summary) => renderHtml(buildReport(summary));
 const markdown = (summary: Summary) => renderMarkdown(buildReport(summary));
 
+test.each([
+  ['HTML', html],
+  ['Markdown', markdown],
+])('no text of a run steers the terminal in which its %s report is shown', (_, render) => {
+  const steering = 'a\u001b[2Jb\u009bc\u202ed\u2066e\u0007';
+  const page = render({...hostile, job: steering, output: {...hostile.output, path: steering}});
+  expect(page).not.toMatch(/(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+  expect(page.replaceAll('<wbr>', '')).toMatch(/a.{0,2}\[2Jbcde/);
+});
+
 describe('the HTML page', () => {
   test.each<[Partial<Summary>, string]>([
     [{}, 'nightly-signups (signups-2026-01-05.csv)'],

@@ -37,3 +37,15 @@ test('calls that a condition may save are those of values without a known answer
   expect(credits).toEqual({at_least: 4, all_sent_once: 5, at_most: 5});
   expect((await plan(1)).credits.at_most).toBe(10);
 });
+
+test.each([
+  ['day', 2, 9],
+  ['month', 9, 2],
+])("a plan tells what is left of the account's %s if that is less", async (_, day, month) => {
+  await using service = await startService();
+  using sandbox = createSandbox({'list.csv': 'ip\n192.0.2.1\n'});
+  const limits = `max_credits_per_day: ${day}\nmax_credits_per_month: ${month}\n`;
+  sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${service.url}\n${limits}`);
+  const {stdout} = await runHere(sandbox, 'plan list.csv --ip ip --json', {env: service.env});
+  expect((JSON.parse(stdout) as PlanReport).account_left).toBe(2);
+});

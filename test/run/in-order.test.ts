@@ -1,6 +1,12 @@
 import {expect, test} from 'vitest';
+import type {PlannedCell} from '../../src/columns/plan-row.ts';
 import type {Reject} from '../../src/input/row.ts';
+import type {Lookups} from '../../src/lookup/lookups.ts';
+import type {Layout} from '../../src/run/layout/layout.ts';
 import {type PendingRecord, ReorderBuffer} from '../../src/run/rows/reorder-buffer.ts';
+import {RowAdmission} from '../../src/run/rows/row-admission.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import {csvRow} from '../lookup/rows.ts';
 import {whole} from '../support/whole.ts';
 
 const MIB = 1_048_576;
@@ -40,4 +46,22 @@ test('an answer that comes before its row is in the window counts once', () => {
   window.push(last);
   window.complete(last, 0, answer);
   expect(window.full).toBe(true);
+});
+
+test('the window counts what lookups take, too: rows of short cells fill it sooner by theirs', async () => {
+  const isFilledBy = async (plan: PlannedCell) => {
+    const window = new ReorderBuffer();
+    const layout = whole<Layout>({
+      lookupConditions: undefined,
+      mapping: {targets: [], planRow: () => [plan, plan]},
+    });
+    const lookups = whole<Lookups>({ask: async () => {}});
+    const admission = new RowAdmission({layout, window, lookups, stopper: new Stopper()});
+    const row = csvRow(['192.0.2.1']);
+    await admission.admit(Array.from({length: 60_000}, () => row));
+    return window.full;
+  };
+  const lookup = {operation: 'ip', key: '192.0.2.1', params: {ip: '192.0.2.1'}} as const;
+  expect(await isFilledBy({status: 'ask', lookup})).toBe(true);
+  expect(await isFilledBy({status: 'empty'})).toBe(false);
 });

@@ -82,7 +82,7 @@ export const reply = {
     answer(status, {as: 'bytes', data: '', type: 'text/plain'}, withHeaders({Location: location}, extra)),
   html: (status = 200, extra?: Extra) =>
     answer(status, {as: 'bytes', data: '<!doctype html><h1>Sorry</h1>', type: 'text/html'}, extra),
-  text: (text: string, status = 200, type = 'application/json', extra?: Extra) =>
+  text: (text: string | Buffer, status = 200, type = 'application/json', extra?: Extra) =>
     answer(status, {as: 'bytes', data: text, type}, extra),
   empty: (status = 200) => answer(status, {as: 'bytes', data: '', type: 'application/json'}),
   list: () => answer(200, {as: 'json', value: []}),
