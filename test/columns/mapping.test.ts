@@ -1,8 +1,8 @@
 import {execFileSync} from 'node:child_process';
 import {readdirSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {look, situations} from '../run/lists/situation.ts';
 import {newDirectory} from '../support/new-directory.ts';
+import {look, situations} from './lists/situation.ts';
 
 const within = newDirectory();
 

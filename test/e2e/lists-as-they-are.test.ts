@@ -9,7 +9,7 @@ import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type Service, startService} from './service.ts';
 
-/** A real list, and the result of one try, in files and words. run/lists has what a run does with hundreds. */
+/** A real list, and the result of one try, in files and words. columns/lists has what a run does with hundreds. */
 interface Case {
   readonly name: string;
   readonly file?: string;

@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {lists} from '../run/lists/all.ts';
+import {lists} from '../columns/lists/all.ts';
 import {demandGoodAdvice, followKnown} from './advice.ts';
 
 /** The country of lists from elsewhere than Germany. The user fills it in. */
@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-/** The lists that a run refuses: run/lists.test.ts holds that the others have a plan. */
+/** The lists that a run refuses: columns/lists.test.ts holds that the others have a plan. */
 const refused = lists.filter(({becomes}) => !becomes.includes('→'));
 
 test.each(refused.map((situation, index) => ({...situation, index})))(

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import {type look, lookAt, type Situation, written} from '../run/lists/situation.ts';
+import {type look, lookAt, type Situation, written} from '../columns/lists/situation.ts';
 import type {KnownList} from './known-list.ts';
 import {listAt, listCount} from './lists.ts';
 import {adviceOf, pasted, typed} from './pasted.ts';

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {parsePhoneCountry} from '../../src/operations/country.ts';
-import {look, situations} from '../run/lists/situation.ts';
+import {look, situations} from '../columns/lists/situation.ts';
 
 let directory = '';
 beforeAll(() => {
