@@ -45,6 +45,7 @@ const mistakes: readonly Mistake[] = [
   ['rnu list.csv', 2, /Did you mean "run"\?/],
   ['run list.csv --ip ip --input-format cvs', 2, /^Error: --input-format: .* Did you mean "csv"\?/],
   ['run list.csv --max-credit 5', 2, /Did you mean --max-credits\?/],
+  ['worker --log json', 2, /^\{"level":50.*"event":"error".*"code":"no_redis"/],
   ['run list.csv --ip', 2, /^Error: option '--ip <COL\[=PREFIX\]>' argument missing/],
   ['run list.csv --rate fast', 2, /^Error: --rate: expected a rate such as 20\/s/],
   ['run hedless.csv', 8, /^Error: .* Did you mean "headless\.csv"\?$/m],

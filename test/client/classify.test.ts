@@ -50,6 +50,25 @@ describe('a response', () => {
   });
 
   test.each([
+    ['a signal that is false', {is_vpn: false}, undefined],
+    ['signals of null', {is_vpn: null, city: 'X'}, true],
+    ['none of the fields that rules read', {city: 'X'}, true],
+  ])('an answer with %s lacks signals: %s', (_, data, lacks) => {
+    const attempt = classifyResponse('ip', respond(200, {success: true, data}), {});
+    expect('lacksSignals' in attempt ? attempt.lacksSignals : undefined).toBe(lacks);
+  });
+
+  test.each([
+    ['in Unicode', 'ö@例え.jp', undefined],
+    ['in ASCII', 'Ö@xn--r8jz45g.jp', undefined],
+    ['of another domain', 'ö@example.jp', true],
+  ])('an answer about the address with its domain %s is one of another form: %s', (_, said, isOther) => {
+    const body = {success: true, data: {normalized_email: said, is_valid: true}};
+    const attempt = classifyResponse('email', respond(200, body), {email: 'ö@例え.jp'});
+    expect('isOtherForm' in attempt ? attempt.isOtherForm : undefined).toBe(isOther);
+  });
+
+  test.each([
     ['a null is', {city: 'X', latitude: null}, {city: 'X'}],
     ['an unknown null is', {city: 'X', more: null}, {city: 'X'}],
     ['a value of the wrong type is', {city: 'X', latitude: 'far'}, {city: 'X'}],

@@ -246,6 +246,16 @@ test('failures that are the service’s are forgotten without a trace but that t
   next.close();
 });
 
+test('a value that is new to a ledger may have been sent only if the ledger before is lost', () => {
+  const isDoubted = (lostState: boolean) => {
+    using ledger = Object.assign(open({lostState}), {[Symbol.dispose]: () => {}});
+    const {mayBeCarriedOut} = ledger.newEntry({operation: 'ip', key: 'a'}).history;
+    ledger.close();
+    return mayBeCarriedOut;
+  };
+  expect([true, false].map(isDoubted)).toEqual([true, false]);
+});
+
 test('a verdict that may be a repetition’s stays unknown in a new count', () => {
   const ledger = open();
   const unknown: Outcome = {

@@ -202,6 +202,17 @@ test.each([
   expect(formulaSafe(text)).toBe(text);
 });
 
+test('true-or-false fields are flags, lists are JSON, all others plain', () => {
+  const kinds = new Map(fieldsOfOperation('verify').map(({name, kind}) => [name, kind]));
+  expect(['can_pass', 'device_is_mobile', 'rules', 'score', 'user_id'].map(name => kinds.get(name))).toEqual([
+    'flag',
+    'flag',
+    'json',
+    'scalar',
+    'scalar',
+  ]);
+});
+
 test('an answer cut down to some fields keeps its nesting, and leaves out missing fields', () => {
   const fields = fieldsOfOperation('verify').filter(({name}) =>
     ['can_pass', 'device_os', 'location_city'].includes(name),

@@ -2,8 +2,9 @@ import {cpSync, renameSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {checkSettings} from '../../src/job/parse.ts';
-import {callWithinAccount, type SingleCallRequest} from '../../src/run/open/account.ts';
+import {callWithinAccount, type SingleCallRequest, undercountSentence} from '../../src/run/open/account.ts';
 import {startService} from '../e2e/service.ts';
+import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -236,6 +237,16 @@ describe("an account's count that is lost or older in the middle of a day", () =
       },
     };
   };
+
+  test('a single credit that lacked is told, too, and none is not', () => {
+    const summary = fullSummary();
+    const {credits} = summary;
+    const lacking = (lacked: number) => {
+      const account = {label: 'a', per_day: {limit: 9, used: 2, lacked}};
+      return undercountSentence({...summary, credits: {...credits, account}});
+    };
+    expect([lacking(1), lacking(0)]).toEqual([expect.stringContaining('lacked 1 credit that'), '']);
+  });
 
   test.each([
     ['lost', undefined, 30],

@@ -25,6 +25,16 @@ function outputs(old = HEAD + row('a'), fresh = HEAD + row('a')): void {
   box.write('new.csv', fresh);
 }
 
+test.each([
+  ['new', HEAD + row('0')],
+  ['gone', ''],
+])('of two outputs, one of which is far longer, all rows are compared: %s', async (what, old) => {
+  const long = HEAD + Array.from({length: 9_000}, (_, n) => row(String(n))).join('');
+  if (what === 'new') outputs(old, long);
+  else outputs(long, HEAD + row('0'));
+  expect(await compared()).toMatchObject({[what]: 8_999, unchanged: 1});
+});
+
 test('rows are new, gone, changed or unchanged by their key, whatever their order', async () => {
   outputs(
     HEAD + row('a') + row('b') + row('c') + row('d'),
