@@ -46,7 +46,7 @@ test('Compose and Kubernetes start the image that the Dockerfile makes, of this 
     parseAllDocuments(read(name)).map(document => JSON.stringify(document.toJS())),
   );
   const images = pods.flatMap(text => [...text.matchAll(/"image":"([^"]+)"/g)].map(([, found]) => found));
-  expect(images.filter(found => !found?.startsWith('redis:'))).toEqual([image, image, image]);
+  expect(new Set(images.filter(found => !found?.startsWith('redis:')))).toEqual(new Set([image]));
 });
 
 test('the build is given all that it reads, and nothing that is secret or large', () => {
