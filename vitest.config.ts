@@ -38,6 +38,8 @@ export default defineConfig(({mode}) => ({
     // `npm run test:slow`: the files that start most processes, and most of the machine's other programs.
     include: [mode === 'slow' ? 'test/**/*.slow.test.ts' : 'test/**/!(*.slow|*.soak).test.ts'],
     globalSetup: ['test/support/in-memory.ts', 'test/support/build.ts'],
+    // A case that asserts nothing proves nothing.
+    expect: {requireAssertions: true},
     // A busy machine is no fault: only what would never end is to be found by this.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -149,13 +149,18 @@ function follow(command: string, env: Readonly<Record<string, string>>): Promise
   return runHere(sandbox, words.slice(1), {env});
 }
 
+/** The list, as if nothing was made of it yet. */
+function writeFreshList(): void {
+  for (const left of sandbox.files().filter(file => file.startsWith('list.enriched')))
+    rmSync(sandbox.path(left), {recursive: true, force: true});
+  sandbox.write('list.csv', LIST);
+}
+
 test.each(Object.entries(suggestions))(
   '%s: the suggested command works as it is printed',
   async (name, one) => {
     const {text = LIST, line = 'run LIST', env = service.env, where = TRY, code = 0, works = false} = one;
-    for (const left of sandbox.files().filter(file => file.startsWith('list.enriched')))
-      rmSync(sandbox.path(left), {recursive: true, force: true});
-    sandbox.write('list.csv', LIST);
+    writeFreshList();
     const list = `${name.replace(/\W/g, '-')}.csv`;
     sandbox.write(list, text);
     const first = await runHere(sandbox, line.replace('LIST', list), {env});
@@ -172,7 +177,7 @@ const commandsIn = (text: string) =>
   [...text.matchAll(/bulk-enrich [^\n;#]*/g)].map(([command]) => command.split(/ {2}/)[0] ?? '');
 
 test('welcome: each command it names', async () => {
-  sandbox.write('list.csv', LIST);
+  writeFreshList();
   const {stdout} = await runHere(sandbox, [], {env: service.env});
   const commands = commandsIn(stdout)
     .map(command => command.replace(/: .*/, ''))

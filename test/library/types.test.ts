@@ -1,4 +1,4 @@
-import {expectTypeOf, it} from 'vitest';
+import {expect, expectTypeOf, it} from 'vitest';
 import type {z} from 'zod';
 import {
   type AnswerData,
@@ -32,8 +32,10 @@ interface Signup {
 
 const signups: readonly Signup[] = [];
 
-/** Takes code that must not compile. It is never run. */
-function never(_: () => unknown): void {}
+/** Takes code that only the compiler sees: it is never run. */
+function never(code: () => unknown): void {
+  expect(code).toBeTypeOf('function');
+}
 
 it('the type of a row follows from its settings', () => {
   never(async () => {
@@ -170,18 +172,20 @@ type Declared<T> = T extends readonly (infer One)[]
     : T;
 
 it('the written types are those of the schemas', () => {
-  type Read<Name extends Operation> = Plain<Declared<z.output<(typeof operations)[Name]['data']>>>;
-  expectTypeOf<Plain<AnswerData<'ip'>>>().toEqualTypeOf<Read<'ip'>>();
-  expectTypeOf<Plain<AnswerData<'phone'>>>().toEqualTypeOf<Read<'phone'>>();
-  expectTypeOf<Plain<AnswerData<'email'>>>().toEqualTypeOf<Read<'email'>>();
-  expectTypeOf<Plain<AnswerData<'verify'>>>().toEqualTypeOf<Read<'verify'>>();
-  type Given = Plain<z.input<typeof jobSchema>>;
-  type Offered = Omit<Given, 'log' | 'quiet'>;
-  expectTypeOf<keyof JobInput>().toEqualTypeOf<keyof Offered>();
-  expectTypeOf<Plain<JobInput>>().toExtend<Offered>();
-  // The words of these are known in the schema only once it has been read.
-  type Words = 'publishOn' | 'encoding';
-  expectTypeOf<Omit<Offered, Words>>().toExtend<Omit<Plain<JobInput>, Words>>();
+  never(() => {
+    type Read<Name extends Operation> = Plain<Declared<z.output<(typeof operations)[Name]['data']>>>;
+    expectTypeOf<Plain<AnswerData<'ip'>>>().toEqualTypeOf<Read<'ip'>>();
+    expectTypeOf<Plain<AnswerData<'phone'>>>().toEqualTypeOf<Read<'phone'>>();
+    expectTypeOf<Plain<AnswerData<'email'>>>().toEqualTypeOf<Read<'email'>>();
+    expectTypeOf<Plain<AnswerData<'verify'>>>().toEqualTypeOf<Read<'verify'>>();
+    type Given = Plain<z.input<typeof jobSchema>>;
+    type Offered = Omit<Given, 'log' | 'quiet'>;
+    expectTypeOf<keyof JobInput>().toEqualTypeOf<keyof Offered>();
+    expectTypeOf<Plain<JobInput>>().toExtend<Offered>();
+    // The words of these are known in the schema only once it has been read.
+    type Words = 'publishOn' | 'encoding';
+    expectTypeOf<Omit<Offered, Words>>().toExtend<Omit<Plain<JobInput>, Words>>();
+  });
 });
 
 it('codes of errors are a union, and answers that are given have their fields', () => {
