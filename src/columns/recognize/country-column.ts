@@ -2,7 +2,7 @@ import type {Row} from '../../input/row.ts';
 import {areMostlyUsStates, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
-import {CONFIRMING_SHARE, type CountryChoice, type OtherCountries} from './guess.ts';
+import {type CountryChoice, HALF, type OtherCountries} from './guess.ts';
 import {hasHeaderWord as namesWord} from './header.ts';
 import {createHeaderVocabulary} from './vocabulary.ts';
 
@@ -105,9 +105,9 @@ function chosen(
   if (first === undefined) return undefined;
   // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
   // trusted anyway, unless it is the country of another address of the person.
-  if (first.fit < CONFIRMING_SHARE && (others.length > 0 || first.rank === 'address'))
+  if (first.fit < HALF && (others.length > 0 || first.rank === 'address'))
     return {columns: inOrder.sort((a, b) => b.valid - a.valid).map(({column}) => column)};
-  for (const rival of others.filter(({rank, fit}) => rank === first.rank && fit >= CONFIRMING_SHARE)) {
+  for (const rival of others.filter(({rank, fit}) => rank === first.rank && fit >= HALF)) {
     const at = first.readings.findIndex((reading, n) => isOther(reading, rival.readings[n]));
     if (at >= 0) return {columns: [first.column, rival.column], row: national[at]?.row.record};
   }
@@ -163,7 +163,7 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
 function hasCountries({cell}: Column, sample: readonly Row[]): boolean {
   const said = sample.map(row => cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
   const share = said.filter(isCountry).length / Math.max(1, said.length);
-  return share >= CONFIRMING_SHARE && !areMostlyUsStates(said);
+  return share >= HALF && !areMostlyUsStates(said);
 }
 
 function candidateOf(

@@ -5,7 +5,7 @@ import {type Intelligence, intelligenceNames, operations} from '../../operations
 import {type Column, fieldPaths, type HeaderStructure, listColumns} from './column.ts';
 import {type CountryColumns, chooseCountries} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
-import {CONFIRMING_SHARE, type ColumnGuess} from './guess.ts';
+import {type ColumnGuess, HALF} from './guess.ts';
 import {namesSomeoneElse, hasHeaderWord as namesWord} from './header.ts';
 import {setAsideColumns} from './set-aside-columns.ts';
 
@@ -110,7 +110,7 @@ function withoutArea(
           .slice(0, code.length + 3)
           .includes(code),
     );
-    return lacking.length > 0 && lacking.length >= CONFIRMING_SHARE * pairs.length;
+    return lacking.length > 0 && lacking.length >= HALF * pairs.length;
   };
   if (guess.operation !== 'phone' || guess.reason !== undefined) return guess;
   const areas = columns.filter(({name, heading}) => name !== codes && namesWord(heading, 'areaCodes'));

@@ -2,15 +2,7 @@ import type {CellRules} from '../../operations/cell.ts';
 import {hasPhoneShape} from '../../operations/phone/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
-import {
-  type CellFault,
-  CONFIRMING_SHARE,
-  type ColumnGuess,
-  LIST_CODES,
-  mostFrequent,
-  placeholderText,
-  type Reason,
-} from './guess.ts';
+import {type CellFault, type ColumnGuess, HALF, mostFrequent, placeholderText, type Reason} from './guess.ts';
 import {type HeaderMeaning, namesFax, hasHeaderWord as namesWord} from './header.ts';
 
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
@@ -23,67 +15,29 @@ export interface ColumnCell {
   readonly country: string | undefined;
 }
 
-/** Facts that speak for one kind of value in a column. Placeholders such as n/a are not values. */
-interface KindEvidence {
-  readonly header: Header;
-  readonly values: number;
-  /** Number of values that can be looked up, or lack only what the user can add, or the service does not know. */
-  readonly fit: number;
-  /** Number of values that are of the kind, or may be: also phone numbers without a country. */
-  readonly ofKind: number;
-  /** Number of values that show their kind without a header, and of those that are at least likely of it. */
-  readonly telling: number;
-  readonly likely: number;
-  /** Number of cells with a phone number's shape, and of those that count beside a header with a word of the kind. */
-  readonly shaped: number;
-  readonly seeming: number;
-  /** Number of cells with several values. */
-  readonly several: number;
-  /** True if all values are digits that may be something else, such as customer numbers. */
-  readonly areOtherDigits: boolean;
-  /** True if the values may be something that looks the same, such as versions. */
-  readonly mayBeOthers: boolean;
-  /** True if the header has a word for the kind, and none for other digits: values with a fault are named. */
-  readonly hasWord: boolean;
-}
+/** Share of values of a kind from which a column whose header has a word for it is named. */
+const FEW = 0.1;
 
-/**
- * `named`: the header names the kind, or hints at it and most values confirm it. `mentioned`: it has a word of the kind
- * among words that may change its meaning; `harmless`: those words are all known not to. `silent`: no such word.
- */
-type Header = 'named' | 'harmless' | 'mentioned' | 'silent';
-
-const isHalf = ({values}: KindEvidence, count: number) => values > 0 && count >= CONFIRMING_SHARE * values;
-const isNearlyAll = ({values}: KindEvidence, count: number) => values > 0 && count >= NEARLY_ALL * values;
+type ColumnEvidence = ReturnType<typeof gatherEvidence>;
 
 /**
  * From a column's evidence to a verdict, for a list of one row as for one of a million: the first line that holds
  * decides, and without one the column is not spoken of. docs/formats.md has the table in words.
  */
 const VERDICTS: readonly (readonly [
-  holds: (evidence: KindEvidence) => boolean,
+  holds: (evidence: ColumnEvidence) => boolean,
   ...verdict: ['sure' | 'ask'] | ['name', Reason],
 ])[] = [
-  [e => e.header === 'named' && (e.values === 0 || isHalf(e, e.fit)), 'sure'],
-  [e => e.header === 'named', 'ask'],
-  [e => e.header === 'harmless' && isHalf(e, e.seeming) && isHalf(e, e.fit), 'sure'],
-  [e => e.header === 'harmless' && isHalf(e, e.seeming), 'ask'],
-  [e => isNearlyAll(e, e.telling) && e.mayBeOthers, 'name', 'alike'],
-  [e => isNearlyAll(e, e.telling), 'sure'],
-  [
-    e => e.header === 'mentioned' && !e.areOtherDigits && isNearlyAll(e, e.likely) && isHalf(e, e.fit),
-    'sure',
-  ],
-  [e => isHalf(e, e.seeming + e.several) || (e.hasWord && isHalf(e, e.ofKind)), 'name', 'values'],
-  [
-    e => e.hasWord && (isHalf(e, e.shaped) || (e.values > 0 && e.ofKind >= FEW * e.values)),
-    'name',
-    'nothing',
-  ],
+  [e => e.says === 'named' && (e.values === 0 || e.fit >= HALF), 'sure'],
+  [e => e.says === 'named', 'ask'],
+  [e => e.says === 'harmless' && e.seeming >= HALF && e.fit >= HALF, 'sure'],
+  [e => e.says === 'harmless' && e.seeming >= HALF, 'ask'],
+  [e => e.telling >= NEARLY_ALL && e.mayBeOthers, 'name', 'alike'],
+  [e => e.telling >= NEARLY_ALL, 'sure'],
+  [e => e.says === 'mentioned' && !e.areDigits && e.likely >= NEARLY_ALL && e.fit >= HALF, 'sure'],
+  [e => e.perhaps >= HALF || (e.hasWord && e.ofKind >= HALF), 'name', 'values'],
+  [e => e.hasWord && (e.shaped >= HALF || e.ofKind >= FEW), 'name', 'nothing'],
 ];
-
-/** Share of values of a kind from which a column whose header has a word for it is named. */
-const FEW = 0.1;
 
 /** The guess that a column has values of this operation; undefined if nothing speaks for it. */
 export function guessColumn(
@@ -93,74 +47,89 @@ export function guessColumn(
   rules: CellRules | undefined,
 ): ColumnGuess | undefined {
   const judged = judgeCells(operation, column, cells, rules);
-  const values = judged.length;
-  const count = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length;
-  const of = (some: number) => (values === 0 ? 0 : some / values);
-  const valid = count(({value}) => value !== undefined);
-  const [national, listed] = [count(isOf('country_unknown')), count(isOf(...LIST_CODES))];
-  const [unclear, beyond] = [count(isOf('calling_code_unclear')), count(isOf(...BEYOND))];
-  const {isTelling, isLikely, mayBeOthers} = operations[operation];
-  const several = count(cell => {
-    const isOne = (part: string) => isLikely?.(part, cell.country) !== false;
-    return isOf(...LIST_CODES)(cell) && cell.text.split(PARTING).some(isOne);
-  });
-  const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
-  const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
-  const [isOther, isCard] = [namesWord(column.heading, 'otherDigits'), namesWord(column.heading, 'cards')];
-  const likely = count(cell => {
-    const isMaybe = isLikely?.(cell.text, cell.country) === true && !(isOther && isBare(cell)) && !isCard;
-    return isMaybe || (tells(cell) && (cell.value !== undefined || isOf(...BEYOND)(cell)));
-  });
-  const single = valid + national + unclear + beyond;
-  const ofKind = single + listed;
-  const says = column.says.get(operation);
-  const header = headerOf(operation, says, {values, likely, ofKind});
-  const areOtherDigits = count(isBare) >= CONFIRMING_SHARE * values || isOther || isCard;
-  const shaped = isLikely === undefined ? 0 : count(({text}) => hasPhoneShape(text.trim()));
-  const evidence: KindEvidence = {
-    ...{header, values, ofKind, several, shaped, likely, areOtherDigits},
-    seeming: header === 'silent' || areOtherDigits ? likely : Math.max(likely, shaped),
-    telling: count(cell => cell.value !== undefined && tells(cell)) + beyond,
-    fit: valid + unclear + beyond,
-    mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
-    hasWord: says !== undefined && !isOther && !isCard,
-  };
+  const evidence = gatherEvidence(operation, column, judged, cells);
   const [, verdict, shown] = VERDICTS.find(([holds]) => holds(evidence)) ?? [];
   if (verdict === undefined) return undefined;
+  const {values, share, national, listed, ofKind} = evidence;
   const distinct = new Set(judged.map(({value, text}) => value ?? text.trim()));
   const own = ownReason(operation, column, judged, distinct);
   // A column with a reason of its own is reported only if its values mostly fit the kind.
-  if (own !== undefined && verdict !== 'name' && of(ofKind) < CONFIRMING_SHARE) return undefined;
-  const isSilent = says === undefined || (header !== 'named' && verdict === 'name' && shown !== 'nothing');
+  if (own !== undefined && verdict !== 'name' && ofKind < HALF) return undefined;
+  const meaning = column.says.get(operation);
+  const isByValues = evidence.says !== 'named' && verdict === 'name' && shown !== 'nothing';
   const reason = own ?? shown;
   return {
-    operation,
-    column: column.name,
+    ...{operation, column: column.name, values, national, listed, ofKind, reason, distinct: distinct.size},
     verdict: reason === undefined ? verdict : 'name',
-    reason,
-    share: values === 0 ? undefined : of(valid),
-    national: of(national),
-    listed: of(listed),
-    values,
-    ofKind: of(Math.max(ofKind, shown === 'values' ? single + several : 0)),
-    distinct: distinct.size,
-    header: isSilent ? 'silent' : says.isPlain ? 'plain' : 'strange',
+    share: values === 0 ? undefined : share,
+    header: meaning === undefined || isByValues ? 'silent' : meaning.isPlain ? 'plain' : 'strange',
     fault: faultIn(judged),
   };
 }
 
-/** Almost any digits may be a phone number, so a hint at them needs values that are at least likely ones. */
-function headerOf(
+/** The facts that speak for one kind of value in a column. Shares are of the filled cells; placeholders are not values. */
+function gatherEvidence(
   operation: Intelligence,
-  says: HeaderMeaning | undefined,
-  {values, likely, ofKind}: Pick<KindEvidence, 'values' | 'likely' | 'ofKind'>,
-): Header {
+  {heading, says}: Column,
+  judged: readonly JudgedCell[],
+  cells: readonly ColumnCell[],
+) {
+  const {isTelling, isLikely, mayBeOthers} = operations[operation];
+  const values = judged.length;
+  const share = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length / Math.max(1, values);
+  const [isOther, isCard] = [namesWord(heading, 'otherDigits'), namesWord(heading, 'cards')];
+  const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
+  const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
+  const isFit = (cell: JudgedCell) => cell.value !== undefined || UNSURE(cell) || BEYOND(cell);
+  const isOfKind = (cell: JudgedCell) => isFit(cell) || LACKING(cell) || LISTED(cell);
+  const isLikelyOne = (cell: JudgedCell) =>
+    (isLikely?.(cell.text, cell.country) === true && !(isOther && isBare(cell)) && !isCard) ||
+    (tells(cell) && (cell.value !== undefined || BEYOND(cell)));
+  // Once: it takes most of a short run's time.
+  const likelyOnes = new Set(judged.filter(isLikelyOne));
+  const isShaped = ({text}: JudgedCell) => isLikely !== undefined && hasPhoneShape(text.trim());
+  const isSeveral = ({text, country}: JudgedCell) =>
+    text.split(PARTING).some(part => isLikely?.(part, country) !== false);
+  const [ofKind, likely, areDigits] = [
+    share(isOfKind),
+    share(cell => likelyOnes.has(cell)),
+    share(isBare) >= HALF || isOther || isCard,
+  ];
+  const word = strengthOf(says.get(operation), values > 0 && (isLikely ? likely : ofKind) >= HALF);
+  const seems = (cell: JudgedCell) =>
+    likelyOnes.has(cell) || (word !== 'silent' && !areDigits && isShaped(cell));
+  return {
+    ...{values, ofKind, likely, says: word},
+    share: share(({value}) => value !== undefined),
+    national: share(LACKING),
+    listed: share(LISTED),
+    /** Values that can be looked up, or lack only what the user can add, or the service does not know. */
+    fit: share(isFit),
+    /** Values that show their kind without a header. */
+    telling: share(cell => BEYOND(cell) || (cell.value !== undefined && tells(cell))),
+    shaped: share(isShaped),
+    /** Values that are likely of the kind, or have its shape beside a header with a word of it. */
+    seeming: share(seems),
+    /** The same, and cells with several such values. */
+    perhaps: share(cell => seems(cell) || (LISTED(cell) && isSeveral(cell))),
+    /** True if the values are digits that may be something else, such as customer numbers. */
+    areDigits,
+    /** True if the values may be something that looks the same, such as versions. */
+    mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
+    /** True if the header has a word for the kind, and none for other digits: values with a fault are named. */
+    hasWord: says.has(operation) && !isOther && !isCard,
+  };
+}
+
+/**
+ * `named`: the header names the kind, or hints at it and most values confirm it (almost any digits may be a phone number,
+ * so they must be likely ones). `mentioned`: it has a word of the kind among words that may change its meaning;
+ * `harmless`: those words are all known not to. `silent`: no such word.
+ */
+function strengthOf(says: HeaderMeaning | undefined, isConfirmed: boolean) {
   if (says === undefined) return 'silent';
-  if (says.strength === 'named') return 'named';
-  const confirming = operations[operation].isLikely === undefined ? ofKind : likely;
-  if (says.strength === 'hinted')
-    return values > 0 && confirming >= CONFIRMING_SHARE * values ? 'named' : 'silent';
-  return says.isPlain ? 'harmless' : 'mentioned';
+  if (says.strength === 'hinted') return isConfirmed ? 'named' : 'silent';
+  return says.strength === 'named' ? 'named' : says.isPlain ? 'harmless' : 'mentioned';
 }
 
 /** Header of copied mail recipients. For e-mail columns only: beside phones, `CC` means country code. */
@@ -176,7 +145,7 @@ function ownReason(
   judged: readonly JudgedCell[],
   distinct: ReadonlySet<string>,
 ): Reason | undefined {
-  if (judged.length > 0 && judged.every(isOf(...BEYOND))) return 'unknowable';
+  if (judged.length > 0 && judged.every(BEYOND)) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   if (operation === 'email' && COPIED.test(heading)) return 'another';
   const areMasked = judged.length >= FEW_VALUES && operations[operation].areMasked?.([...distinct]) === true;
@@ -185,9 +154,6 @@ function ownReason(
     return 'alike';
   return isInList ? 'list' : undefined;
 }
-
-/** Codes of addresses that the service knows nothing about. */
-const BEYOND = ['ipv6_unsupported', 'ip_private'];
 
 /** Characters between several values in a cell. */
 const PARTING = /:::|[,;|\r\n]|\s\/\s/;
@@ -205,6 +171,12 @@ const isOf =
   (...codes: readonly string[]) =>
   ({code}: JudgedCell) =>
     code !== undefined && codes.includes(code);
+
+/** Addresses that the service knows nothing about, numbers without a country, in doubt, and cells with several values. */
+const BEYOND = isOf('ipv6_unsupported', 'ip_private');
+const LACKING = isOf('country_unknown');
+const UNSURE = isOf('calling_code_unclear');
+const LISTED = isOf('email_list', 'phone_list', 'ip_list');
 
 function judgeCells(
   operation: Intelligence,

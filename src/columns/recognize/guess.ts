@@ -88,9 +88,6 @@ export type Reason = keyof typeof reasons;
 /** The text and the remedies of the reason why a column is not looked up; none for one with the verdict `ask`. */
 export const reasonOf = ({reason}: ColumnGuess): ReasonText => (reason === undefined ? {} : reasons[reason]);
 
-/** Codes of cells with several values. */
-export const LIST_CODES = ['email_list', 'phone_list', 'ip_list'];
-
 export interface CellFault {
   readonly code: string;
   readonly row: number | undefined;
@@ -114,20 +111,20 @@ const LONGEST_WORD = 40;
 export function placeholderText(cells: readonly string[], values: number): string | undefined {
   const {text = '', count} = mostFrequent(cells.map(cell => cell.trim()));
   const isWord = text.length <= LONGEST_WORD && !/@|(?:\d\D?){4}/.test(text);
-  return isWord && count >= FEW_EQUAL && count > CONFIRMING_SHARE * values ? text : undefined;
+  return isWord && count >= FEW_EQUAL && count > HALF * values ? text : undefined;
 }
 
 /** Share of a column's values that must fit its kind to confirm it. */
-export const CONFIRMING_SHARE = 0.5;
+export const HALF = 0.5;
 
 /** True if a column is unsure only because its phone numbers lack a country. */
 export function lacksCountry({verdict, share = 0, national}: ColumnGuess): boolean {
-  return national > 0 && verdict !== 'sure' && share + national >= CONFIRMING_SHARE;
+  return national > 0 && verdict !== 'sure' && share + national >= HALF;
 }
 
 /** True if a column is unsure only because cells of it have several values. */
 export function lacksListChoice({verdict, share = 0, listed}: ColumnGuess): boolean {
-  return listed > 0 && verdict !== 'sure' && share + listed >= CONFIRMING_SHARE;
+  return listed > 0 && verdict !== 'sure' && share + listed >= HALF;
 }
 
 /** Minimum share of fitting values for a column to be in a suggested command. */

@@ -1,4 +1,4 @@
-import {CONFIRMING_SHARE, type ColumnGuess, lacksCountry, type Reason} from './guess.ts';
+import {type ColumnGuess, HALF, lacksCountry, type Reason} from './guess.ts';
 
 /** Why a column is left out among all others; undefined if it is not. */
 type ReasonOf = (guess: ColumnGuess, all: readonly ColumnGuess[], headless: boolean) => Reason | undefined;
@@ -17,7 +17,7 @@ export function setAsideColumns(all: readonly ColumnGuess[], headless: boolean):
         return reason === undefined ? guess : {...guess, verdict: 'name', reason};
       }),
     [...all],
-  ).filter(({reason, ofKind}) => reason !== 'strange' || ofKind >= CONFIRMING_SHARE);
+  ).filter(({reason, ofKind}) => reason !== 'strange' || ofKind >= HALF);
 }
 
 const besideHeaders: ReasonOf = (guess, all, headless) => {
@@ -36,8 +36,7 @@ const besideHeaders: ReasonOf = (guess, all, headless) => {
 const amongEquals: ReasonOf = (guess, all) => {
   if (guess.reason !== undefined || guess.header === 'plain') return undefined;
   // True if the run would use the column by its values alone, if no other column competed with it.
-  const isCertain = ({share = 0, ofKind}: ColumnGuess) =>
-    share >= CONFIRMING_SHARE && ofKind >= CONFIRMING_SHARE;
+  const isCertain = ({share = 0, ofKind}: ColumnGuess) => share >= HALF && ofKind >= HALF;
   const isEqual = (other: ColumnGuess) =>
     other !== guess &&
     other.operation === guess.operation &&
@@ -56,7 +55,7 @@ const withoutValues: ReasonOf = ({operation, verdict, ofKind}, all) => {
 
 /** True if a column may hold its kind: it has no values, or at least half of them seem to be of the kind. */
 function mayHold({share, ofKind}: ColumnGuess): boolean {
-  return share === undefined || ofKind >= CONFIRMING_SHARE;
+  return share === undefined || ofKind >= HALF;
 }
 
 /** Number of filled cells that a column needs to be judged. In fewer cells, values may repeat by chance. */
@@ -92,7 +91,7 @@ function isShared(guess: ColumnGuess, all: readonly ColumnGuess[]): boolean {
   // nothing, but a single one is a server's.
   const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
   const tellsPersons = (other: ColumnGuess) =>
-    other.operation !== 'ip' && other.operation !== operation && other.distinct >= CONFIRMING_SHARE * values;
+    other.operation !== 'ip' && other.operation !== operation && other.distinct >= HALF * values;
   return isFew && others.some(tellsPersons);
 }
 
