@@ -3,7 +3,7 @@ import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import type {Call, Pause, StopReason} from './call.ts';
 import {learnCanary} from './canary.ts';
-import {currentOutage, judgeDueEnds, learnBreaker, onlyFailingLeft} from './circuit-breaker.ts';
+import {currentOutage, learnBreaker, onlyFailingLeft} from './circuit-breaker.ts';
 import {learnConcurrency} from './concurrency.ts';
 import {
   canaryOf,
@@ -222,7 +222,6 @@ function giveUp(
 /** Ends values that have used up their sends, unless an outage lasts or may have begun. */
 export function settleHeld(desk: Desk, out: Effects): void {
   const {breaker, options} = desk;
-  judgeDueEnds(breaker, desk);
   if (desk.held.length === 0) return;
   const blame: Blame | undefined =
     breaker.ended.length > 0 ? undefined : currentOutage(breaker) === undefined ? 'value' : 'service';

@@ -2,7 +2,7 @@ import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
 import {endCall, refuseWaiting, settleHeld, stop} from './call-ends.ts';
 import {canaryRoom, isSuspect} from './canary.ts';
-import {breakerRoom, chooseProbe, currentOutage, noteSent} from './circuit-breaker.ts';
+import {breakerRoom, chooseProbe, currentOutage, judgeDueEnds, noteSent} from './circuit-breaker.ts';
 import {slotsOf} from './concurrency.ts';
 import {
   canaryOf,
@@ -47,8 +47,10 @@ export function step(desk: Desk, events: readonly DeskEvent[], now: number): Eff
   };
   passTime(desk, now);
   for (const event of events) happen(desk, event, out);
-  settleHeld(desk, out);
+  judgeDueEnds(desk.breaker, desk);
   if (desk.refusal === undefined) leave(desk, out);
+  // Last: a value that ends for want of credits may have been the one that tests the service for these.
+  settleHeld(desk, out);
   if (desk.refusal !== undefined) refuseWaiting(desk, out);
   notePause(desk);
   for (const lane of desk.lanes) lane.couldSend = lane.waiting.length > 0;

@@ -11,6 +11,8 @@ test.each(services)('%s: near the ideal, a quarter of the calls refused at most'
 
 test('random nights: each value is told once, no limit, rate or pause is exceeded, and the books are the service’s', () => {
   expect(playRandomNights(1, 2_500)).toEqual([]);
+  // Rare ones that once broke a promise: in an outage the last value ended for want of credits.
+  for (const night of [1_002_012, 1_065_181]) expect(playRandomNights(night, 1)).toEqual([]);
 });
 
 test('a refusal that ends the calls is told once', () => {
