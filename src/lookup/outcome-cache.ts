@@ -2,20 +2,18 @@ import {dropMistypedFields} from '../client/answer-fields.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {type Operation, perOperation} from '../operations/table.ts';
 
+/** Approximate bytes that V8 needs for an entry, without its text and its value. */
+const ENTRY_BYTES = 100;
+
 /**
- * Remembers results for texts that were set at least twice lately. It does not keep a text that came once: the
- * garbage collector would have to move it, and would free it late.
- *
- * Keeps the results in two generations. When the younger one is full, drops the older one. Together they take at
- * most `maxBytes`, by the count of `bytesOf`.
+ * Remembers values of recent texts in two generations. When the younger one is full, drops the older one. Together they
+ * take at most `maxBytes`, by the count of `bytesOf`.
  */
 export class OutcomeCache<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (text: string, value: Value) => number;
-  /** Hash (32 bits) of the latest text in each slot, to recognize a text that comes again. */
-  readonly #seen = new Int32Array(SLOTS);
-  #young = new Generation<Value>();
-  #old = new Generation<Value>();
+  #young = new Map<string, Value>();
+  #old = new Map<string, Value>();
   #youngBytes = 0;
 
   constructor(maxBytes: number, bytesOf: (text: string, value: Value) => number) {
@@ -24,71 +22,28 @@ export class OutcomeCache<Value> {
   }
 
   get(text: string): Value | undefined {
-    const slot = mixOf(text) & LOWEST_BITS;
-    const young = this.#young.get(slot, text);
+    const young = this.#young.get(text);
     if (young !== undefined) return young;
-    const old = this.#old.get(slot, text);
-    if (old !== undefined) this.#keep(slot, text, old);
+    const old = this.#old.get(text);
+    if (old !== undefined) this.set(text, old);
     return old;
   }
 
-  /** Keeps the value if its text came lately. Otherwise only remembers the hash of the text. */
   set(text: string, value: Value): void {
-    const mixed = mixOf(text);
-    const slot = mixed & LOWEST_BITS;
-    if (this.#seen[slot] === mixed) this.#keep(slot, text, value);
-    else this.#seen[slot] = mixed;
-  }
-
-  get size(): number {
-    return this.#young.values.size + this.#old.values.size;
-  }
-
-  #keep(slot: number, text: string, value: Value): void {
     const bytes = ENTRY_BYTES + this.#bytesOf(text, value);
     if (this.#youngBytes + bytes > this.#maxBytes / 2) {
       this.#old = this.#young;
-      this.#young = new Generation();
+      this.#young = new Map();
       this.#youngBytes = 0;
     }
-    this.#young.set(slot, text, value);
+    this.#young.set(text, value);
     this.#youngBytes += bytes;
   }
-}
 
-/**
- * Values by their texts. To find that a text is missing, a Map must read all of it. But most texts that come
- * only once have an unused slot, which shows this without the Map.
- */
-class Generation<Value> {
-  readonly values = new Map<string, Value>();
-  readonly #used = new Uint8Array(SLOTS);
-
-  get(slot: number, text: string): Value | undefined {
-    return this.#used[slot] === 1 ? this.values.get(text) : undefined;
-  }
-
-  set(slot: number, text: string, value: Value): void {
-    this.#used[slot] = 1;
-    this.values.set(text, value);
+  get size(): number {
+    return this.#young.size + this.#old.size;
   }
 }
-
-/** Hashes a text to 32 bits. Of a long text, it reads at most {@link SAMPLE} characters. */
-function mixOf(text: string): number {
-  const step = Math.ceil(text.length / SAMPLE);
-  let mixed = text.length;
-  for (let at = 0; at < text.length; at += step) mixed = (Math.imul(mixed, 31) + text.charCodeAt(at)) | 0;
-  return mixed ^ (mixed >>> 16);
-}
-
-const SLOTS = 2 ** 13;
-const LOWEST_BITS = SLOTS - 1;
-/** Maximum number of a text's characters that are hashed. */
-const SAMPLE = 64;
-
-/** Approximate bytes that V8 needs for an entry, without its text and its value. */
-const ENTRY_BYTES = 100;
 
 /** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */
 export function parseAnswer(result: CellResult | undefined, operation: Operation): unknown {
