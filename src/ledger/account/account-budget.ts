@@ -63,9 +63,10 @@ export class AccountBudget {
   readonly #free = new Map<string, number>();
   /** Periods whose use was warned of. */
   readonly #warned = new Set<string>();
-  /** By limit: credits that its count lacked ({@link raise}), and its use once this is closed. */
+  /** By limit: credits that its count lacked ({@link raise}), and its use as it was last read. */
   readonly #lacked = new Map<PeriodLimit, number>();
-  #usedAtEnd: ReadonlyMap<PeriodLimit, number> | undefined;
+  readonly #lastUsed = new Map<PeriodLimit, number>();
+  #isClosed = false;
 
   constructor(options: AccountBudgetOptions) {
     this.#options = options;
@@ -115,8 +116,12 @@ export class AccountBudget {
 
   /** The credits that runs took from a limit in its current period, and those that the count lacked. */
   useOf(limit: PeriodLimit): {readonly used: number; readonly lacked: number} {
-    const used = this.#usedAtEnd?.get(limit) ?? this.#read(() => this.#used(limit));
-    return {used, lacked: this.#lacked.get(limit) ?? 0};
+    if (!this.#isClosed)
+      this.#lastUsed.set(
+        limit,
+        this.#read(() => this.#used(limit)),
+      );
+    return {used: this.#lastUsed.get(limit) ?? 0, lacked: this.#lacked.get(limit) ?? 0};
   }
 
   /** Names the period from which credits are taken now. */
@@ -141,12 +146,12 @@ export class AccountBudget {
 
   /** Writes what free calls gave back, and closes the file. */
   close(): void {
-    if (this.#usedAtEnd !== undefined) return;
+    if (this.#isClosed) return;
     try {
       if (this.#free.size > 0) this.#write(() => {});
-      this.#usedAtEnd = new Map(this.limits.map(limit => [limit, this.useOf(limit).used]));
+      for (const limit of this.limits) this.useOf(limit);
     } finally {
-      this.#usedAtEnd ??= new Map();
+      this.#isClosed = true;
       this.#db.close();
     }
   }

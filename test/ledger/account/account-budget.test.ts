@@ -93,6 +93,18 @@ test('credits that could not be written are not taken, and what was given back s
   expect(used(open(1_000))).toEqual([6]);
 });
 
+test('one that can not be written at its end tells the use as it was last read', () => {
+  const budget = open(1_000);
+  budget.take([10]);
+  budget.refund(4, now);
+  const write = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementation(() => {
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  expect(() => budget.close()).toThrow(OutputError);
+  write.mockRestore();
+  expect([used(budget), used(open(1_000))]).toEqual([[10], [10]]);
+});
+
 test('says once when its share is used up, by whomever', () => {
   const said: string[] = [];
   const warnAt = {share: 0.8, warn: (sentence: string) => said.push(sentence)};
