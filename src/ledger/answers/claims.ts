@@ -72,7 +72,7 @@ export class Claims {
    * the last time, so that a kill before they are stored does not lose them for others.
    */
   claim(names: readonly string[], bought: readonly StoredRow[] = []): readonly string[] {
-    if (names.length === 0) return names;
+    if (names.length + bought.length === 0) return names;
     const claimed = this.#attempt(({sql}) => {
       const holder = this.#own?.holder ?? '';
       const now = this.#options.now();
@@ -213,7 +213,7 @@ type OpenClaims = ReturnType<typeof openClaims>;
 
 function openClaims(directory: string) {
   const db = new Sqlite(join(directory, CLAIMS_FILE), {
-    ...{format: {schema: SCHEMA, version: 1}, synchronous: 'OFF', isShared: true},
+    ...{format: {schema: SCHEMA, version: 1}, synchronous: 'OFF', isShared: true, isPruned: true},
     busyTimeoutMs: BUSY_TIMEOUT_MS,
   });
   try {

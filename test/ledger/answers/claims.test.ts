@@ -74,7 +74,8 @@ async function other(value: string): Promise<ChildProcess> {
     const claims = new Claims(${JSON.stringify(within())}, {now: () => ${now}, onTrouble: console.error});
     claims.claim(['stored'], [${JSON.stringify(row('stored'))}]);
     claims.release(['stored'], true);
-    console.log(claims.claim([${JSON.stringify(value)}], [${JSON.stringify(row('bought'))}]).length); setInterval(() => {}, 1_000);`;
+    claims.claim([], [${JSON.stringify(row('bought'))}]);
+    console.log(claims.claim([${JSON.stringify(value)}]).length); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -25,7 +25,7 @@ export class Claims {
   }
 
   claim(names: readonly string[], bought: readonly StoredRow[] = []): readonly string[] {
-    if (names.length === 0 || this.#own === undefined) return names;
+    if (names.length + bought.length === 0 || this.#own === undefined) return names;
     kept.set(this.#own, [...(kept.get(this.#own) ?? []), ...bought]);
     for (const holder of kept.keys()) this.#takeOver(holder);
     const free = names.filter(name => [undefined, this.#own].includes(held.get(name)));
