@@ -2,7 +2,17 @@ import {asksOf} from '../model/fleet.ts';
 import {ENDPOINT, keyOf, type Operation} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
 import type {Call} from '../world/service.ts';
-import {ageOf, type Check, earlier, isKnown, type Scene, SURELY_FRESH, show, UNTRIED} from './scene.ts';
+import {
+  ageOf,
+  type Check,
+  earlier,
+  isKnown,
+  type Scene,
+  SURELY_FRESH,
+  show,
+  UNTRIED,
+  WEEK_MS,
+} from './scene.ts';
 
 /** Promises about calls: which are sent, how often and when. */
 
@@ -36,8 +46,6 @@ const paidOnce: Check = {
     return again === 0 && scene.run.calls.length > 0 ? UNTRIED : undefined;
   },
 };
-
-const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** A session judges by its start. */
 function isFresh({operation, toldAt, process, ledger}: Call, {run, sessions}: Scene): boolean {

@@ -1,4 +1,5 @@
-import {type Check, callsOf, charged, isMore, UNTRIED} from './scene.ts';
+import type {Call} from '../world/service.ts';
+import {type Check, callsOf, charged, isMore, UNTRIED, WEEK_MS} from './scene.ts';
 
 /** Promises about credits. */
 
@@ -37,7 +38,9 @@ const limited: Check = {
   broken({run, calls}) {
     const {maxCredits = Number.POSITIVE_INFINITY} = run.spec;
     if (!Number.isFinite(maxCredits) || charged(run.calls) === 0) return UNTRIED;
-    const taken = charged(callsOf(run.ledger, run.spec, calls));
+    // Answers of a run from more than a week before may have expired: then they are bought again.
+    const isOld = ({told, toldAt}: Call) => told === 'answered' && run.startedAt - toldAt > WEEK_MS;
+    const taken = charged(callsOf(run.ledger, run.spec, calls).filter(call => !isOld(call)));
     return isMore(taken, maxCredits) ? `the service took ${taken} of ${maxCredits}` : undefined;
   },
 };

@@ -24,6 +24,8 @@ export interface Check {
 }
 
 const HOUR_MS = 3_600_000;
+/** So long an unfinished run's own answers hold from its first start. */
+export const WEEK_MS = 168 * HOUR_MS;
 
 export function ageOf({maxAge}: RunSpec): number {
   return {'1h': HOUR_MS, '1d': 24 * HOUR_MS, '30d': 720 * HOUR_MS}[maxAge];
