@@ -72,8 +72,8 @@ export function refuseUnsureColumns(
   if (text !== undefined)
     throw new UsageError(
       'no_columns',
-      `The field "${text.slice(1)}" holds JSON as text. Make columns of what it has.`,
-      first?.type === 'csv' ? {} : conversionRemedy(`jq -c '. + (${text} | fromjson? // {})'`, path),
+      `The field "${text.name}" holds JSON as text. Make columns of what it has.`,
+      first?.type === 'csv' ? {} : conversionRemedy(`jq -c ${shellWord(text.filter)}`, path),
     );
   if (guesses.length > 0) {
     const none = say`No column is looked up for sure.`;
@@ -127,7 +127,7 @@ export function describePassedOver(guess: ColumnGuess): Said {
   const why = says === undefined ? '' : ` (${typeof says === 'string' ? says : says(guess)})`;
   if (reason === 'parted') return `Not looked up: "${column}"${why}.`;
   if (reason === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
-  const flags = columnFlags([guess]);
+  const flags = columnFlags([guess], countriesOf([guess]));
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = sayFlags(isOpen ? flags.slice(0, -2) : flags);
   const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
@@ -138,7 +138,14 @@ export function describePassedOver(guess: ColumnGuess): Said {
 /** A column with values that is not looked up, as the summary has it. */
 export function summarizeLeftOutColumn(guess: ColumnGuess): Summary['left_out'][number] {
   const {operation, column, ofKind} = guess;
-  return {operation, column, share: ofKind, flag: columnFlags([guess]).map(shellWord).join(' ')};
+  return {
+    operation,
+    column,
+    share: ofKind,
+    flag: columnFlags([guess], countriesOf([guess]))
+      .map(shellWord)
+      .join(' '),
+  };
 }
 
 /** A sentence for each looked-up column whose name is in the header more than once. */

@@ -1,10 +1,14 @@
-/** The path of jq to a field whose text is a JSON object; undefined without one. */
-export function jsonTextWithin(value: Readonly<Record<string, unknown>>, above = ''): string | undefined {
-  for (const [name, inner] of Object.entries(value)) {
-    const place = `${above}${PLAIN_KEY.test(name) ? `.${name}` : `${above === '' ? '.' : ''}[${JSON.stringify(name)}]`}`;
-    if (typeof inner === 'string' && isObjectText(inner)) return place;
+/** A field whose text is a JSON object, with the filter of jq that adds what it has; undefined without one. */
+export function jsonTextWithin(
+  value: Readonly<Record<string, unknown>>,
+  above: readonly string[] = [],
+): {readonly name: string; readonly filter: string} | undefined {
+  for (const [key, inner] of Object.entries(value)) {
+    const path = [...above, key];
+    if (typeof inner === 'string' && isObjectText(inner))
+      return {name: path.join('.'), filter: `. + (getpath(${JSON.stringify(path)}) | fromjson? // {})`};
     const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-    const found = isObject ? jsonTextWithin(inner as typeof value, place) : undefined;
+    const found = isObject ? jsonTextWithin(inner as typeof value, path) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

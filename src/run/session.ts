@@ -92,9 +92,10 @@ async function openStages(
   await keepOthersAnswers(job, ledger, io);
   noteEnded(state, false);
   const identity = beginOrResumeRun(ledger, job, begunAt, io.warn, others => completeKilledRuns(others, io));
+  for (const note of source.notes) io.warn(note);
   const input = {source, layout: makeLayout(job, source, identity.startedAt, io.counted?.facts)};
   closes(() => input.layout.facts?.close());
-  for (const doubt of [...source.notes, ...input.layout.mapping.doubts]) io.warn(doubt);
+  for (const doubt of input.layout.mapping.doubts) io.warn(doubt);
   const running = {job, io, stopper, clock: createSteadyClock(begunAt)};
   const lanes = planLanes(job, operationsOfTargets(input.layout.mapping.targets), account);
   const judge = judgeOf(job, io, identity, begunAt);

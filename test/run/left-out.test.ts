@@ -8,7 +8,7 @@ test('columns with values that are not looked up are in the summary and the repo
   const ended = await stage.run({score: 'none', report: stage.path('report.md')});
   const left = [
     {operation: 'ip', column: 'server ip', share: 1, flag: "--ip 'server ip'"},
-    {operation: 'phone', column: 'Rueckruf', share: 1, flag: '--phone Rueckruf'},
+    {operation: 'phone', column: 'Rueckruf', share: 1, flag: '--phone Rueckruf --country land'},
   ];
   const byOperation = (a: {operation: string}, b: {operation: string}) =>
     a.operation < b.operation ? -1 : 1;
