@@ -1,4 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
 import {
   type Blame,
@@ -12,6 +13,7 @@ import {
 /** A value whose call failed since the last answered call, by the order of sending. */
 interface Failing {
   readonly seq: number;
+  readonly operation: Operation;
   /** True if the last failure may be the value's fault. */
   readonly ofValue: boolean;
 }
@@ -119,15 +121,20 @@ export function breakerRoom(breaker: CircuitBreaker, now: number, inFlight: numb
   return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
 }
 
-/** The best probe of an outage: a value that has not failed, else one with the most sends left. */
+/**
+ * The best probe of an outage: a value that has not failed, if possible of an operation without failures; else one with
+ * the most sends left.
+ */
 export function chooseProbe(
-  breaker: CircuitBreaker,
+  {failing}: CircuitBreaker,
   waiting: readonly Call[],
   policy: RetrySettings,
 ): Call | undefined {
+  const operations = new Set([...failing.values()].map(({operation}) => operation));
   const left = (call: Call) => sendsLeft(call.entry.history, policy);
   return (
-    waiting.find(({key}) => !breaker.failing.has(key)) ??
+    waiting.find(({key, operation}) => !failing.has(key) && !operations.has(operation)) ??
+    waiting.find(({key}) => !failing.has(key)) ??
     waiting.reduce<Call | undefined>(
       (best, call) => (best === undefined || left(call) > left(best) ? call : best),
       undefined,
@@ -218,7 +225,7 @@ function failed(
   const {failing, outage} = breaker;
   const {key} = end.call;
   const isKnown = failing.has(key);
-  if (end.seq > breaker.answered) failing.set(key, {seq: end.seq, ofValue});
+  if (end.seq > breaker.answered) failing.set(key, {seq: end.seq, operation: end.call.operation, ofValue});
   if (outage !== undefined) return failedInOutage(breaker, outage, end, isKnown, view);
   breaker.tokens -= 1;
   if (failing.size < numbers.outageValues && breaker.tokens > 0) return 'value';
@@ -231,7 +238,7 @@ function notSent(breaker: CircuitBreaker, end: EndedCall, code: string, view: Br
     if (end.seq > breaker.answered) unsent.push(end.seq);
     return unsent.length < numbers.unsentStreak ? 'value' : beginOutage(breaker, code, view);
   }
-  breaker.failing.set(end.call.key, {seq: end.seq, ofValue: false});
+  breaker.failing.set(end.call.key, {seq: end.seq, operation: end.call.operation, ofValue: false});
   outage.lastCall = false;
   return probeFailed(outage, end, view);
 }

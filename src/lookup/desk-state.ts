@@ -169,6 +169,11 @@ export function laneOf({lanes}: Desk, {operation}: Pick<Call, 'operation'>): Lan
   return lanes.find(({settings}) => settings.operations.includes(operation)) as Lane;
 }
 
+/** Waiting calls that were never sent. Only these count for how many may wait: failed ones must not hold up the list. */
+export function freshIn({waiting}: Lane): number {
+  return waiting.reduce((sum, {attempts}) => sum + Number(attempts === 0), 0);
+}
+
 export function canaryOf({canaries}: Desk, operation: Operation): Canary {
   return canaries.get(operation) as Canary;
 }

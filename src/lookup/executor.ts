@@ -12,6 +12,7 @@ import {
   type DeskEvent,
   type DeskNotice,
   type Effects,
+  freshIn,
   laneOf,
   newDesk,
   pauseOf,
@@ -300,9 +301,9 @@ export class Executor {
 
   #hasRoom(operation: Operation, share: number, more = 0): boolean {
     if (this.#desk.refusal !== undefined) return true;
-    const {waiting, concurrency} = laneOf(this.#desk, {operation});
-    const most = Math.max(LEAST_WAITING, slotsOf(concurrency) * WAITING_PER_SLOT);
-    return waiting.length + more < most * share;
+    const lane = laneOf(this.#desk, {operation});
+    const most = share * Math.max(LEAST_WAITING, slotsOf(lane.concurrency) * WAITING_PER_SLOT) - more;
+    return lane.waiting.length < most || freshIn(lane) < most;
   }
 
   /** Resumes callers once their lane has room for many values again. */

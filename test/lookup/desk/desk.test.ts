@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {playRandomNights} from './nights.ts';
-import {play, rejected, services} from './play.ts';
+import {broken, ok, play, rejected, services} from './play.ts';
 import {playService} from './services.ts';
 
 /** The desk alone, in virtual time. test/seams has nights of whole runs. */
@@ -19,4 +19,16 @@ test('a refusal that ends the calls is told once', () => {
   const forbidden = {...rejected('forbidden'), status: 403} as const;
   const {notices} = play({values: 50, latencyMs: 20, isAnswered: () => true}, () => ({attempt: forbidden}));
   expect(notices).toEqual(['stopped']);
+});
+
+test('an operation that always fails does not hold up another', () => {
+  const rate = {count: 50, perMs: 1_000};
+  const {told} = play(
+    {
+      ...{values: 1_000, latencyMs: 20, rate, closesAt: 120_000},
+      operationOf: value => (value % 2 === 0 ? 'ip' : 'email'),
+    },
+    ({value}) => ({attempt: value % 2 === 0 ? ok : broken}),
+  );
+  expect([...told.values()].filter(({status}) => status === 'ok')).toHaveLength(500);
 });

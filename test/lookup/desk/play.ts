@@ -10,6 +10,7 @@ import {
   type DeskEvent,
   type DeskOptions,
   type Effects,
+  freshIn,
   newDesk,
 } from '../../../src/lookup/desk-state.ts';
 import {leaseOf, perSecond} from '../../../src/lookup/rate-limit.ts';
@@ -77,6 +78,8 @@ export interface PlayOptions extends Partial<DeskOptions> {
   readonly seed?: number;
   /** At this time the run's limit of time is reached. */
   readonly closesAt?: number;
+  /** All are IP addresses without it. */
+  readonly operationOf?: (value: number) => 'ip' | 'email';
   readonly check?: (moment: {
     readonly desk: Desk;
     readonly out: Effects;
@@ -87,6 +90,7 @@ export interface PlayOptions extends Partial<DeskOptions> {
 
 export function play(options: PlayOptions, service: Service): Played {
   const {
+    operationOf = () => 'ip',
     rate = 'unlimited',
     values,
     latencyMs,
@@ -97,7 +101,7 @@ export function play(options: PlayOptions, service: Service): Played {
   const random = randomOf(seed);
   const desk = newDesk(
     {
-      lanes: [{name: 'all', operations: ['ip'], rate}],
+      lanes: [{name: 'all', operations: ['ip', 'email'], rate}],
       ...{
         concurrency: undefined,
         isPaced: true,
@@ -143,10 +147,11 @@ export function play(options: PlayOptions, service: Service): Played {
   const notices: string[] = [];
   /** As a run does: so many values wait at a time, until the list ends. */
   const ask = () => {
-    const due = Math.min(values - asked, 256 - (desk.lanes[0]?.waiting.length ?? 0));
+    const due = Math.min(values - asked, 256 - desk.lanes.reduce((sum, lane) => sum + freshIn(lane), 0));
     for (let n = 0; n < due; n++) {
       const key = String(asked++);
-      const lookup = {operation: 'ip', key, params: {ip: key}} as const;
+      const operation = operationOf(Number(key));
+      const lookup = {operation, key, params: {[operation]: key}};
       const call = {
         ...lookup,
         entry: newEntry(lookup),
