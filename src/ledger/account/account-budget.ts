@@ -124,11 +124,6 @@ export class AccountBudget {
     return {used: this.#lastUsed.get(limit) ?? 0, lacked: this.#lacked.get(limit) ?? 0};
   }
 
-  /** Names the period from which credits are taken now. */
-  nameOf({period}: PeriodLimit): string {
-    return this.#keyOf(period);
-  }
-
   /**
    * Raises counts to credits that certainly were taken: the file may be lost, or older than they are. `takenWithin`
    * returns those from one time to another, in milliseconds since the epoch.

@@ -12,23 +12,16 @@ export interface CreditLimits {
   readonly account?: AccountBudget | undefined;
 }
 
-/** A limit of the run, or a period's. */
-interface CreditLimit {
-  /** A period's name changes when the next period begins. */
-  readonly name: string;
-  readonly left: number;
-}
-
 /** Reserves the credits of calls, from the run's own limit and the account's. No limit is ever exceeded. */
 export class Budget {
   readonly account: AccountBudget | undefined;
   readonly #maxCredits: number;
   readonly #counts: RunCounts;
-  /** The run's credits plus those left, by a limit's name, when the limit was last read. */
-  readonly #shares = new Map<string, number>();
   /** Credits of the calls in flight, and the part of them that renews known answers. */
   #reserved = 0;
   #renewing = 0;
+  /** Credits of calls that are about to be taken from the account's limits. */
+  #taking = 0;
   /** The account's limit that refused the last call; undefined if none did. */
   exhausted: ExhaustedLimit | undefined;
 
@@ -45,13 +38,21 @@ export class Budget {
     return spent + maybeSpent + this.#reserved - this.#counts.expired;
   }
 
-  /** Credits that all limits leave for values, or for renewals of known answers; infinite without a limit. */
+  /**
+   * Credits that all limits leave; infinite without a limit. Renewals of known answers (`renews`) get at most half of the
+   * run's share of each limit, which is what the run took and what remains: its own calls don't change it. The other half
+   * is left for values without an answer, which may be at the end of the list.
+   */
   left(renews = false): number {
-    const {renewed} = this.#counts;
-    return this.#limits().reduce((least, {left}) => {
-      const share = renews ? (this.committed + left) / 2 - renewed - this.#renewing : left;
-      return Math.min(least, share);
-    }, Number.POSITIVE_INFINITY);
+    const {account, committed} = this;
+    const own = this.#maxCredits - committed;
+    const all =
+      account === undefined
+        ? [own]
+        : [own, ...account.limits.map(limit => account.left(limit) - this.#taking)];
+    const left = Math.min(...all);
+    const renewed = this.#counts.renewed + this.#renewing;
+    return renews ? Math.min(left, (committed + left) / 2 - renewed) : left;
   }
 
   /** Reserves the credits of calls, in order. Returns how many all limits have room for. */
@@ -63,6 +64,7 @@ export class Budget {
     try {
       granted = own.length === 0 ? 0 : (this.account?.take(own.map(({cost}) => cost)) ?? own.length);
     } finally {
+      this.#taking = 0;
       for (const call of own.slice(granted)) this.#giveOwn(call);
     }
     this.exhausted = granted < own.length ? this.account?.exhausted : undefined;
@@ -81,14 +83,11 @@ export class Budget {
     this.account?.close();
   }
 
-  /**
-   * Takes the credits of a call from the run's limit. Renewals of known answers may use only half of each limit: the
-   * other half is left for values without an answer, which may be at the end of the list.
-   */
+  /** Takes the credits of a call from the run's limit. */
   #takeOwn({cost, renews = false}: Reservation): boolean {
-    if (this.committed + cost > this.#maxCredits) return false;
-    if (renews && !this.#limits().every(limit => this.#hasHalfFor(limit, cost))) return false;
+    if (this.committed + cost > this.#maxCredits || (renews && cost > this.left(renews))) return false;
     this.#reserved += cost;
+    this.#taking += cost;
     if (renews) this.#renewing += cost;
     return true;
   }
@@ -96,32 +95,5 @@ export class Budget {
   #giveOwn({cost, renews = false}: Reservation): void {
     this.#reserved -= cost;
     if (renews) this.#renewing -= cost;
-  }
-
-  #limits(): readonly CreditLimit[] {
-    const {account} = this;
-    const own = {name: 'run', left: this.#maxCredits - this.committed};
-    const shared = account?.limits.map(limit => ({
-      name: account.nameOf(limit),
-      get left() {
-        return account.left(limit);
-      },
-    }));
-    return [...(own.left === Number.POSITIVE_INFINITY ? [] : [own]), ...(shared ?? [])];
-  }
-
-  /**
-   * True if the limit has room for a renewal of this cost, and all renewals together take at most half of the
-   * run's share. The share is the credits that the run took plus those that remain: the run's own calls don't
-   * change it. If the share as last read has no room for the renewal, the limit is not read again.
-   */
-  #hasHalfFor(limit: CreditLimit, cost: number): boolean {
-    const {name} = limit;
-    const renewed = this.#counts.renewed + this.#renewing + cost;
-    const isWithin = (share: number) => renewed <= share / 2;
-    if (!isWithin(this.#shares.get(name) ?? Number.POSITIVE_INFINITY)) return false;
-    const {left} = limit;
-    this.#shares.set(name, this.committed + left);
-    return cost <= left && isWithin(this.committed + left);
   }
 }

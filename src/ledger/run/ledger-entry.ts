@@ -84,7 +84,7 @@ export function leaseOfDispatchNumber(place: number): number {
 /** A call that is about to be sent. */
 export interface Reservation extends Booking {
   readonly entry: LedgerEntry;
-  /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.reserve}. */
+  /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.left}. */
   readonly renews?: boolean | undefined;
   /** Time of the sending, in milliseconds since the epoch. */
   readonly sentAt?: number;
