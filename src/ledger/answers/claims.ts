@@ -123,7 +123,7 @@ export class Claims {
     for (const path of left.filter(name => name.startsWith(prefix) && !name.endsWith('-journal')))
       holdFile(path)?.remove();
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const holder = randomBytes(8).toString('hex');
+      const holder = randomBytes(4).toString('hex');
       const lock = holdFile(this.#lockOf(holder));
       // Another run that begins may have taken it for one that was left, and removed it.
       if (lock !== undefined && existsSync(this.#lockOf(holder))) return {holder, lock};
