@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
-import type {InputFormat, InputRecord, Reject, Row} from '../input/row.ts';
+import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {suggestCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {codeAdvice} from '../lookup/code-meanings.ts';
@@ -36,7 +36,14 @@ export function refuseMostlyRejected(
   const unread = rejects.filter(({reason}) => reason === 'invalid_encoding');
   const isAll = rejects.length > 0 && rejects.length === sample.length;
   const areLost = sample.length >= FEW_ROWS && unread.length >= LOST * sample.length;
-  if (areLost && encoding === 'auto') throw lostToEncoding(unread, sample.length, format);
+  const {perhaps} = format;
+  const remedy = perhaps === undefined ? {} : {flags: ['--encoding', perhaps]};
+  if (areLost && encoding === 'auto')
+    throw new InputError(
+      'input_rejected',
+      say`Row ${unread[0]?.record} and others of the first ${sample.length} rows are not text in the encoding of the list (${unread[0]?.detail}). Nothing was sent. Read it in its own encoding (${set('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${set('maxRejects', '100%')}.`,
+      remedy,
+    );
   if (!isAll && (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length)) return;
   const {text: reason} = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
@@ -45,22 +52,12 @@ export function refuseMostlyRejected(
   throw new InputError(
     'input_rejected',
     say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.${short} Nothing was sent.${isAll ? '' : say` To skip unreadable rows and read the rest: ${set('maxRejects', '100%')}.`}`,
-    reason === 'invalid_encoding' && format.perhaps !== undefined
-      ? {flags: ['--encoding', format.perhaps]}
-      : {},
+    reason === 'invalid_encoding' ? remedy : {},
   );
 }
 
 /** Share of the first rows that may be lost to the encoding of the list. */
 const LOST = 0.1;
-
-function lostToEncoding([first]: readonly Reject[], rows: number, {perhaps}: InputFormat): InputError {
-  return new InputError(
-    'input_rejected',
-    say`Row ${first?.record} and others of the first ${rows} are not text in the encoding of the list (${first?.detail}). Nothing was sent. Read it in its own encoding (${set('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${set('maxRejects', '100%')}.`,
-    perhaps === undefined ? {} : {flags: ['--encoding', perhaps]},
-  );
-}
 
 /**
  * Judges columns by the first rows. Returns a sentence for each column of fewer than 20 values that are all

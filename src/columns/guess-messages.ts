@@ -175,18 +175,16 @@ function tornCountries(torn: readonly ColumnGuess[], meant: readonly ColumnGuess
         ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
         : `The countries in ${names} give different phone numbers (row ${row})`;
   const own = countriesOf(meant);
-  // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
-  if (own.length > 0)
+  if (own.length === 0)
     return unsureColumn(
-      say`${why}, in ${quoted(torn.map(({column}) => column))}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
-      columnFlags(
-        meant.filter(guess => !torn.includes(guess)),
-        own,
-      ),
+      say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
+      columnFlags(meant, columns.slice(0, 1)),
     );
+  // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
+  const others = meant.filter(guess => !torn.includes(guess));
   return unsureColumn(
-    say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
-    columnFlags(meant, columns.slice(0, 1)),
+    say`${why}, in ${quoted(torn.map(({column}) => column))}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
+    columnFlags(others, own),
   );
 }
 

@@ -208,14 +208,23 @@ export function groupNamesOfColumns({groupLines}: CsvTop, columns: number): stri
 /** Digits of a day in a header, such as 20240101. A phone number has more, where it is to show a list without a header. */
 const DATE_DIGITS = 8;
 
-/** A column whose cell in the first record is a value, or is written as a phone number like those below it; -1 without one. */
+/**
+ * A column whose first cell is a value, or is written as a phone number like those below it, so that the first record is
+ * no header; -1 without one. Beside a column of values under a name, most cells below it must be values, too.
+ */
 function valueInFirst([first = [], ...rows]: FieldsPerRecord): number {
-  const arePhones = (at: number) => {
+  const areBelow = (at: number, holds: (text: string) => boolean) => {
     const below = rows.map(row => row[at]?.trim() ?? '').filter(text => text !== '');
-    return below.filter(hasPhoneShape).length > below.length / 2;
+    return below.filter(holds).length > below.length / 2;
   };
+  const isName = (cell: string, at: number) =>
+    /\p{L}/u.test(cell) && !isLookupValue(cell) && areBelow(at, isLookupValue);
   const isLong = (cell: string) => cell.replace(/\D/g, '').length > DATE_DIGITS && hasPhoneShape(cell.trim());
-  return first.findIndex((cell, at) => isLookupValue(cell) || (isLong(cell) && arePhones(at)));
+  return first.findIndex((cell, at) =>
+    isLookupValue(cell)
+      ? areBelow(at, isLookupValue) || !first.some(isName)
+      : isLong(cell) && areBelow(at, hasPhoneShape) && !first.some(isName),
+  );
 }
 
 /** The note on a list without a header. @throws {UsageError} if the list must say so itself. */

@@ -74,4 +74,6 @@ JSON as text in a field ▸ [@q.ndjson] 6× {"id":{n},"Records":{"Sns-Msg":"{\\"
 JSON as text in a column ▸ id,payload ⏎ 6× {n},"{""email"":""p{n}@example.com""}" ▸ no_columns ▸ The field "payload" holds JSON as text.
 a key with a dot beside the object ▸ [@q.ndjson] 6× {"user.ip":"198.51.100.{n}","user":{"ip":"198.51.101.{n}"}} ▸ ip=user.ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "user.ip" is the key of that name, and not the field of the nested object, which row 1 has too.
 a list of persons without a header shows none of them as a column ▸ 1 Main St 90210,jo(at)example ⏎ 6× {n} Oak St 90211,x ▸ no_columns ▸ (columns: column 1, jo(at)example)
+a value in a header with names ▸ name,email,contact@firm.example ⏎ 6× A,p{n}@example.com,x ▸ email=email → p0@example.com p1@example.com p2@example.com … 6
+numbers in a header with names ▸ email,1000000001,1000000002 ⏎ 6× p{n}@example.com,2000000{n},3000000{n} ▸ email=email → p0@example.com p1@example.com p2@example.com … 6
 `;
