@@ -41,7 +41,7 @@ export function refuseMostlyRejected(
   if (areLost && encoding === 'auto')
     throw new InputError(
       'input_rejected',
-      say`Row ${unread[0]?.record} and others of the first ${sample.length} rows are not text in the encoding of the list (${unread[0]?.detail}). Nothing was sent. Read it in its own encoding (${set('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${set('maxRejects', '100%')}.`,
+      say`Row ${unread[0]?.record} and others of the first ${sample.length} are not text in the encoding of the list (${unread[0]?.detail}). Nothing was sent. Read it in its own encoding (${set('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${set('maxRejects', '100%')}.`,
       remedy,
     );
   if (!isAll && (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length)) return;
