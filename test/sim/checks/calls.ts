@@ -92,20 +92,23 @@ function isInStore({process, operation, spec, toldMs, toldAt, chunk}: Call, {run
 const sharedOnce: Check = {
   promise:
     'Two runs at once over one store buy a value once; of one that is killed, what it had in flight is bought again.',
-  broken(scene) {
-    let shared = 0;
-    for (const call of scene.run.calls.filter(isShareable))
-      for (const before of earlier(call, scene.calls).filter(isShareable)) {
-        const other = scene.sessions.find(({process}) => process === before.process);
-        if (other === undefined || other === scene.run || other.endedMs <= scene.run.startedMs) continue;
-        if (before.told !== 'answered' || before.toldMs < scene.run.startedMs) continue;
-        shared += 1;
+  broken({run, calls, sessions}) {
+    const beside = sessions.filter(
+      other => other !== run && other.endedMs > run.startedMs && other.startedMs < run.endedMs,
+    );
+    const bought = beside.flatMap(other =>
+      other.calls.filter(call => isShareable(call) && call.told === 'answered'),
+    );
+    if (bought.length === 0 || !run.spec.store) return UNTRIED;
+    for (const call of run.calls.filter(isShareable))
+      for (const before of earlier(call, bought).filter(({toldMs}) => toldMs >= run.startedMs)) {
+        const {process} = before;
+        const other = beside.find(session => session.process === process);
+        const isAlive = !process.killed || (other?.endedMs ?? 0) > call.sentMs;
         const wasTold = before.heardOrder < call.sentOrder;
-        const isAlive = other.endedMs > call.sentMs || !other.process.killed;
-        if (isAlive || (wasTold && isKnown(before, scene.calls)))
-          return `${show(call)} after ${show(before)}`;
+        if (isAlive || (wasTold && isKnown(before, calls))) return `${show(call)} after ${show(before)}`;
       }
-    return shared === 0 ? UNTRIED : undefined;
+    return undefined;
   },
 };
 
