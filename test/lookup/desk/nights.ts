@@ -45,6 +45,8 @@ function playRandomNight(seed: number): void {
   const from = luck() * 5_000;
   const to = luck() < 0.3 ? from + luck() * 60_000 : from;
   const closesAt = luck() < 0.1 ? luck() * 20_000 : undefined;
+  const claimed = luck() < 0.2 ? luck() * 0.5 : 0;
+  const hasTwo = luck() < 0.3;
   let charged = 0;
   const charge = (attempt: Attempt) => {
     charged += 1;
@@ -60,7 +62,8 @@ function playRandomNight(seed: number): void {
     return charge(random() < share.rejected ? rejected(random() < 0.5 ? 'no_data' : 'invalid') : ok);
   };
   const options: PlayOptions = {
-    ...{rate, values, latencyMs, maxCredits, seed, maxOutageMs: 120_000},
+    ...{rate, values, latencyMs, maxCredits, seed, maxOutageMs: 120_000, claimed},
+    operationOf: value => (hasTwo && value % 3 === 0 ? 'email' : 'ip'),
     ...(publishes ? {publishOn: ['budget', 'outage']} : {}),
     ...(closesAt === undefined ? {} : {closesAt}),
     policy: {resends, cost: {throttled: 'free', rejected: 'maybe'} as never},
@@ -82,7 +85,12 @@ function must(holds: boolean, promise: string): void {
 
 function checkMoment({desk, out, now, sent}: Moment, perSecond: number, maxCredits: number): void {
   const [lane] = desk.lanes;
-  const places = desk.inFlight.size + desk.held.length + desk.backingOff.length + (lane?.waiting.length ?? 0);
+  const places =
+    desk.inFlight.size +
+    desk.held.length +
+    desk.backingOff.length +
+    desk.claimed.length +
+    (lane?.waiting.length ?? 0);
   must(places === desk.open.size, `${desk.open.size} values are open, ${places} have a place`);
   must(lane?.inFlight === desk.inFlight.size, 'a lane counts other calls in flight than the desk');
   must(out.send.length === 0 || now >= (lane?.rate.closedUntil ?? 0), 'sent while the service asked to wait');

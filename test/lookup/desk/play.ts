@@ -3,7 +3,7 @@ import type {Rate} from '../../../src/job/setting-types.ts';
 import type {Outcome} from '../../../src/ledger/lookup-outcome.ts';
 import {newEntry} from '../../../src/ledger/run/ledger-entry.ts';
 import {emptyTally} from '../../../src/ledger/run/tally.ts';
-import type {StopReason, Waiter} from '../../../src/lookup/call.ts';
+import type {Call, StopReason, Waiter} from '../../../src/lookup/call.ts';
 import {step} from '../../../src/lookup/desk.ts';
 import {
   type Desk,
@@ -78,6 +78,8 @@ export interface PlayOptions extends Partial<DeskOptions> {
   readonly seed?: number;
   /** At this time the run's limit of time is reached. */
   readonly closesAt?: number;
+  /** Share of calls whose value another run is buying, for up to two seconds; half of these get its answer. */
+  readonly claimed?: number;
   /** All are IP addresses without it. */
   readonly operationOf?: (value: number) => 'ip' | 'email';
   readonly check?: (moment: {
@@ -91,6 +93,7 @@ export interface PlayOptions extends Partial<DeskOptions> {
 export function play(options: PlayOptions, service: Service): Played {
   const {
     operationOf = () => 'ip',
+    claimed = 0,
     rate = 'unlimited',
     values,
     latencyMs,
@@ -143,6 +146,7 @@ export function play(options: PlayOptions, service: Service): Played {
   };
   let asked = 0;
   let stop: StopReason | undefined;
+  const claims = new Map<Call, {readonly until: number; readonly isBought: boolean}>();
   const sent: number[] = [];
   const notices: string[] = [];
   /** As a run does: so many values wait at a time, until the list ends. */
@@ -196,12 +200,24 @@ export function play(options: PlayOptions, service: Service): Played {
     for (const [nth, call] of out.send.slice(afford).entries())
       at(now, {kind: 'unsent', call, why: nth === 0 ? 'credits' : 'order'});
     for (const call of out.send.slice(0, afford)) {
+      if (random() < claimed) {
+        claims.set(call, {until: now + random() * 2_000, isBought: random() < 0.5});
+        at(now, {kind: 'unsent', call, why: 'claimed'});
+        continue;
+      }
       state.open += 1;
       sent.push(now);
       const {attempt, ms} = service({t: now, open: state.open, value: Number(call.key), random});
       if (attempt.kind === 'throttled') state.refused += 1;
       const tookMs = ms ?? (attempt.kind === 'throttled' ? Math.min(20, latencyMs) : latencyMs);
       at(now + tookMs, {kind: 'ended', call, attempt: {...attempt, latencyMs: tookMs, boughtAt: 0}});
+    }
+    for (const call of out.look) {
+      const claim = claims.get(call);
+      if (claim === undefined || claim.until > now) continue;
+      claims.delete(call);
+      at(now, {kind: 'freed', call, isBought: claim.isBought});
+      if (claim.isBought) told.set(Number(call.key), {status: 'skipped'});
     }
     check?.({desk, out, now, sent});
     for (const {call, end} of out.tell) {
