@@ -113,7 +113,7 @@ export class Executor {
   }
 
   /** Resolves when another value of the operation may come; undefined if it may come now. */
-  room(operation: Operation): Promise<void> | undefined {
+  waitForRoom(operation: Operation): Promise<void> | undefined {
     if (this.#hasRoom(operation, 1, this.#asked)) return undefined;
     if (this.#blocked.length === 0) this.#happened({kind: 'more', isMore: true});
     return new Promise(resume => void this.#blocked.push({operation, resume}));

@@ -48,7 +48,7 @@ export class Lookups {
     for (const [key, call] of calls) this.#underWay.set(key, call);
     for (const call of calls.values()) {
       this.#inTurn(call);
-      const room = this.#executor.room(call.operation);
+      const room = this.#executor.waitForRoom(call.operation);
       if (room !== undefined) await room;
     }
   }
@@ -186,7 +186,7 @@ export class Lookups {
   /** Gives an outcome from the ledger to all rows that wait for it. */
   #deliver(calls: Map<string, Call>, {operation, key, waiters, entry}: Call, outcome: Outcome): void {
     calls.delete(key);
-    this.#options.ledger.use(entry);
+    this.#options.ledger.markUsed(entry);
     if (!operations[operation].isRedeeming) this.#recent.set(key, outcome);
     for (const waiter of waiters) waiter.tell(outcome);
   }

@@ -22,7 +22,7 @@ import {answersUrlPath, checkOptions, createGivenAnswers, type ServiceOptions} f
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
 import {
-  checkUserSessions,
+  parseUserSessions,
   readUserSessions,
   sampleUserSessions,
   type UserSession,
@@ -91,7 +91,7 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
       verify: body => verifyCall(verdictParts, body),
     },
     addSessions: body => {
-      const added = checkUserSessions(body);
+      const added = parseUserSessions(body);
       for (const session of added) addSession(session, sessions, accounts);
       return added.length;
     },

@@ -280,14 +280,14 @@ test('a session counts each of its values once, those that it finds in the ledge
   first.close();
   const ledger = open();
   const use = () => {
-    for (const entry of ledger.find(['bought', 'failed', 'taken over']).values()) ledger.use(entry);
+    for (const entry of ledger.find(['bought', 'failed', 'taken over']).values()) ledger.markUsed(entry);
   };
   use();
   use();
   send(ledger, answered('new'));
   use();
   const found = entryOf(ledger, 'new');
-  if (found !== undefined) ledger.use(found);
+  if (found !== undefined) ledger.markUsed(found);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 4, fromStore: 1, calls: 1});
   // A run that reads its input again begins to count.
   ledger.readAgain();
@@ -295,7 +295,7 @@ test('a session counts each of its values once, those that it finds in the ledge
   use();
   const again = entryOf(ledger, 'new');
   expect(again?.isUsed).toBe(false);
-  if (again !== undefined) ledger.use(again);
+  if (again !== undefined) ledger.markUsed(again);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 4, fromStore: 1});
   ledger.close();
 });
@@ -365,12 +365,12 @@ test('an outcome that is found after its session ended is paid for once, and mak
   const next = open({maxCredits: 4});
   expect(next.budget.committed).toBe(2);
   const lost = entryOf(next, 'a') ?? expect.fail();
-  next.found(lost, answered('a'));
+  next.bookLate(lost, answered('a'));
   expect(next.spending.ip).toEqual({spent: 1, maybeSpent: 1, calls: 1});
   expect(entryOf(next, 'a')).toMatchObject({outcome: {status: 'ok'}, interrupted: undefined});
   expect([next.budget.committed, next.reserve(['c', 'd', 'e'].map(key => call(key)))]).toEqual([2, 2]);
   next.close();
-  expect(() => next.found(lost, answered('a'))).toThrow('closed');
+  expect(() => next.bookLate(lost, answered('a'))).toThrow('closed');
   expect(next.spending.ip.spent).toBe(1);
 });
 

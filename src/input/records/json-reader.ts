@@ -1,7 +1,7 @@
 import type {InputRecord} from '../row.ts';
 import {JsonPlace} from './json-place.ts';
 import {makeJsonRecord} from './ndjson-reader.ts';
-import {type ReaderSettings, rejectRecord, TruncatedBytes} from './reader.ts';
+import {type ReaderSettings, RecordBuffer, rejectRecord} from './reader.ts';
 
 const LF = '\n'.charCodeAt(0);
 
@@ -15,7 +15,7 @@ export async function* readJson(
   settings: ReaderSettings,
 ): AsyncGenerator<InputRecord[]> {
   const place = new JsonPlace();
-  const value = new TruncatedBytes(settings.maxRecordSize);
+  const value = new RecordBuffer(settings.maxRecordSize);
   let startLine = 1;
   let line = 1;
   const close = (last: Buffer): InputRecord[] => {

@@ -21,7 +21,7 @@ const RAW_LIMIT = 64 * 1024;
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /** Collects the bytes of a record; only the beginning of one that exceeds the limit. */
-export class TruncatedBytes {
+export class RecordBuffer {
   readonly #limit: number;
   #parts: Buffer[] = [];
   /** Length of the whole record so far. */
@@ -99,7 +99,7 @@ export async function* cutLines(
   limit: number,
 ): AsyncGenerator<LineBatch> {
   /** A line whose end has not come yet. */
-  const open = new TruncatedBytes(limit);
+  const open = new RecordBuffer(limit);
   const take = (last: Buffer): LineBatch => {
     const rest = Math.max(0, last.indexOf(eol));
     if (open.length === 0) return {bytes: last};

@@ -98,7 +98,7 @@ export class Bookkeeping {
   }
 
   /** Books a lost call anew: its outcome has arrived. A count that began since its loss lacks it. */
-  found(entry: LedgerEntry, booked: BookedAttempt): void {
+  bookLate(entry: LedgerEntry, booked: BookedAttempt): void {
     const spending = this.counts.spending[entry.operation];
     spending.maybeSpent = Math.max(0, spending.maybeSpent - booked.cost);
     countInterruptedCalls(this.counts.attempts, -1);

@@ -163,7 +163,7 @@ export class Ledger {
   }
 
   /** Counts a value as used by this session: its rows get the outcome that the ledger has. */
-  use(entry: LedgerEntry): void {
+  markUsed(entry: LedgerEntry): void {
     this.#used.addKnown(entry);
   }
 
@@ -193,9 +193,9 @@ export class Ledger {
   }
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. Durable on return. */
-  found(entry: LedgerEntry, booked: BookedAttempt): void {
+  bookLate(entry: LedgerEntry, booked: BookedAttempt): void {
     if (this.#state !== 'open') throw this.#writer.refusal;
-    this.#books.found(entry, booked);
+    this.#books.bookLate(entry, booked);
     this.#writer.add(entry);
     this.#writer.drain();
   }

@@ -77,7 +77,7 @@ export async function bookCollected(
     const call = {operation, key: known.key, cost, dispatch, retry: false};
     const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
     logAttempt(io.log, booked, undefined);
-    ledger.found(known, booked);
+    ledger.bookLate(known, booked);
     const answer = answerToKeep(booked);
     if (answer !== undefined) store.put(answer);
   });

@@ -83,7 +83,7 @@ export class ReorderBuffer {
   }
 
   /** Resolves when the window has room for more records, with their number. */
-  async room(): Promise<number> {
+  async waitForRoom(): Promise<number> {
     while (this.full || this.#writerIsBehind || this.#left <= 0) {
       await new Promise<void>(resolve => {
         this.#wakeReader = resolve;

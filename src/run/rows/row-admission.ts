@@ -85,7 +85,7 @@ export class RowAdmission {
    */
   async admit(given: readonly InputRecord[]): Promise<number> {
     const {window, lookups} = this.#stages;
-    const records = given.slice(0, await window.room());
+    const records = given.slice(0, await window.waitForRoom());
     const waiters: Waiter[] = [];
     try {
       for (const record of records) this.#admitRecord(record, waiters);

@@ -66,7 +66,7 @@ function parseUserSession(text: string, place: string): UserSession {
  * The sessions in the body of `POST /_sessions`.
  * @throws ServiceError `missing_field` or `invalid_field`
  */
-export function checkUserSessions(body: Body): UserSession[] {
+export function parseUserSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
