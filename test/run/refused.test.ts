@@ -7,17 +7,18 @@ import {ips, openStage} from '../support/stage.ts';
 const nightly = {ip: 'ip', force: true, concurrency: 4};
 
 test.each([
-  ['400', () => reply.error(400, 'no_plan'), 2, ['no_plan', '--max-errors 100%']],
+  ['400', () => reply.error(400, 'no_plan'), 2, 1, ['no_plan', '--max-errors 100%']],
   [
     '400, as its credits are used up,',
     () => reply.error(400, 'insufficient_credits'),
     7,
+    0,
     ['credits are used up'],
   ],
-  ['403', () => reply.forbidden(), 6, ['BULK_ENRICH_API_KEY']],
+  ['403', () => reply.forbidden(), 6, 0, ['BULK_ENRICH_API_KEY']],
 ] as const)(
-  'an account that is refused with status %s is told once, with the next step',
-  async (_, refuse, code, parts) => {
+  'an account that is refused with status %s is told once by what ends the run, with the next step',
+  async (_, refuse, code, warnings, parts) => {
     await using stage = await openStage();
     stage.write('list.csv', ips(1));
     await stage.run(nightly);
@@ -25,7 +26,7 @@ test.each([
     stage.api.setScript(refuse);
     const stopped = await stage.run(nightly);
     expect(stopped).toMatchObject({code, summary: {status: code === 7 ? 'interrupted' : 'failed'}});
-    expect(stopped.warnings).toHaveLength(1);
+    expect(stopped.warnings).toHaveLength(warnings);
     for (const part of parts) expect(stopped.message).toContain(part);
   },
 );
@@ -57,10 +58,11 @@ describe('a service that answers nothing', () => {
     const published = await stage.run(failing);
     expect(published).toMatchObject({code: 5, summary: {status: 'partial'}});
     const {output} = published.summary ?? {};
-    for (let retry = 1; retry <= 2; retry++) {
-      expect((await stage.stopAt(1, failing)).code).toBe(130);
-      expect(JSON.parse(stage.read('out.summary.json'))).toMatchObject({status: 'interrupted', output});
-    }
+    const {calls} = stage.api.ledger;
+    expect((await stage.run(failing)).code).toBe(5);
+    expect(stage.api.ledger.calls).toBe(calls);
+    expect((await stage.stopAt(1, {...failing, restart: true})).code).toBe(130);
+    expect(JSON.parse(stage.read('out.summary.json'))).toMatchObject({status: 'interrupted', output});
     expect(await stage.run(failing)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 6}}}});
     expect(await stage.run(failing)).toMatchObject({code: 0, found: 'complete'});
   });

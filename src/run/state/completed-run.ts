@@ -57,9 +57,10 @@ export async function finishCompletedRun(
   const last = isWritten(known) ? withUnfinishedDays(known, job) : known;
   const isSame = last?.settings_sha256 === settingsDigest(job);
   const {run, hasCalls} = peekState(state);
-  const isOwn = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId);
+  const isOwn =
+    isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId) && !isEnded(state);
   // The ledger of a session whose summary says that it ended: a kill hit its publishing, or what follows.
-  const isLeft = isOwn && last.resumed.times + 1 === run.sessions && !isEnded(state);
+  const isLeft = isOwn && last.resumed.times + 1 === run.sessions;
   if (force && (restart || !isLeft)) return undefined;
   const compare = () => compareFiles(job, last, isSame, state, pipeSettings(io, stopper));
   const found = await runPhase(io.phase, 'comparing with what is there', () => ({}), compare);
