@@ -541,3 +541,10 @@ test('counts of a version without an operation count on, and nothing of that ope
   expect([next.spending.ip.spent, next.spending.verify, next.budget.committed]).toEqual([8, ip, 8]);
   next.close();
 });
+
+test('an expired answer gives the limit back no more than it cost, whatever a call costs now', () => {
+  const ledger = open();
+  send(ledger, answered('a'), answered('b'));
+  expect(ledger.expire(0, () => false, () => 5)).toBe(2);
+  expect(ledger.budget.committed).toBe(0);
+});
