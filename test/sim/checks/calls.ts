@@ -75,7 +75,8 @@ function reasonToKnow(before: Call, call: Call, scene: Scene): string | undefine
 const STORED_WITHIN_MS = 1_000;
 
 /** True if the store surely has this answer, and the run may use it. */
-function isInStore({process, operation, spec, toldMs, toldAt, chunk}: Call, {run, sessions}: Scene): boolean {
+function isInStore(call: Call, {run, calls, sessions}: Scene): boolean {
+  const {process, operation, spec, toldMs, toldAt, chunk} = call;
   const maker = sessions.find(one => one.process === process);
   if (maker === undefined || operation === 'verify' || !spec.store || !run.spec.store) return false;
   if (maker.endedMs >= run.startedMs || process.refused !== false || run.process.refused !== false)
@@ -84,6 +85,11 @@ function isInStore({process, operation, spec, toldMs, toldAt, chunk}: Call, {run
   const isPruned = sessions.some(
     one => one.nth < run.nth && one.spec.store && one.startedAt - toldAt > ageOf(one.spec) * SURELY_FRESH,
   );
+  // The store keeps what was bought last, also by a clock that was set back.
+  const isReplaced = calls.some(
+    later => later.toldMs < run.startedMs && later.toldAt < toldAt && earlier(later, [call]).length > 0,
+  );
+  if (isReplaced) return false;
   // Others may have ended before the news of a chunk came to them.
   if (chunk !== undefined) return !isPruned && maker.end === 'wrote' && toldMs < maker.endedMs;
   return !isPruned && (!process.killed || toldMs < maker.endedMs - STORED_WITHIN_MS);
