@@ -19,7 +19,7 @@ test.each([
 ])('each command at the end of a run works on what the run has written: %s', (list, text, fixed) => {
   using sandbox = createSandbox();
   sandbox.write(list, text);
-  sandbox.write('bin/bulk-enrich', `#!/bin/sh\nexec ${process.execPath} ${BIN} "$@"\n`);
+  sandbox.write('bin/bulk-enrich', `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`);
   sandbox.write('bin/editor', `#!/bin/sh\nsed -i 's/BAD/${fixed}/' "$1"\n`);
   for (const name of ['bulk-enrich', 'editor']) chmodSync(sandbox.path(`bin/${name}`), 0o755);
   const bin = sandbox.path('bin');
