@@ -84,17 +84,21 @@ function invalidException(entry: string, expected: string): UsageError {
 /** An agent that tunnels to `target` through the environment's proxy; undefined if no proxy is set for it. */
 export function createProxyAgent(target: URL, pool: AgentOptions): Agent | undefined {
   const proxy = proxyUrl(target);
-  return proxy && new TunnelAgent(proxy.href, pool);
+  return proxy && new TunnelAgent(proxy, pool);
 }
 
 /** hpagent waits forever for a proxy's answer, even after `destroy`. Here, a limit or `destroy` ends the wait. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
-  constructor(proxy: string, pool: AgentOptions) {
+  constructor(proxy: URL, pool: AgentOptions) {
     const closing = new AbortController();
+    // hpagent names an `https:` proxy to TLS by its host. Node 26 refuses an address as such a name: there is none then.
+    const isNameless = proxy.protocol === 'https:' && isIP(proxy.hostname) !== 0;
+    if (isNameless) Object.defineProperty(proxy, 'protocol', {value: 'https'});
     const proxyRequestOptions = {
       ...CHECKED_TLS_OPTIONS,
+      ...(isNameless && {servername: ''}),
       headers: {},
       // hpagent passes `signal` on, though its types lack it. Each tunnel reads it, and so gets a limit of its own.
       get signal() {
