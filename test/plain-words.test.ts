@@ -53,7 +53,7 @@ test('docs, jobs and samples are free of words that have to be read twice', () =
   expect(pages.flatMap(path => faultsIn(path))).toEqual([]);
 });
 
-test('so are messages and comments', () => {
+test('messages and comments are free of words that have to be read twice', () => {
   expect(sources.flatMap(faultsIn)).toEqual([]);
 });
 

@@ -127,7 +127,7 @@ describe('help', () => {
     expect(stdout).toContain('The service in BULK_ENRICH_BASE_URL answers');
   });
 
-  test('it looks at the directory: a list, an unfinished run, no service', async () => {
+  test('bulk-enrich alone looks at the directory: a list, an unfinished run, no service', async () => {
     sandbox.write('a list.enriched.csv', 'x');
     sandbox.write('b list.csv', 'x');
     sandbox.write('c.csv.run/ledger.db', '');

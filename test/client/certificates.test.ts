@@ -32,7 +32,7 @@ test('a call checks the certificate, whatever the environment says', async () =>
   expect(server.ledger.requests).toBe(0);
 });
 
-test('so do notices and the checks of doctor', async () => {
+test('notices and doctor check the certificate, whatever the environment says', async () => {
   expect(await pingHealthCheck(new URL(server.url))).toBe(UNTRUSTED);
   expect((await probeService(new URL(server.url), 5_000)).answer).toEqual({
     failure: {kind: 'fatal', reason: 'certificate', code: UNTRUSTED, latencyMs: 0},
@@ -40,7 +40,7 @@ test('so do notices and the checks of doctor', async () => {
   expect(server.ledger.requests).toBe(0);
 });
 
-test('so does a connection to a fleet’s Redis', async () => {
+test('a connection to a fleet’s Redis checks the certificate, whatever the environment says', async () => {
   const redis = createServer(makeCertificate(), socket => socket.destroy());
   await new Promise<void>(resolve => redis.listen(0, '127.0.0.1', resolve));
   const {port} = redis.address() as {port: number};

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-test('there are 112 or more', () => expect(lists.length).toBeGreaterThanOrEqual(112));
+test('the table has 112 lists or more', () => expect(lists.length).toBeGreaterThanOrEqual(112));
 
 test.each(lists.map((situation, index) => ({...situation, index})))(
   '$name',

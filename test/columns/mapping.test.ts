@@ -76,7 +76,7 @@ test.each([
   expect(readdirSync(within())).not.toContain('planted');
 });
 
-test('so is the flag for another kind, and a prefix for a column whose answers would clash', async () => {
+test('a flag for another kind, and a prefix for a column whose answers would clash, are safe to paste, too', async () => {
   const other = await looked('x ▸ [--ip $(id)] $(id) ⏎ 6× p{n}@example.com');
   expect(other.said).toContain("--email '$(id)'.");
   const clash = await looked('x ▸ [--ip $(id)] $(id),ip_status ⏎ 6× 192.0.2.{n},ok');

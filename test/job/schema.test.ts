@@ -35,7 +35,7 @@ const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
   properties: Record<string, {description?: string; deprecated?: boolean}>;
 };
 
-test('it has every setting, in snake case and with a sentence', () => {
+test('the schema of jobs has every setting, in snake case and with a sentence', () => {
   const names = Object.keys(jobSchema.shape).map(name => spellName(name, '_'));
   const current = Object.entries(written.properties).filter(([, {deprecated}]) => deprecated !== true);
   expect(current.map(([name]) => name)).toEqual(names);

@@ -75,7 +75,7 @@ test.skipIf(isLacking)('the Compose file’s Redis takes TLS and its own user al
   await expectConfined(args, port);
 });
 
-test.skipIf(isLacking)('so does the Redis of the manifests', async () => {
+test.skipIf(isLacking)('the Redis of the manifests takes TLS and its own user alone', async () => {
   makeCertificates();
   const [, config = ''] =
     /redis\.conf +(port 0\n(?: {10,}.*\n)+)/.exec(commentOf(read('kubernetes.yaml'))) ?? [];

@@ -322,6 +322,25 @@ test('an attempt to renew an answer that comes to nothing leaves the answer, wit
   next.close();
 });
 
+test('each kill with the call in flight counts as one, and as no doubt', () => {
+  for (const kills of [0, 1, 2]) {
+    const ledger = open();
+    const entry = entryOf(ledger, 'a');
+    expect([entry?.history.kills ?? 0, entry?.history.doubts ?? 0]).toEqual([kills, 0]);
+    ledger.reserve([call('a', 1, entry)]);
+    ledger.abandon();
+  }
+});
+
+test('renewals take half of the limit at most, those that were paid for before included', () => {
+  const ledger = open({maxCredits: 4});
+  const renewal = (key: string) => ({...call(key), renews: true});
+  expect(ledger.reserve([renewal('a')])).toBe(1);
+  record(ledger, answered('a'));
+  expect(ledger.reserve([renewal('b'), renewal('c')])).toBe(1);
+  ledger.abandon();
+});
+
 test('reservations outlive a power cut wherever a limit counts on them: the run’s, or one that is shared', () => {
   const day = dayOf(10);
   const [normal, full] = [1, 2];

@@ -1,7 +1,7 @@
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {createCsvLine} from '../../src/output/csv-line.ts';
+import {createCsvLine, csvTable} from '../../src/output/csv-line.ts';
 import {samples} from '../support/samples.ts';
 
 const cell = fc.oneof(
@@ -22,4 +22,8 @@ test.each([
     }),
     {seed: 11, numRuns: samples(300)},
   );
+});
+
+test('a small table has numbers, flags and nothing as they are, and no text that a spreadsheet runs', () => {
+  expect(csvTable(['a', 'b', 'c', 'd'], [['=1', -2, null, true]])).toBe("a,b,c,d\n'=1,-2,,true\n");
 });

@@ -303,7 +303,7 @@ test.each([
   },
 );
 
-test('nor is one under the name of the summary', async () => {
+test('a file that appears meanwhile under the name of the summary is not replaced', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list);
   stage.api.setScript(({call}) => void (call === 7 && stage.write('out.summary.json', 'mine')));

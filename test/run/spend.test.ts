@@ -94,7 +94,7 @@ test("credits that a killed session only reserved of its account's day are free 
   expect(summary?.credits.account.per_day).toEqual({limit: 10_000, used: 6 + 1});
 });
 
-test('nor does the endpoint of the restart have it', async () => {
+test('the endpoint of a restart does not have what a killed session spent at another', async () => {
   await using stage = await openStage();
   await using other = await startApiServer({key: stage.env.BULK_ENRICH_API_KEY ?? ''});
   stage.write('list.csv', ips(10));

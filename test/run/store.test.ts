@@ -289,7 +289,7 @@ test('the next session stores the answers that a killed one could not, also with
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
-test('so it is for its own account, by a run of another account that takes over the output', async () => {
+test('a run of another account that takes the output over stores the answers of a killed one for its account', async () => {
   await using stage = await openStage({latencyMs: 5});
   const {summary} = await stoppedWhileLocked(stage);
   const before = stage.api.ledger.requests;
@@ -300,7 +300,7 @@ test('so it is for its own account, by a run of another account that takes over 
   });
 });
 
-test('so are answers from after the clock was set back', async () => {
+test('answers from after the clock was set back are stored', async () => {
   await using stage = await openStage({latencyMs: 5});
   stage.write('list.csv', ips(60));
   const back = {now: () => Date.now() - 3_600_000};

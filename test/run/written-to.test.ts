@@ -60,7 +60,7 @@ test.each([
   }),
 );
 
-test('so it is if rows are appended after the last of them was read', () =>
+test('a list to which rows are appended after the last of them was read is read again', () =>
   run(
     path => appendFileSync(path.replace('list', 'more'), '192.0.2.7,last\n'),
     ['more.csv'],

@@ -43,7 +43,7 @@ test('fields of another type are converted, else kept in NDJSON and the store, a
   expect(stage.api.ledger.calls).toBe(2);
 });
 
-test('so does a value that is looked up by hand', async () => {
+test('a value that is looked up by hand names fields of another type', async () => {
   await using stage = await openStage({script});
   using sandbox = createSandbox();
   const {code, stdout, stderr} = await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env: stage.env});

@@ -220,6 +220,7 @@ test('columns that only one output has are named, and the others are compared wh
     answers: {ip_country: 1},
     columns: {old: ['ip_is_vpn'], new: ['ip_city']},
   });
+  expect((await diff()).stdout).toMatch(/^Only old\.csv has ip_is_vpn: .*\nOnly new\.csv has ip_city: /m);
   // With a column fewer before it, the country is another column than before.
   box.write('new.csv', 'id,ip_status,ip_error,ip_country,risk_score\na,ok,,DE,5\nb,ok,,FR,6\n');
   expect(await compared()).toMatchObject({
