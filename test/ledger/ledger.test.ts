@@ -564,6 +564,12 @@ test('counts of a version without an operation count on, and nothing of that ope
 test('an expired answer gives the limit back no more than it cost, whatever a call costs now', () => {
   const ledger = open();
   send(ledger, answered('a'), answered('b'));
-  expect(ledger.expire(0, () => false, () => 5)).toBe(2);
+  expect(
+    ledger.expire(
+      0,
+      () => false,
+      () => 5,
+    ),
+  ).toBe(2);
   expect(ledger.budget.committed).toBe(0);
 });

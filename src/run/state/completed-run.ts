@@ -57,8 +57,7 @@ export async function finishCompletedRun(
   const last = isWritten(known) ? withUnfinishedDays(known, job) : known;
   const isSame = last?.settings_sha256 === settingsDigest(job);
   const {run, hasCalls} = peekState(state);
-  const isOwn =
-    isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId) && !isEnded(state);
+  const isOwn = isWritten(last) && run !== undefined && last.run_id.startsWith(run.runId) && !isEnded(state);
   // The ledger of a session whose summary says that it ended: a kill hit its publishing, or what follows.
   const isLeft = isOwn && last.resumed.times + 1 === run.sessions;
   if (force && (restart || !isLeft)) return undefined;
