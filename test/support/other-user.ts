@@ -1,7 +1,7 @@
 import {lchownSync} from 'node:fs';
 import {vi} from 'vitest';
 
-const ANOTHER = 12_345;
+const ANOTHER = (process.geteuid?.() ?? 0) + 1_234;
 
 /** Does `work` while a path is another user's: root gives it away for good, anyone else passes for another meanwhile. */
 export async function whileAnothers<T>(path: string, work: () => T | Promise<T>): Promise<T> {
