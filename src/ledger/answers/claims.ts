@@ -211,10 +211,10 @@ export class Claims {
 
 type OpenClaims = ReturnType<typeof openClaims>;
 
-function openClaims(directory: string) {
+function openClaims(directory: string, busyTimeoutMs = BUSY_TIMEOUT_MS) {
   const db = new Sqlite(join(directory, CLAIMS_FILE), {
     ...{format: {schema: SCHEMA, version: 1}, synchronous: 'OFF', isShared: true, isPruned: true},
-    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    busyTimeoutMs,
   });
   try {
     return {db, sql: statements(db)};
@@ -261,6 +261,25 @@ function rowsIn(found: string): readonly StoredRow[] {
     const [key = '', scope = '', operation, at, text = ''] = row.split(PARTS);
     return [key, scope, operation as Operation, Number(at), text];
   });
+}
+
+/**
+ * Removes the answers that killed runs have left for the next one. What a run under way keeps for the case of its kill goes,
+ * too. Nothing readable of them stays in the file.
+ */
+export function purgeLeftAnswers(directory: string, busyTimeoutMs: number): void {
+  if (!existsSync(join(directory, CLAIMS_FILE))) return;
+  try {
+    const {db} = openClaims(directory, busyTimeoutMs);
+    try {
+      db.exec('DELETE FROM bought');
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    if (!isDamageError(error)) throw error;
+    removeClaims(directory);
+  }
 }
 
 function removeClaims(directory: string): void {

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isBusyError, type Sqlite} from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
+import {purgeLeftAnswers} from './claims.ts';
 import {ASKED, ASKED_KEPT_MS, openStoreFile, REJECTION_SQL, STORE_FILE} from './store-file.ts';
 
 /** Requirements of a run for the store. */
@@ -29,15 +30,17 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Maintains the answer store: `store stats`, `prune` and `purge`. Works in short steps, so that runs can write in between. */
 export class StoreAdmin {
   readonly #db: Sqlite;
+  readonly #directory: string;
 
-  private constructor(db: Sqlite) {
+  private constructor(db: Sqlite, directory: string) {
     this.#db = db;
+    this.#directory = directory;
   }
 
   /** Undefined if the directory has no store. Throws if the store can't be opened. */
   static open(directory: string): StoreAdmin | undefined {
     return existsSync(join(directory, STORE_FILE))
-      ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
+      ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS), directory)
       : undefined;
   }
 
@@ -73,12 +76,14 @@ export class StoreAdmin {
    * one operation or of all. Returns their number.
    */
   async purgeBought(since: number, until: number, operation?: Operation): Promise<number> {
+    purgeLeftAnswers(this.#directory, BUSY_TIMEOUT_MS);
     const of = operation === undefined ? '' : ` AND operation = '${operation}'`;
     return removeAnswers(this.#db, `bought_at >= ${since} AND bought_at < ${until}${of}`);
   }
 
   /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
   purge(keys: readonly string[]): number {
+    purgeLeftAnswers(this.#directory, BUSY_TIMEOUT_MS);
     const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }

@@ -1,5 +1,6 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import {expect, test, vi} from 'vitest';
+import {CLAIMS_FILE, Claims} from '../../../src/ledger/answers/claims.ts';
 import {openStoreFile, STORE_FILE} from '../../../src/ledger/answers/store-file.ts';
 import {pruneStoreFile, StoreAdmin} from '../../../src/ledger/answers/upkeep.ts';
 import {type Operation, perOperation} from '../../../src/operations/table.ts';
@@ -138,6 +139,22 @@ test('store purge removes a value of every account, answered or rejected, and no
   expect([admin?.purge(['a', 'c']), admin?.purge(['a'])]).toEqual([6, 0]);
   expect(admin?.stats()).toMatchObject([{operation: 'ip', answers: 3}]);
   admin?.close();
+});
+
+test('store purge removes what a killed run has left for the next one', async () => {
+  openStoreFile(within(), 0).close();
+  const claims = new Claims(within(), {now: () => NOW, onTrouble: expect.unreachable, inherit: () => true});
+  const bytes = () => readFileSync(within(CLAIMS_FILE), 'latin1');
+  for (const purge of ['one', 'time']) {
+    claims.claim(['value'], [['key', 'scope', 'email', NOW, '{"email":"person@example.com"}']]);
+    expect([purge, bytes().includes('person@')]).toEqual([purge, true]);
+    const admin = StoreAdmin.open(within());
+    if (purge === 'one') admin?.purge(['key']);
+    else await admin?.purgeBought(0, NOW);
+    admin?.close();
+    expect([purge, bytes().includes('person@')]).toEqual([purge, false]);
+  }
+  claims.close();
 });
 
 test('store stats tells the oldest and the newest answer of each operation', () => {
