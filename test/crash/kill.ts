@@ -66,10 +66,11 @@ export async function playAndCompare(trial: Trial) {
   const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
   expect(spent).toBeLessThanOrEqual(ledger.credits);
   expect(ledger.credits).toBeLessThanOrEqual(spent + maybe);
-  const {rows, lookups} = sandbox.summary('out.summary.json');
+  const {rows, lookups, credits} = sandbox.summary('out.summary.json');
   const wanted = calm.sandbox.summary('out.summary.json');
   expect(rows).toEqual(wanted.rows);
   for (const [name, {distinct, answered}] of Object.entries(wanted.lookups))
     expect(lookups[name]).toMatchObject({distinct, answered});
+  expect(credits.saved).toEqual(wanted.credits.saved);
   return {kills, calls: ledger.calls, distinct, charged: ledger.credits, spent, maybe, broken};
 }
