@@ -15,6 +15,10 @@ export function claimsAreOf(process: () => Process | undefined): void {
   kept.clear();
 }
 
+export function purgeLeftAnswers(): void {
+  kept.clear();
+}
+
 /** In place of the file of claims: what processes tell each other through it. */
 export class Claims {
   readonly #own = current();
