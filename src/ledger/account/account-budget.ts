@@ -63,7 +63,7 @@ export class AccountBudget {
   readonly #free = new Map<string, number>();
   /** Periods whose use was warned of. */
   readonly #warned = new Set<string>();
-  /** By limit: credits that its count lacked ({@link raise}), and its use as it was last read. */
+  /** By limit: credits that its count lacked ({@link raise}), and its use as it was last read or changed. */
   readonly #lacked = new Map<PeriodLimit, number>();
   readonly #lastUsed = new Map<PeriodLimit, number>();
   #isClosed = false;
@@ -75,13 +75,17 @@ export class AccountBudget {
     const {db, sql} = this.#guarded(() => open(options));
     this.#db = db;
     this.#sql = sql;
+    for (const limit of this.limits) this.useOf(limit);
     this.#warnWhenNear();
   }
 
   /** Takes credits of calls, in order, from all limits. Returns how many calls they allow. Durable on return. */
   take(costs: readonly number[]): number {
     const granted = this.#write(() => {
-      const left = this.limits.map(limit => ({limit, credits: limit.maxCredits - this.#used(limit)}));
+      const left = this.limits.map(limit => {
+        const used = this.#used(limit);
+        return {limit, used, credits: limit.maxCredits - used};
+      });
       this.exhausted = undefined;
       let count = 0;
       let sum = 0;
@@ -94,7 +98,10 @@ export class AccountBudget {
         sum += cost;
         count += 1;
       }
-      for (const {period} of this.limits) this.#add(this.#keyOf(period), sum);
+      for (const {limit, used} of left) {
+        this.#add(this.#keyOf(limit.period), sum);
+        this.#lastUsed.set(limit, used + sum);
+      }
       return count;
     });
     this.#warnWhenNear();
@@ -168,7 +175,7 @@ export class AccountBudget {
     for (const limit of this.limits) {
       const {period, maxCredits, limit: setting} = limit;
       if (this.#warned.has(this.#keyOf(period))) continue;
-      const {used} = this.useOf(limit);
+      const used = this.#lastUsed.get(limit) ?? 0;
       if (used < share * maxCredits) continue;
       this.#warned.add(this.#keyOf(period));
       warn(
