@@ -109,7 +109,7 @@ test('a run is known by shares and a mean, not by names or values', () => {
   expect(figures['ip.is_vpn']).toEqual({value: 0.0535, of: 2_000});
   expect(values['ip.postal_code present']).toBeCloseTo(0.303, 9);
   expect(figures['ip.is_threat']).toBeUndefined();
-  // What was known before hides what a service has come to.
+  // Shares over all rows change little if only the new answers of a broken service differ.
   expect(makeRunProfile(summary).figures['ip.is_vpn']).toBeUndefined();
   expect(JSON.stringify(profile)).not.toMatch(/example|signups|US|timeout/);
   expect(Object.keys(makeRunProfile(bareSummary()).figures)).toEqual(['rows', 'credits']);

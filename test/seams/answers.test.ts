@@ -5,7 +5,7 @@ import {type Reply, reply} from '../support/api-server-reply.ts';
 import {openArena} from '../support/crash.ts';
 import {rowsOf} from './program.ts';
 
-/** What an answer says, by the built command against a service that counts. */
+/** The built command against a service whose answers say nothing, or are of other values. The service counts its calls. */
 
 const CLOCK = fileURLToPath(new URL('../e2e/shifted-clock.mjs', import.meta.url));
 type Script = (call: Call) => Reply | undefined;

@@ -93,7 +93,7 @@ class TunnelAgent extends HttpsProxyAgent {
 
   constructor(proxy: URL, pool: AgentOptions) {
     const closing = new AbortController();
-    // hpagent names an `https:` proxy to TLS by its host. Node 26 refuses an address as such a name: there is none then.
+    // For an `https:` proxy, hpagent gives TLS the host as the server's name. Node 26 refuses an address there, so it gets no name.
     const isNameless = proxy.protocol === 'https:' && isIP(proxy.hostname) !== 0;
     if (isNameless) Object.defineProperty(proxy, 'protocol', {value: 'https'});
     const proxyRequestOptions = {

@@ -12,8 +12,8 @@ export const CLAIMS_FILE = 'claims.db';
 
 /**
  * `name`: endpoint, account and value, as a hash. `holder`: names the file `claims.db-of-HOLDER` that the claim's run has
- * locked. `at`: milliseconds since the epoch. `bought`: answers that wait to be written to the store, as a JSON list of
- * `StoredRow` for each turn. The run that finds theirs killed writes them.
+ * locked. `at`: milliseconds since the epoch. `bought`: answers that wait to be written to the store, a text of
+ * {@link textOf} for each claim. If their run is killed, the next one that finds them writes them.
  */
 const SCHEMA = `
   CREATE TABLE claim (name TEXT PRIMARY KEY, holder TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;

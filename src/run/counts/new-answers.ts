@@ -15,7 +15,7 @@ const USUAL = 0.9;
 /** Maximum number of different names that are counted: a service may send any. */
 const MOST_NAMES = 200;
 
-/** NewCounts of one operation's new answers. */
+/** Counts of one operation's new answers. */
 interface NewCounts {
   answers: number;
   withSignals: number;
@@ -115,7 +115,7 @@ export class NewAnswers {
   }
 }
 
-/** NewCounts a name, unless it is the first of too many. */
+/** Counts a name, unless it is new and there are too many. */
 function countUpTo(most: number, counts: Record<string, number>, name: string): void {
   if (Object.hasOwn(counts, name) || Object.keys(counts).length < most) countName(counts, name);
 }

@@ -34,7 +34,7 @@ function literal({input, range, args}: ASTNode, isCount: boolean): string {
 }
 
 function printNode(node: ASTNode, inner: (child: ASTNode) => string): string {
-  const closed = (child: ASTNode) => (needsNone.has(child.op) ? inner(child) : `(${inner(child)})`);
+  const closed = (child: ASTNode) => (NEEDS_NO_BRACKETS.has(child.op) ? inner(child) : `(${inner(child)})`);
   switch (node.op) {
     case 'id':
       return node.args;
@@ -66,6 +66,6 @@ function printNode(node: ASTNode, inner: (child: ASTNode) => string): string {
   }
 }
 
-const needsNone: ReadonlySet<ASTNode['op']> = new Set([
+const NEEDS_NO_BRACKETS: ReadonlySet<ASTNode['op']> = new Set([
   ...(['value', 'id', 'call', 'rcall', '.', '[]', 'list', 'map', '!_'] as const),
 ]);

@@ -11,7 +11,7 @@ beforeEach(() => {
   now = Date.parse('2031-05-06T23:59:00Z');
 });
 
-/** Limits of the day and the month; a limit of 0 is none. */
+/** Limits of the day and the month. 0 means no limit. */
 const open = (day: number, month = 0, more: Partial<AccountBudgetOptions> = {}) =>
   new AccountBudget({
     directory: within(),

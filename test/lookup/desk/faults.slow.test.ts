@@ -36,7 +36,7 @@ const faults: readonly (readonly [name: string, file: string, from: string, to: 
   ['a call without credits is lost', 'desk.ts', '  lane.waiting.unshift(call);\n  if (why', '  if (why'],
   ['held values are never told', 'desk.ts', '  settleHeld(desk, out);\n', ''],
   [
-    'nobody wakes for a backoff',
+    'no timer is set for the end of a backoff',
     'desk.ts',
     '  out.wakeAt = Math.min(out.wakeAt, backingOff[0]?.at ?? Number.POSITIVE_INFINITY);\n',
     '',
@@ -63,9 +63,8 @@ const faults: readonly (readonly [name: string, file: string, from: string, to: 
 ];
 
 test.each(faults)('%s: falls', async (name, file, from, to) => {
-  const index = faults.findIndex(([other]) => other === name);
   const fault = {file: `lookup/${file}`, from, to};
-  const {file: compiled} = await compile(`fault-${index}`, 'test/lookup/desk/promises.ts', fault);
+  const {file: compiled} = await compile(name.replaceAll(' ', '-'), 'test/lookup/desk/promises.ts', fault);
   const {brokenPromises} = (await import(pathToFileURL(compiled).href)) as typeof import('./promises.ts');
   expect(brokenPromises()).not.toEqual([]);
 });
