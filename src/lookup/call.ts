@@ -43,6 +43,32 @@ export interface Call extends Lookup, Reservation {
   readonly settle: (result: CellResult) => void;
 }
 
+/** A call that was not sent yet. */
+export function newCall(
+  {operation, key, params}: Lookup,
+  entry: LedgerEntry,
+  cost: number,
+  settle: Call['settle'],
+): Call {
+  return {
+    operation,
+    key,
+    params,
+    entry,
+    cost,
+    settle,
+    waiters: [],
+    before: undefined,
+    renews: false,
+    dispatch: 0,
+    sentAt: 0,
+    seq: 0,
+    departure: {at: 0},
+    attempts: 0,
+    version: 0,
+  };
+}
+
 /** How a value ends: by its last attempt, by earlier attempts alone (`adopted`), or without a call. */
 export type CallEnd =
   | {readonly kind: 'outcome' | 'adopted'; readonly outcome: Outcome}

@@ -3,12 +3,11 @@ import type {UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {BookedAttempt} from '../ledger/run/ledger-entry.ts';
 import type {StreakTally} from '../ledger/run/tally.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Call, CallEnd, LaneSettings, Pause, StopReason} from './call.ts';
+import type {Call, CallEnd, LaneSettings, LookupOptions, Pause, StopReason} from './call.ts';
 import {type Canary, type LongRefusalStreak, newCanary} from './canary.ts';
 import {type CircuitBreaker, currentOutage, newCircuitBreaker} from './circuit-breaker.ts';
 import {type Concurrency, newConcurrency} from './concurrency.ts';
 import {newRateLimit, type RateLimit} from './rate-limit.ts';
-import type {RetrySettings} from './retry-policy.ts';
 
 /** An event since the last step. */
 export type DeskEvent =
@@ -56,25 +55,24 @@ export type DeskNotice =
   | {readonly kind: 'stopped'; readonly reason: StopReason}
   | {readonly kind: 'closed'; readonly reason: StopReason};
 
-export interface DeskOptions {
-  readonly lanes: readonly LaneSettings[];
-  /** Maximum calls in flight of all lanes together; undefined for as many as the rates need. */
-  readonly concurrency: number | undefined;
+/** The part of a run's options by which the desk decides. */
+export interface DeskOptions
+  extends Pick<
+    LookupOptions,
+    | 'concurrency'
+    | 'hadSignals'
+    | 'isAnswered'
+    | 'isSuspect'
+    | 'lanes'
+    | 'maxOutageMs'
+    | 'mayAllFail'
+    | 'policy'
+    | 'publishOn'
+    | 'random'
+  > {
   /** False if the dispatcher keeps the rate. */
   readonly isPaced: boolean;
-  readonly policy: RetrySettings;
-  readonly maxOutageMs: number;
-  readonly mayAllFail: boolean;
-  /** True if the service refused the account when the last session ended. */
-  readonly isSuspect: boolean;
-  readonly publishOn: readonly string[];
   readonly refusals: Readonly<Record<Operation, StreakTally>>;
-  /** True if an answer of this operation is known, from this run or an earlier one. */
-  readonly isAnswered: (operation: Operation) => boolean;
-  /** True if answers of this operation, in this run or an earlier one, had a field that the default rules read. */
-  readonly hadSignals: (operation: Operation) => boolean;
-  /** Returns a number in [0, 1). */
-  readonly random: () => number;
 }
 
 export interface Lane {
@@ -127,7 +125,7 @@ export interface Desk {
 }
 
 export function newDesk(options: DeskOptions, now: number): Desk {
-  const {lanes, concurrency, isPaced, refusals, isSuspect} = options;
+  const {lanes, concurrency, isPaced, refusals, isSuspect = false} = options;
   const share = concurrency && Math.max(1, Math.floor(concurrency / Math.max(1, lanes.length)));
   const all = lanes.flatMap(lane => lane.operations);
   return {

@@ -69,38 +69,10 @@ export class Executor {
   #servedMs = 0;
 
   constructor(options: LookupOptions) {
-    const {
-      lanes,
-      dispatcher,
-      now,
-      ledger,
-      policy,
-      maxOutageMs,
-      mayAllFail = false,
-      isSuspect = false,
-    } = options;
-    const {publishOn, isAnswered, hadSignals, concurrency, random} = options;
+    const {lanes, dispatcher, ledger, now} = options;
     const isPaced = dispatcher.keepsPace !== true;
     this.options = options;
-    this.#desk = newDesk(
-      {
-        ...{
-          lanes,
-          concurrency,
-          isPaced,
-          policy,
-          maxOutageMs,
-          mayAllFail,
-          isSuspect,
-          publishOn,
-          isAnswered,
-          hadSignals,
-          random,
-        },
-        refusals: ledger.tally.refusals,
-      },
-      now(),
-    );
+    this.#desk = newDesk({...options, isPaced, refusals: ledger.tally.refusals}, now());
     this.#leases = lanes.flatMap(({name, rate}) =>
       isPaced && rate !== 'unlimited' ? [newLeases(name, perSecond(rate))] : [],
     );

@@ -10,7 +10,7 @@ import {
 import {lastAsked} from '../ledger/run/credit-turns.ts';
 import type {LedgerEntry} from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {type Call, type LookupOptions, resultOf, type Waiter} from './call.ts';
+import {type Call, type LookupOptions, newCall, resultOf, type Waiter} from './call.ts';
 import type {Executor} from './executor.ts';
 import {OutcomeCache} from './outcome-cache.ts';
 
@@ -84,33 +84,16 @@ export class Lookups {
     const calls = new Map<string, Call>();
     for (const waiter of waiters) {
       const lookup = this.#lookupOf(waiter, calls);
-      const {operation, key, params} = lookup;
-      const call = this.#underWay.get(key) ?? calls.get(key);
-      if (call !== undefined) call.waiters.push(waiter);
-      else {
-        const fresh: Call = {
-          ...{
-            operation,
-            key,
-            params,
-            entry: ledger.newEntry(lookup),
-            cost: costOf(lookup),
-            waiters: [waiter],
-          },
-          ...{
-            before: undefined,
-            renews: false,
-            dispatch: 0,
-            sentAt: 0,
-            seq: 0,
-            departure: {at: 0},
-            attempts: 0,
-            version: 0,
-          },
-          settle: result => this.#settle(fresh, result),
-        };
+      const {key} = lookup;
+      let call = this.#underWay.get(key) ?? calls.get(key);
+      if (call === undefined) {
+        const fresh = newCall(lookup, ledger.newEntry(lookup), costOf(lookup), result =>
+          this.#settle(fresh, result),
+        );
         calls.set(key, fresh);
+        call = fresh;
       }
+      call.waiters.push(waiter);
     }
     return calls;
   }

@@ -3,7 +3,7 @@ import type {Rate} from '../../../src/job/setting-types.ts';
 import type {Outcome} from '../../../src/ledger/lookup-outcome.ts';
 import {newEntry} from '../../../src/ledger/run/ledger-entry.ts';
 import {emptyTally} from '../../../src/ledger/run/tally.ts';
-import type {Call, StopReason, Waiter} from '../../../src/lookup/call.ts';
+import {type Call, newCall, type StopReason} from '../../../src/lookup/call.ts';
 import {step} from '../../../src/lookup/desk.ts';
 import {
   type Desk,
@@ -156,27 +156,7 @@ export function play(options: PlayOptions, service: Service): Played {
       const key = String(asked++);
       const operation = operationOf(Number(key));
       const lookup = {operation, key, params: {[operation]: key}};
-      const call = {
-        ...lookup,
-        entry: newEntry(lookup),
-        cost: 1,
-        waiters: [] as Waiter[],
-        before: undefined,
-        renews: false,
-      };
-      at(state.now, {
-        kind: 'asked',
-        call: {
-          ...call,
-          dispatch: 0,
-          sentAt: 0,
-          seq: 0,
-          departure: {at: 0},
-          attempts: 0,
-          version: 0,
-          settle: () => {},
-        },
-      });
+      at(state.now, {kind: 'asked', call: newCall(lookup, newEntry(lookup), 1, () => {})});
     }
     if (due > 0 && asked === values) at(state.now, {kind: 'more', isMore: false});
   };
