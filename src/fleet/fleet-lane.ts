@@ -1,6 +1,6 @@
 import type {TimestampedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/call.ts';
-import {leaseOf} from '../lookup/rate-limit.ts';
+import {leaseOf} from '../lookup/leases.ts';
 import {type Chunk, type ChunkValue, type LanePace, RATE_SHARE} from './protocol.ts';
 
 /** Milliseconds that values wait for others to fill a chunk. */

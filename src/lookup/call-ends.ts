@@ -16,7 +16,7 @@ import {
   takeOut,
 } from './desk-state.ts';
 import {learnFromReply} from './rate-limit.ts';
-import {parseQuota} from './rate-limit-headers.ts';
+import {parseQuota, requestedWaitMs} from './rate-limit-headers.ts';
 import {
   type Blame,
   backoffMs,
@@ -24,7 +24,6 @@ import {
   historyAfterAttempt,
   policyNumbers as numbers,
   repeatedRejection,
-  requestedWaitMs,
   retryMs,
   stepWithoutSendsLeft,
 } from './retry-policy.ts';

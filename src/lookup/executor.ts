@@ -1,6 +1,5 @@
 import {randomInt} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
-import Bottleneck from 'bottleneck';
 import PQueue from 'p-queue';
 import type {LookupKey, UnaskedCode} from '../ledger/lookup-outcome.ts';
 import type {Operation} from '../operations/table.ts';
@@ -17,13 +16,10 @@ import {
   newDesk,
   pauseOf,
 } from './desk-state.ts';
-import {leaseOf, perSecond} from './rate-limit.ts';
+import {Leases} from './leases.ts';
+import {perSecond} from './rate-limit.ts';
 import {answerToKeep} from './retry-policy.ts';
 
-/** Leases use only this share of the rate. */
-const USE = 0.998;
-/** Seconds of permits that may be planned ahead. */
-const AHEAD_SECONDS = 0.25;
 /** Calls per slot that may wait, and the least: enough to keep a lane busy, without using much memory. */
 const WAITING_PER_SLOT = 4;
 const LEAST_WAITING = 64;
@@ -31,18 +27,6 @@ const LEAST_WAITING = 64;
 const RESUME_SHARE = 0.875;
 /** Longest delay of a timer of Node.js is 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A step of the computer's clock, by which bottleneck goes, that makes its plan worthless. */
-const CLOCK_STEP_MS = 100;
-
-/** A lane's permits: the library bottleneck spaces leases of some calls each. It takes 400 jobs a second at most. */
-interface Leases {
-  readonly lane: string;
-  readonly perSecond: number;
-  planned: number;
-  limiter: Bottleneck;
-  /** The computer's clock minus the one that never jumps. */
-  clockOffset: number;
-}
 
 /**
  * Carries out what the desk decides, and knows no rule itself. Once a turn of the event loop, it hands the desk all that
@@ -53,7 +37,8 @@ export class Executor {
   readonly options: LookupOptions;
   readonly #desk: Desk;
   readonly #queue = new PQueue();
-  readonly #leases: readonly Leases[];
+  /** The lanes' permits; none for a lane without a rate. */
+  readonly #leases: ReadonlyMap<string, Leases>;
   #events: DeskEvent[] = [];
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
@@ -63,8 +48,6 @@ export class Executor {
   #blocked: {readonly operation: Operation; readonly resume: () => void}[] = [];
   /** Calls that were asked for since the last step. */
   #asked = 0;
-  /** Number of the last lease: bottleneck's own identifiers are random, and it drops a job that has another's. */
-  #leaseIds = 0;
   /** Milliseconds that the service had the calls that ended, summed over them. */
   #servedMs = 0;
 
@@ -73,9 +56,9 @@ export class Executor {
     const isPaced = dispatcher.keepsPace !== true;
     this.options = options;
     this.#desk = newDesk({...options, isPaced, refusals: ledger.tally.refusals}, now());
-    this.#leases = lanes.flatMap(({name, rate}) =>
-      isPaced && rate !== 'unlimited' ? [newLeases(name, perSecond(rate))] : [],
-    );
+    const paced = isPaced ? lanes.filter(({rate}) => rate !== 'unlimited') : [];
+    const grant = (lane: string) => (count: number) => this.#happened({kind: 'permits', lane, count});
+    this.#leases = new Map(paced.map(({name, rate}) => [name, new Leases(perSecond(rate), grant(name))]));
   }
 
   /** Looks a value up. Its `settle` is called once it has a result. */
@@ -182,8 +165,9 @@ export class Executor {
       if (this.#desk.refusal?.kind !== 'stop') this.stop({kind: 'error', error});
     }
     for (const notice of out.notices) this.#notify(notice);
-    if (this.#desk.refusal === undefined) for (const [lane, wanted] of out.wants) this.#plan(lane, wanted);
-    else this.#endLeases();
+    if (this.#desk.refusal === undefined)
+      for (const [lane, wanted] of out.wants) this.#leases.get(lane)?.plan(wanted);
+    else for (const leases of this.#leases.values()) leases.end();
     this.#resumeBlocked();
     const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(1, out.wakeAt - time));
     if (out.wakeAt < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#turn(), waitMs);
@@ -258,7 +242,7 @@ export class Executor {
         this.#happened({kind: 'ended', call, attempt});
       });
     }
-    if (this.#leases.length > 0) this.#events.push({kind: 'left', calls, at: now()});
+    if (this.#leases.size > 0) this.#events.push({kind: 'left', calls, at: now()});
   }
 
   #notify(notice: DeskNotice): void {
@@ -287,46 +271,4 @@ export class Executor {
     if (this.#blocked.length === 0) this.#happened({kind: 'more', isMore: false});
     for (const {resume} of ready) resume();
   }
-
-  /** Plans leases for the calls that wait. */
-  #plan(name: string, wanted: number): void {
-    const leases = this.#leases.find(({lane}) => lane === name);
-    if (leases === undefined) return;
-    const {perSecond: rate} = leases;
-    const {permits} = leaseOf(rate, USE);
-    const offset = clockOffset();
-    // Bottleneck goes by the computer's clock: after a step back it would stand still for as long.
-    if (Math.abs(offset - leases.clockOffset) > CLOCK_STEP_MS)
-      Object.assign(leases, {limiter: newLimiter(rate), clockOffset: offset});
-    const most = Math.min(wanted, Math.max(1, rate * AHEAD_SECONDS));
-    while (leases.planned * permits < most) {
-      leases.planned += 1;
-      const grant = async () => {
-        leases.planned -= 1;
-        this.#happened({kind: 'permits', lane: name, count: permits});
-      };
-      leases.limiter.schedule({id: String(++this.#leaseIds)}, grant).catch(refuseAllButDropped);
-    }
-  }
-
-  /** Drops the leases that wait: their timers would keep the process alive. */
-  #endLeases(): void {
-    for (const {limiter} of this.#leases) limiter.stop({dropWaitingJobs: true}).catch(refuseAllButDropped);
-  }
-}
-
-function newLeases(lane: string, rate: number): Leases {
-  return {lane, perSecond: rate, planned: 0, limiter: newLimiter(rate), clockOffset: clockOffset()};
-}
-
-function newLimiter(rate: number): Bottleneck {
-  return new Bottleneck({maxConcurrent: 1, minTime: leaseOf(rate, USE).minTimeMs});
-}
-
-function clockOffset(): number {
-  return Date.now() - performance.now();
-}
-
-function refuseAllButDropped(error: unknown): void {
-  if (!(error instanceof Bottleneck.BottleneckError)) throw error;
 }

@@ -1,4 +1,4 @@
-import type {PaceHeaders} from '../client/attempt.ts';
+import type {Attempt, PaceHeaders} from '../client/attempt.ts';
 
 // Reads the limits that a service reports. Headers may contain anything: unreadable, negative or absurd
 // values are ignored.
@@ -13,6 +13,17 @@ const LONGEST_MS = 3_660 * DAY;
  */
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
+
+/** Milliseconds that the service asks to wait: `Retry-After`, else until a used-up quota is reset. */
+export function requestedWaitMs(
+  {pace}: Extract<Attempt, {kind: 'throttled'}>,
+  nowMs: number,
+): number | undefined {
+  const asked = parseRetryAfter(pace, nowMs);
+  if (asked !== undefined) return asked;
+  const quota = parseQuota(pace, nowMs);
+  return quota?.remaining === 0 ? quota.resetMs : undefined;
+}
 
 /** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: in any form of {@link waitMs}. */
 export function parseRetryAfter(pace: PaceHeaders, nowMs: number): number | undefined {

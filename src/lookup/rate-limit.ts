@@ -8,7 +8,8 @@ import {
   newLearnedLimit,
   noteCall,
 } from './learned-limit.ts';
-import {requestedWaitMs, throttleMs} from './retry-policy.ts';
+import {requestedWaitMs} from './rate-limit-headers.ts';
+import {backoffMs, policyNumbers} from './retry-policy.ts';
 
 /**
  * The rate of a lane: operations that share one. Its user's rate is kept by permits (the library bottleneck, in the
@@ -57,21 +58,14 @@ const KEPT_PERMITS_SECONDS = 0.25;
 const SILENT_STREAK = 8;
 /** Share of the answered calls a second at which a lowered limit begins. */
 const SAFE_SHARE = 0.98;
+/** Least wait after a throttled call, in milliseconds. */
+const SHORTEST_THROTTLE_MS = 50;
 /** Lowest learned limit in calls a second. */
 const LEAST_PER_SECOND = 0.5;
 
 /** Calls a second; infinite without a limit. */
 export function perSecond(rate: Rate | 'unlimited'): number {
   return rate === 'unlimited' ? Number.POSITIVE_INFINITY : (rate.count * 1_000) / rate.perMs;
-}
-
-/** Seconds of a lease: a number of permits that are granted together, so that one job paces many calls. */
-const LEASE_SECONDS = 0.01;
-
-/** The leases of a rate, of which only this share is used: their permits, and the milliseconds between two of them. */
-export function leaseOf(rate: number, share: number): {readonly permits: number; readonly minTimeMs: number} {
-  const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
-  return {permits, minTimeMs: (permits * 1_000) / (share * rate)};
 }
 
 /** `isPaced`: false if the dispatcher keeps the rate. Then the learned limit is only told to it. */
@@ -150,6 +144,18 @@ export function learnFromReply(
     return {holds: 'lane', untilMs};
   }
   return {holds: 'value', untilMs: now + asked};
+}
+
+/**
+ * Milliseconds for which no call is sent after a throttled one: a random backoff, but at least what the service
+ * asked for. The backoff grows with `streak`, the number of earlier such waits since the last answer: the service
+ * may have asked for too little.
+ */
+export function throttleMs(asked: number | undefined, streak: number, random: number): number {
+  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));
+  if (asked === undefined) return backoff;
+  // Waits slightly longer than asked for. Otherwise a small difference of clocks could cause the next refusal.
+  return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);
 }
 
 /** Calls of the lane that may be in flight while the service refuses all: one, which tests it. */

@@ -10,7 +10,6 @@ import {
   type ValueHistory,
 } from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {parseQuota, parseRetryAfter} from './rate-limit-headers.ts';
 
 /** The constants of the retry policy, each with its reason. */
 export const policyNumbers = {
@@ -312,28 +311,3 @@ function answered(
     return {status: 'unknown', error: 'verdict_replay_uncertain', data: text, boughtAt};
   return {status: 'ok', data: text, boughtAt};
 }
-
-/** Milliseconds that the service asks to wait: `Retry-After`, else until a used-up quota is reset. */
-export function requestedWaitMs(
-  {pace}: Extract<Attempt, {kind: 'throttled'}>,
-  nowMs: number,
-): number | undefined {
-  const asked = parseRetryAfter(pace, nowMs);
-  if (asked !== undefined) return asked;
-  const quota = parseQuota(pace, nowMs);
-  return quota?.remaining === 0 ? quota.resetMs : undefined;
-}
-
-/**
- * Milliseconds for which no call is sent after a throttled one: a random backoff, but at least what the service
- * asked for. The backoff grows with `streak`, the number of earlier such waits since the last answer: the service
- * may have asked for too little.
- */
-export function throttleMs(asked: number | undefined, streak: number, random: number): number {
-  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));
-  if (asked === undefined) return backoff;
-  // Waits slightly longer than asked for. Otherwise a small difference of clocks could cause the next refusal.
-  return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);
-}
-
-const SHORTEST_THROTTLE_MS = 50;

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {
-  backoffMs,
-  policyNumbers,
-  type RetrySettings,
-  retryMs,
-  throttleMs,
-} from '../../src/lookup/retry-policy.ts';
+import {throttleMs} from '../../src/lookup/rate-limit.ts';
+import {backoffMs, policyNumbers, type RetrySettings, retryMs} from '../../src/lookup/retry-policy.ts';
 
 /** How long to wait, whatever chance says. test/seams has what follows from each end of a call, and what it costs. */
 

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type {Attempt, TimestampedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
-import {requestedWaitMs} from '../../lookup/retry-policy.ts';
+import {requestedWaitMs} from '../../lookup/rate-limit-headers.ts';
 import {
   type Chunk,
   type ChunkReply,

@@ -13,7 +13,8 @@ import {
   freshIn,
   newDesk,
 } from '../../../src/lookup/desk-state.ts';
-import {leaseOf, perSecond} from '../../../src/lookup/rate-limit.ts';
+import {leaseOf} from '../../../src/lookup/leases.ts';
+import {perSecond} from '../../../src/lookup/rate-limit.ts';
 
 /** Plays a desk against a service, in virtual time: no event loop, no ledger, no socket. */
 
@@ -121,7 +122,7 @@ export function play(options: PlayOptions, service: Service): Played {
     },
     0,
   );
-  const lease = rate === 'unlimited' ? undefined : leaseOf(perSecond(rate), 0.998);
+  const lease = rate === 'unlimited' ? undefined : leaseOf(perSecond(rate));
   const happens: (readonly [number, DeskEvent])[] = [];
   const at = (t: number, event: DeskEvent) => {
     let low = 0;
