@@ -2,7 +2,7 @@ import type {TimestampedAttempt} from '../client/attempt.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import type {Call, Pause, StopReason} from './call.ts';
-import {learnCanary} from './canary.ts';
+import {LONGEST_REFUSAL_STREAK, learnCanary} from './canary.ts';
 import {currentOutage, learnBreaker, onlyFailingLeft} from './circuit-breaker.ts';
 import {learnConcurrency} from './concurrency.ts';
 import {
@@ -18,15 +18,20 @@ import {
 import {learnFromReply} from './rate-limit.ts';
 import {parseQuota, requestedWaitMs} from './rate-limit-headers.ts';
 import {
+  BACKOFF_CAP_MS,
   type Blame,
   backoffMs,
   concludeAttempt,
   historyAfterAttempt,
-  policyNumbers as numbers,
   repeatedRejection,
   retryMs,
   stepWithoutSendsLeft,
 } from './retry-policy.ts';
+
+/** Maximum pause for a quota that the service reports as used up. After it, a call tests the quota. */
+const QUOTA_PAUSE_MS = 60_000;
+/** Minimum wait that a run advises if an outage ended it. */
+const COME_BACK_AFTER_MS = 30_000;
 
 // --- What an attempt means: for the account, for all calls, for its value ---------------------------------------------
 
@@ -42,7 +47,7 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
   entry.history = historyAfterAttempt(entry.history, attempt, policy);
   const earlier = repeatedRejection(call.before, attempt);
   learnRefusals(desk, call, attempt, earlier !== undefined, out);
-  const blame = learnBreaker(desk.breaker, call, attempt, desk);
+  const blame = learnBreaker(desk, call, attempt);
   const untilMs = learnPace(desk, lane, call, attempt, out);
   if (attempt.kind === 'fatal') stop(desk, {kind: 'fatal', attempt}, out);
   else giveUpIfOverdue(desk, out);
@@ -74,7 +79,7 @@ function learnRefusals(
   if (streak === undefined) return;
   // A long streak of 403, or of a used-up quota, is about the caller, though other values were answered before.
   const isAccounts = streak.quota || (streak.credentials && streak.code !== INVALID_TOKEN_CODE);
-  const most = isAccounts ? 0 : numbers.longestRefusalStreak;
+  const most = isAccounts ? 0 : LONGEST_REFUSAL_STREAK;
   const isEnough = streak.count >= most && !mayAllFail;
   // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
   const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && desk.isKeyAccepted);
@@ -146,7 +151,7 @@ function observeQuota(desk: Desk, headers: Parameters<typeof parseQuota>[0]): vo
   const isBelieved = desk.isQuotaSeen;
   desk.isQuotaSeen ||= quota.remaining > 0;
   if (!isBelieved || quota.remaining > desk.inFlight.size) return;
-  const untilMs = desk.now + Math.min(quota.resetMs, numbers.quotaPauseMs);
+  const untilMs = desk.now + Math.min(quota.resetMs, QUOTA_PAUSE_MS);
   close(desk, desk.lanes, {reason: 'quota', detail: 'no calls left in this window', untilMs});
 }
 
@@ -166,11 +171,11 @@ function putOff(desk: Desk, call: Call, untilMs: number): void {
     waiting.push(call);
     return;
   }
-  const isLast = onlyFailingLeft(desk.breaker, desk);
+  const isLast = onlyFailingLeft(desk);
   const isDoubtful = call.entry.history.doubts > 0;
   const waitMs = isDoubtful
     ? retryMs(call.entry.history, isLast, policy, desk.options.random())
-    : backoffMs(Math.min(call.attempts, 8), numbers.retryCapMs, desk.options.random());
+    : backoffMs(Math.min(call.attempts, 8), BACKOFF_CAP_MS, desk.options.random());
   const at = Math.max(untilMs, desk.now + waitMs);
   const index = desk.backingOff.findIndex(other => other.at > at);
   desk.backingOff.splice(index === -1 ? desk.backingOff.length : index, 0, {call, at});
@@ -206,7 +211,7 @@ function giveUpIfOverdue(desk: Desk, out: Effects): void {
     giveUp(desk, desk.pause?.detail ?? 'http_429', throttledSince, 'too long', out);
 }
 
-/** Advises the user to wait as long as the outage has lasted, and at least `comeBackAfterMs`. */
+/** Advises the user to wait as long as the outage has lasted, and at least {@link COME_BACK_AFTER_MS}. */
 function giveUp(
   desk: Desk,
   cause: string,
@@ -214,7 +219,7 @@ function giveUp(
   why: 'too long' | 'no resends',
   out: Effects,
 ): void {
-  const comeBackMs = desk.now + Math.max(desk.now - sinceMs, numbers.comeBackAfterMs);
+  const comeBackMs = desk.now + Math.max(desk.now - sinceMs, COME_BACK_AFTER_MS);
   stop(desk, {kind: 'outage', cause, sinceMs, comeBackMs, why}, out);
 }
 

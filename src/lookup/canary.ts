@@ -1,7 +1,21 @@
 import type {Attempt} from '../client/attempt.ts';
 import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../ledger/run/tally.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
-import {policyNumbers as numbers} from './retry-policy.ts';
+
+/**
+ * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
+ * first answer, the settings are wrong, and the run ends. Later, the service may refuse the account: the run warns.
+ */
+export const REFUSAL_STREAK = 10;
+/** The same after a run that ended with refused credentials: enough to see that they still are. */
+const SUSPECT_STREAK = 3;
+/**
+ * Refused calls in a row that end a run. If four in five values are bad, so long a streak happens by chance
+ * once in 5 billion calls.
+ */
+export const LONGEST_REFUSAL_STREAK = 100;
+/** Maximum calls of an operation in flight before its first answer. */
+const CANARY_IN_FLIGHT = 4;
 
 /** Refusals of many values in a row: too many for the values to be the reason. */
 export interface LongRefusalStreak extends Readonly<RefusalStreak> {
@@ -33,14 +47,14 @@ export interface Canary {
 
 /** `wasRefused`: true if the service refused the account when the last session ended. Then few calls test if it still does. */
 export function newCanary(tally: StreakTally, wasRefused: boolean): Canary {
-  const enough = wasRefused ? numbers.suspectStreak : numbers.refusalStreak;
+  const enough = wasRefused ? SUSPECT_STREAK : REFUSAL_STREAK;
   return {tally, enough, isAnswered: false, isTold: false, values: new Set()};
 }
 
 /** Calls of the operation that may be in flight. */
 export function canaryRoom(canary: Canary): number {
   if (canary.isAnswered) return Number.POSITIVE_INFINITY;
-  return isSuspect(canary) ? 1 : numbers.canaryInFlight;
+  return isSuspect(canary) ? 1 : CANARY_IN_FLIGHT;
 }
 
 function isReply({kind}: Attempt): boolean {
@@ -54,7 +68,7 @@ function isOfCredentials(attempt: Attempt): boolean {
 
 /** True while the account is in doubt: then values that were never sent test it, one at a time. */
 export function isSuspect({isAnswered, enough}: Canary): boolean {
-  return !isAnswered && enough < numbers.refusalStreak;
+  return !isAnswered && enough < REFUSAL_STREAK;
 }
 
 /**
@@ -73,7 +87,7 @@ export function learnCanary(
   const {refused} = tally;
   const isForbidden = isOfCredentials(attempt);
   // Any other reply ends the doubt about the account.
-  if (isReply(attempt) && !isForbidden) canary.enough = numbers.refusalStreak;
+  if (isReply(attempt) && !isForbidden) canary.enough = REFUSAL_STREAK;
   const {enough} = canary;
   if (attempt.kind === 'answered') {
     canary.isAnswered = true;

@@ -1,14 +1,30 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
-import {
-  type Blame,
-  backoffMs,
-  blamesValue,
-  policyNumbers as numbers,
-  type RetrySettings,
-  sendsLeft,
-} from './retry-policy.ts';
+import {type Blame, backoffMs, PATIENCE_MS, type RetrySettings, sendsLeft} from './retry-policy.ts';
+
+/**
+ * Tokens of the retry budget, at the start and at most. Each failed call takes one. Once none is left, failures count
+ * as an outage of the service. (AWS's standard mode has 500, and takes 5 for a retry.)
+ */
+const BUDGET_TOKENS = 100;
+/** Tokens that one success returns to the retry budget. gRPC's retry throttling suggests a tenth. */
+const TOKENS_PER_SUCCESS = 0.1;
+/** Tokens of the retry budget after an outage, at least. */
+const TOKENS_AFTER_OUTAGE = 10;
+/** If this many calls in a row can't be sent, it is an outage. Fewer may be faults of single connections. */
+const UNSENT_STREAK = 5;
+/** Number of values that must fail, without a success in between, before the service is to blame. */
+const OUTAGE_VALUES = 5;
+/** Maximum calls in flight right after an outage. Each success doubles it; from {@link LARGEST_RAMP} on, there is no limit. */
+const FIRST_RAMP = 2;
+const LARGEST_RAMP = 64;
+/**
+ * Maximum milliseconds until the next probe, the call that tests in an outage if the service is back. If few resends
+ * are left, probes wait longer. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage,
+ * the run loses at most half a minute.
+ */
+const PROBE_CAP_MS = 30_000;
 
 /** A value whose call failed since the last answered call, by the order of sending. */
 interface Failing {
@@ -67,6 +83,7 @@ export interface CircuitBreaker {
 
 /** The part of the desk that the breaker reads. */
 export interface BreakerView {
+  readonly breaker: CircuitBreaker;
   readonly now: number;
   readonly options: {
     readonly maxOutageMs: number;
@@ -83,16 +100,12 @@ export interface BreakerView {
   readonly patienceMs: number;
 }
 
-/** Maximum calls in flight right after an outage. */
-const FIRST_RAMP = 2;
-
 export function newCircuitBreaker(): CircuitBreaker {
-  const {budgetTokens: tokens} = numbers;
   return {
     failing: new Map(),
     unsent: [],
     answered: 0,
-    tokens,
+    tokens: BUDGET_TOKENS,
     outage: undefined,
     ramp: Number.POSITIVE_INFINITY,
     ended: [],
@@ -105,19 +118,16 @@ export function currentOutage({outage}: CircuitBreaker): Readonly<Outage> | unde
 }
 
 /** True if each remaining value has failed since the last success. Then no fresh value can be the probe. */
-export function onlyFailingLeft(
-  {failing}: CircuitBreaker,
-  {open, hasMore}: Pick<BreakerView, 'open' | 'hasMore'>,
-): boolean {
+export function onlyFailingLeft({breaker: {failing}, open, hasMore}: BreakerView): boolean {
   if (hasMore || open.size > failing.size) return false;
   for (const key of open.keys()) if (!failing.has(key)) return false;
   return true;
 }
 
 /** Number of further calls that may be sent. */
-export function breakerRoom(breaker: CircuitBreaker, now: number, inFlight: number): number {
+export function breakerRoom({breaker, inFlight, now}: BreakerView): number {
   const outage = currentOutage(breaker);
-  if (outage === undefined) return breaker.ramp - inFlight;
+  if (outage === undefined) return breaker.ramp - inFlight.size;
   return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
 }
 
@@ -146,56 +156,50 @@ export function noteSent(breaker: CircuitBreaker, key: string): void {
   if (breaker.outage?.lastCall === false) breaker.outage.probe = key;
 }
 
-/**
- * Notes the end of a call, and judges all ends that are due. Returns who is to blame if it failed; undefined if that is
- * not known yet, since a call that was sent before it is in flight: fast failures overtake slow answers.
- */
-export function learnBreaker(
-  breaker: CircuitBreaker,
-  call: Call,
-  attempt: Attempt,
-  view: BreakerView,
-): Blame | undefined {
+/** Judges an end with all that are due; undefined while an earlier call is in flight: failures overtake answers. */
+export function learnBreaker(desk: BreakerView, call: Call, attempt: Attempt): Blame | undefined {
   const {seq, sentAt} = call;
-  breaker.ended.push({call, attempt, seq, sentAt});
-  return judgeDueEnds(breaker, view).get(seq);
+  desk.breaker.ended.push({call, attempt, seq, sentAt});
+  return judgeDueEnds(desk).get(seq);
 }
 
 /** Judges ended calls in the order in which they were sent. Returns whom each failure blames, by its call's place. */
-export function judgeDueEnds(breaker: CircuitBreaker, view: BreakerView): ReadonlyMap<number, Blame> {
+export function judgeDueEnds(desk: BreakerView): ReadonlyMap<number, Blame> {
+  const {breaker, now, inFlight, patienceMs} = desk;
   const blames = new Map<number, Blame>();
   if (breaker.ended.length === 0) return blames;
   let upTo = Number.POSITIVE_INFINITY;
-  for (const {seq, sentAt} of view.inFlight.values()) {
-    if (view.now - sentAt >= view.patienceMs) continue;
+  for (const {seq, sentAt} of inFlight.values()) {
+    if (now - sentAt >= patienceMs) continue;
     upTo = seq;
     break;
   }
   const due = breaker.ended.filter(({seq}) => seq < upTo);
   if (due.length === 0) return blames;
   breaker.ended = breaker.ended.filter(({seq}) => seq >= upTo);
-  for (const end of due.sort((a, b) => a.seq - b.seq)) blames.set(end.seq, judge(breaker, end, view));
+  for (const end of due.sort((a, b) => a.seq - b.seq)) blames.set(end.seq, judge(desk, end));
   return blames;
 }
 
-function judge(breaker: CircuitBreaker, end: EndedCall, view: BreakerView): Blame {
+function judge(desk: BreakerView, end: EndedCall): Blame {
   const {attempt, call} = end;
+  const {outage} = desk.breaker;
   switch (attempt.kind) {
     case 'answered':
     case 'unreadable':
     case 'rejected':
-      succeeded(breaker, end);
+      succeeded(desk.breaker, end);
       return 'value';
     case 'ambiguous':
       // If a fleet's worker was lost with the call, the service is not to blame.
-      if (attempt.lost !== true) return failed(breaker, end, blamesValue(attempt), attempt.code, view);
+      if (attempt.lost !== true) return failed(desk, end, attempt);
       break;
     case 'not_sent':
-      if (attempt.closedMs === undefined) return notSent(breaker, end, attempt.code, view);
+      if (attempt.closedMs === undefined) return notSent(desk, end, attempt.code);
       break;
     default:
   }
-  if (breaker.outage?.probe === call.key) breaker.outage.probe = undefined;
+  if (outage?.probe === call.key) outage.probe = undefined;
   return attempt.kind === 'not_sent' ? 'service' : 'value';
 }
 
@@ -205,93 +209,91 @@ function succeeded(breaker: CircuitBreaker, {seq, sentAt, call}: EndedCall): voi
   breaker.answered = Math.max(breaker.answered, seq);
   for (const [key, {seq: place}] of failing) if (place <= seq) failing.delete(key);
   breaker.unsent = breaker.unsent.filter(place => place > seq);
-  breaker.tokens = Math.min(numbers.budgetTokens, breaker.tokens + numbers.budgetPerSuccess);
+  breaker.tokens = Math.min(BUDGET_TOKENS, breaker.tokens + TOKENS_PER_SUCCESS);
   if (outage === undefined) {
-    breaker.ramp = breaker.ramp >= numbers.largestRamp ? Number.POSITIVE_INFINITY : breaker.ramp * 2;
+    breaker.ramp = breaker.ramp >= LARGEST_RAMP ? Number.POSITIVE_INFINITY : breaker.ramp * 2;
   } else if (sentAt >= outage.since || outage.probe === call.key) {
     breaker.outage = undefined;
     breaker.ramp = FIRST_RAMP;
-    breaker.tokens = Math.max(breaker.tokens, numbers.budgetTokens / 10);
+    breaker.tokens = Math.max(breaker.tokens, TOKENS_AFTER_OUTAGE);
   }
 }
 
-function failed(
-  breaker: CircuitBreaker,
-  end: EndedCall,
-  ofValue: boolean,
-  code: string,
-  view: BreakerView,
-): Blame {
+function failed(desk: BreakerView, end: EndedCall, attempt: Extract<Attempt, {kind: 'ambiguous'}>): Blame {
+  const {breaker} = desk;
   const {failing, outage} = breaker;
-  const {key} = end.call;
+  const {key, operation} = end.call;
   const isKnown = failing.has(key);
-  if (end.seq > breaker.answered) failing.set(key, {seq: end.seq, operation: end.call.operation, ofValue});
-  if (outage !== undefined) return failedInOutage(breaker, outage, end, isKnown, view);
+  if (end.seq > breaker.answered) failing.set(key, {seq: end.seq, operation, ofValue: blamesValue(attempt)});
+  if (outage !== undefined) return failedInOutage(desk, outage, end, isKnown);
   breaker.tokens -= 1;
-  if (failing.size < numbers.outageValues && breaker.tokens > 0) return 'value';
-  return beginOutage(breaker, code, view);
+  if (failing.size < OUTAGE_VALUES && breaker.tokens > 0) return 'value';
+  return beginOutage(desk, attempt.code);
 }
 
-function notSent(breaker: CircuitBreaker, end: EndedCall, code: string, view: BreakerView): Blame {
-  const {outage, unsent} = breaker;
+/**
+ * True if a failure in an outage may be the value's fault. An error of the service itself may depend on the
+ * request; a gateway's error (502, 503, 504), a timeout or a broken connection does not.
+ */
+function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
+  return status !== undefined && status >= 500 && (status < 502 || status > 504);
+}
+
+function notSent(desk: BreakerView, end: EndedCall, code: string): Blame {
+  const {outage, unsent, answered, failing} = desk.breaker;
   if (outage === undefined) {
-    if (end.seq > breaker.answered) unsent.push(end.seq);
-    return unsent.length < numbers.unsentStreak ? 'value' : beginOutage(breaker, code, view);
+    if (end.seq > answered) unsent.push(end.seq);
+    return unsent.length < UNSENT_STREAK ? 'value' : beginOutage(desk, code);
   }
-  breaker.failing.set(end.call.key, {seq: end.seq, operation: end.call.operation, ofValue: false});
+  failing.set(end.call.key, {seq: end.seq, operation: end.call.operation, ofValue: false});
   outage.lastCall = false;
-  return probeFailed(outage, end, view);
-}
-
-function beginOutage(breaker: CircuitBreaker, cause: string, view: BreakerView): Blame {
-  const {now} = view;
-  breaker.outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
-  scheduleProbe(breaker.outage, view);
+  noteFailedProbe(desk, outage, end);
   return 'service';
 }
 
-function failedInOutage(
-  breaker: CircuitBreaker,
-  outage: Outage,
-  end: EndedCall,
-  isKnown: boolean,
-  view: BreakerView,
-): Blame {
-  const ofValues = [...breaker.failing].every(([key, {ofValue}]) => ofValue || !view.open.has(key));
+function beginOutage(desk: BreakerView, cause: string): Blame {
+  const {now} = desk;
+  const outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
+  desk.breaker.outage = outage;
+  scheduleProbe(desk, outage);
+  return 'service';
+}
+
+function failedInOutage(desk: BreakerView, outage: Outage, end: EndedCall, isKnown: boolean): Blame {
+  const {breaker, open, now} = desk;
+  const ofValues = [...breaker.failing].every(([key, {ofValue}]) => ofValue || !open.has(key));
   if (outage.lastCall) {
     if (isKnown && ofValues) return 'value for good';
     outage.lastCall = false;
   }
-  probeFailed(outage, end, view);
-  const isYoung = view.now - outage.since < numbers.patienceMs;
-  if (!ofValues || isYoung || !onlyFailingLeft(breaker, view)) return 'service';
+  noteFailedProbe(desk, outage, end);
+  const isYoung = now - outage.since < PATIENCE_MS;
+  if (!ofValues || isYoung || !onlyFailingLeft(desk)) return 'service';
   outage.lastCall = true;
   breaker.ramp = FIRST_RAMP;
   return 'value for good';
 }
 
-/** Notes a failed probe, and lengthens the wait for the next one. Ignores calls from before the outage. */
-function probeFailed(outage: Outage, {call}: EndedCall, view: BreakerView): Blame {
-  if (outage.probe === call.key) {
-    outage.probe = undefined;
-    outage.probes += 1;
-    scheduleProbe(outage, view);
-  }
-  return 'service';
+/** Lengthens the wait for the next probe if this was one. Ignores calls from before the outage. */
+function noteFailedProbe(desk: BreakerView, outage: Outage, {call}: EndedCall): void {
+  if (outage.probe !== call.key) return;
+  outage.probe = undefined;
+  outage.probes += 1;
+  scheduleProbe(desk, outage);
 }
 
 /**
  * Sets the time of the next probe. If few sends are left, probes are spread over the time that an outage
  * may last, with one at its end. The very last send waits until the outage is at least a minute old.
  */
-function scheduleProbe(outage: Outage, {now, options, open, hasMore}: BreakerView): void {
+function scheduleProbe({now, options, open, hasMore}: BreakerView, outage: Outage): void {
   const {maxOutageMs, policy, random} = options;
   const end = outage.since + maxOutageMs;
   let left = hasMore ? Number.POSITIVE_INFINITY : 0;
   for (const {entry} of open.values()) left += sendsLeft(entry.history, policy);
-  const cap = Math.max(numbers.probeCapMs, (end - now) / left);
+  const cap = Math.max(PROBE_CAP_MS, (end - now) / left);
   // Waits at least half of the backoff's bound: a random wait near 0 would send one probe right after another.
   const wait = backoffMs(outage.probes, cap, 0.5 + random() / 2);
-  const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
+  const next = Math.max(now + wait, left > 1 ? 0 : outage.since + PATIENCE_MS);
   outage.nextProbe = now < end ? Math.min(next, end) : next;
 }

@@ -104,7 +104,7 @@ export interface Desk {
   claimed: Call[];
   lookAt: number;
   hasMore: boolean;
-  /** A call that takes longer does not hold up the judgement of those sent after it: see {@link BreakerView}. */
+  /** A call that takes longer does not hold up the judgement of those sent after it: see `judgeDueEnds`. */
   patienceMs: number;
   slots: number;
   seq: number;

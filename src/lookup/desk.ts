@@ -25,7 +25,7 @@ import {
   probeRoom,
   takePermit,
 } from './rate-limit.ts';
-import {policyNumbers, sendsLeft} from './retry-policy.ts';
+import {sendsLeft} from './retry-policy.ts';
 
 /*
  * The desk: all that decides about calls, as one function without clock, promise, socket or database.
@@ -39,6 +39,8 @@ import {policyNumbers, sendsLeft} from './retry-policy.ts';
 const LOOK_EVERY_MS = 100;
 /** Milliseconds for which lacking credits are believed: a shared limit may have been renewed. */
 const LACKING_MS = 1_000;
+/** From this many kills in a row on, values in flight at all of them may be the reason: they are sent one at a time. */
+const KILLS_BEFORE_APART = 4;
 
 export function step(desk: Desk, events: readonly DeskEvent[], now: number): Effects {
   const out: Effects = {
@@ -47,7 +49,7 @@ export function step(desk: Desk, events: readonly DeskEvent[], now: number): Eff
   };
   passTime(desk, now);
   for (const event of events) happen(desk, event, out);
-  judgeDueEnds(desk.breaker, desk);
+  judgeDueEnds(desk);
   if (desk.refusal === undefined) leave(desk, out);
   // Last: a value that ends for want of credits may have been the one that tests the service for these.
   settleHeld(desk, out);
@@ -126,7 +128,7 @@ function ask(desk: Desk, call: Call): void {
 function leave(desk: Desk, out: Effects): void {
   wakeDueCalls(desk, out);
   const {now, breaker, inFlight} = desk;
-  let room = Math.min(desk.slots - inFlight.size, breakerRoom(breaker, now, inFlight.size));
+  let room = Math.min(desk.slots - inFlight.size, breakerRoom(desk));
   const outage = currentOutage(breaker);
   if (outage !== undefined && outage.nextProbe > now) out.wakeAt = Math.min(out.wakeAt, outage.nextProbe);
   // The lane that sent last is the last to use free slots.
@@ -198,7 +200,7 @@ function takeCalls(desk: Desk, lane: Lane, most: number, out: Effects): readonly
 function waitsForOthers({inFlight}: Desk, {waiting}: Lane, {entry}: Call, chosen: number): boolean {
   const {kills} = entry.history;
   if (kills === 0) return false;
-  if (kills >= policyNumbers.killsBeforeApart && inFlight.size + chosen > 0) return true;
+  if (kills >= KILLS_BEFORE_APART && inFlight.size + chosen > 0) return true;
   return waiting.some(other => other.entry.history.kills === 0);
 }
 

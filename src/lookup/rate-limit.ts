@@ -9,7 +9,7 @@ import {
   noteCall,
 } from './learned-limit.ts';
 import {requestedWaitMs} from './rate-limit-headers.ts';
-import {backoffMs, policyNumbers} from './retry-policy.ts';
+import {BACKOFF_CAP_MS, backoffMs} from './retry-policy.ts';
 
 /**
  * The rate of a lane: operations that share one. Its user's rate is kept by permits (the library bottleneck, in the
@@ -152,7 +152,7 @@ export function learnFromReply(
  * may have asked for too little.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {
-  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));
+  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, BACKOFF_CAP_MS, random));
   if (asked === undefined) return backoff;
   // Waits slightly longer than asked for. Otherwise a small difference of clocks could cause the next refusal.
   return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);

@@ -11,59 +11,12 @@ import {
 } from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
-/** The constants of the retry policy, each with its reason. */
-export const policyNumbers = {
-  /** First backoff. Google's and AWS's clients begin between 0.1 s and 1 s. */
-  backoffBaseMs: 500,
-  /** Maximum backoff of one value before its retry. Longer waits would not help. (AWS: 20 s; gRPC: 120 s.) */
-  retryCapMs: 30_000,
-  /**
-   * Maximum backoff of all values after a throttled call: half of the minute over which most quotas count. If the
-   * service asks for a longer wait, that wait counts.
-   */
-  gateCapMs: 30_000,
-  /**
-   * Maximum wait for the next probe, the call that tests in an outage if the service is back. If few resends are
-   * left, probes wait longer. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage,
-   * the run loses at most half a minute.
-   */
-  probeCapMs: 30_000,
-  /** Minimum wait that a run advises if an outage ended it. */
-  comeBackAfterMs: 30_000,
-  /**
-   * Tokens of the retry budget, at the start and at most. Each failed call takes one. Once none is left,
-   * failures count as an outage of the service. (AWS's standard mode has 500, and takes 5 for a retry.)
-   */
-  budgetTokens: 100,
-  /** Tokens that one success returns to the retry budget. gRPC's retry throttling suggests a tenth. */
-  budgetPerSuccess: 0.1,
-  /** If this many calls in a row can't be sent, it is an outage. Fewer may be faults of single connections. */
-  unsentStreak: 5,
-  /** Number of values that must fail, without a success in between, before the service is to blame. */
-  outageValues: 5,
-  /** Minimum length of an outage before values may be blamed. So an outage of a minute fails no value. */
-  patienceMs: 60_000,
-  /** After an outage, each success doubles the calls in flight. From this many on, there is no such limit. */
-  largestRamp: 64,
-  /** Maximum pause for a quota that the service reports as used up. After it, a call tests the quota. */
-  quotaPauseMs: 60_000,
-  /**
-   * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
-   * first answer, the settings are wrong, and the run ends. Later, the service may refuse the account: the run warns.
-   */
-  refusalStreak: 10,
-  /** The same after a run that ended with refused credentials: enough to see that they still are. */
-  suspectStreak: 3,
-  /** Maximum calls of an operation in flight before its first answer. */
-  canaryInFlight: 4,
-  /**
-   * Refused calls in a row that end a run. If four in five values are bad, so long a streak happens by chance
-   * once in 5 billion calls.
-   */
-  longestRefusalStreak: 100,
-  /** From this many kills in a row on, values in flight at all of them may be the reason: they are sent one at a time. */
-  killsBeforeApart: 4,
-} as const;
+/** First backoff in milliseconds. Google's and AWS's clients begin between 0.1 s and 1 s. */
+const BACKOFF_BASE_MS = 500;
+/** Maximum backoff of one value, or of a lane, in milliseconds. Longer waits would not help. (AWS: 20 s; gRPC: 120 s.) */
+export const BACKOFF_CAP_MS = 30_000;
+/** Minimum length of an outage before values may be blamed. So an outage of a minute fails no value. */
+export const PATIENCE_MS = 60_000;
 
 export interface RetrySettings {
   readonly resends: number;
@@ -89,7 +42,7 @@ export type NextStep =
  * exponential bound. `random` is in [0, 1).
  */
 export function backoffMs(retry: number, capMs: number, random: number): number {
-  const bound = Math.min(capMs, policyNumbers.backoffBaseMs * 2 ** retry);
+  const bound = Math.min(capMs, BACKOFF_BASE_MS * 2 ** retry);
   return Math.round(random * bound);
 }
 
@@ -263,16 +216,8 @@ export function retryMs(
   random: number,
 ): number {
   const {doubts} = history;
-  if (onlyFailingLeft && doubts > 0 && sendsLeft(history, settings) === 1) return policyNumbers.patienceMs;
-  return backoffMs(Math.max(0, doubts - 1), policyNumbers.retryCapMs, random);
-}
-
-/**
- * True if a failure in an outage may be the value's fault. An error of the service itself may depend on the
- * request; a gateway's error (502, 503, 504), a timeout or a broken connection does not.
- */
-export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
-  return status !== undefined && status >= 500 && (status < 502 || status > 504);
+  if (onlyFailingLeft && doubts > 0 && sendsLeft(history, settings) === 1) return PATIENCE_MS;
+  return backoffMs(Math.max(0, doubts - 1), BACKOFF_CAP_MS, random);
 }
 
 /**

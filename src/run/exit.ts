@@ -2,7 +2,7 @@ import {type ErrorCode, type ExitCode, exitCodes, isSuccess} from '../errors.ts'
 import type {Job} from '../job/job.ts';
 import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
-import {policyNumbers} from '../lookup/retry-policy.ts';
+import {REFUSAL_STREAK} from '../lookup/canary.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
@@ -88,7 +88,7 @@ export function withUnfinishedDays(summary: Summary, {unfinished, settings}: Job
 /** True if the last values, at least `least`, were refused with 403 without an answer between: the key is to blame. */
 export function isKeyForbidden(
   {count, credentials, code}: RefusalStreak,
-  least: number = policyNumbers.refusalStreak,
+  least: number = REFUSAL_STREAK,
 ): boolean {
   return credentials && code !== INVALID_TOKEN_CODE && count >= least;
 }

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {throttleMs} from '../../src/lookup/rate-limit.ts';
-import {backoffMs, policyNumbers, type RetrySettings, retryMs} from '../../src/lookup/retry-policy.ts';
+import {
+  BACKOFF_CAP_MS,
+  backoffMs,
+  PATIENCE_MS,
+  type RetrySettings,
+  retryMs,
+} from '../../src/lookup/retry-policy.ts';
 
 /** How long to wait, whatever chance says. test/seams has what follows from each end of a call, and what it costs. */
 
@@ -25,9 +31,9 @@ test('a retry backs off from its first attempt that counts', () => {
 
 test('before its last attempt a value that can’t be told from an outage waits a minute', () => {
   expect(retryMs(doubted(1), true, settings, 0.5)).toBe(250);
-  expect(retryMs(doubted(2), true, settings, 0.5)).toBe(policyNumbers.patienceMs);
+  expect(retryMs(doubted(2), true, settings, 0.5)).toBe(PATIENCE_MS);
   expect(retryMs(doubted(2), false, settings, 0.5)).toBe(500);
-  expect(retryMs(doubted(1), true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
+  expect(retryMs(doubted(1), true, {...settings, resends: 1}, 0.5)).toBe(PATIENCE_MS);
   // An unsent or uncounted attempt is not the last one, however few are left.
   expect(retryMs(doubted(0), true, {...settings, resends: 0}, 0.5)).toBe(250);
 });
@@ -51,7 +57,7 @@ test('throttled: never less than asked, never beyond the cap where nothing is as
       (asked, streak, random) => {
         const wait = throttleMs(asked, streak, random);
         expect(wait).toBeGreaterThanOrEqual(asked ?? 50);
-        expect(wait).toBeLessThanOrEqual(Math.max((asked ?? 0) + 100, policyNumbers.gateCapMs));
+        expect(wait).toBeLessThanOrEqual(Math.max((asked ?? 0) + 100, BACKOFF_CAP_MS));
       },
     ),
     {seed: 4},

@@ -1,7 +1,7 @@
 import {hasDigest} from '../../disk/digest.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {policyNumbers} from '../../lookup/retry-policy.ts';
+import {REFUSAL_STREAK} from '../../lookup/canary.ts';
 import {
   formatCount,
   pluralize,
@@ -55,9 +55,7 @@ async function ended(session: Session): Promise<RunOutcome<Said>> {
 }
 
 function settleRejections({asking: {ledger, store}, io}: Session): void {
-  for (const [operation, count] of ledger.settleRejections(policyNumbers.refusalStreak, answer =>
-    store.put(answer),
-  )) {
+  for (const [operation, count] of ledger.settleRejections(REFUSAL_STREAK, answer => store.put(answer))) {
     if (ledger.tally.refusals[operation].longestStreak === 0) io.warn(rejectionsWarning(operation, count));
   }
 }
