@@ -49,7 +49,7 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
   learnRefusals(desk, call, attempt, earlier !== undefined, out);
   const blame = learnBreaker(desk, call, attempt);
   const untilMs = learnPace(desk, lane, call, attempt, out);
-  if (attempt.kind === 'fatal') stop(desk, {kind: 'fatal', attempt}, out);
+  if (attempt.kind === 'fatal') stopCalls(desk, {kind: 'fatal', attempt}, out);
   else giveUpIfOverdue(desk, out);
   // Another call may have left its credits.
   desk.lacking = undefined;
@@ -84,7 +84,7 @@ function learnRefusals(
   // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
   const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && desk.isKeyAccepted);
   if (!streak.isKnownToAnswer || isEnough)
-    stop(desk, {kind: 'refused', operation, streak: {...streak, credentials}}, out);
+    stopCalls(desk, {kind: 'refused', operation, streak: {...streak, credentials}}, out);
   else if (streak.isNew) out.notices.push({kind: 'refused', operation, streak});
 }
 
@@ -97,7 +97,11 @@ function learnPace(desk: Desk, lane: Lane, call: Call, attempt: TimestampedAttem
   if (attempt.kind !== 'throttled' && attempt.kind !== 'fatal')
     learnConcurrency(lane.concurrency, isBroken, now - call.sentAt, rate.learned.limit);
   if (attempt.kind === 'not_sent' && attempt.closedMs !== undefined)
-    close(desk, desk.lanes, {reason: 'throttled', detail: attempt.code, untilMs: now + attempt.closedMs});
+    closeLanes(desk, desk.lanes, {
+      reason: 'throttled',
+      detail: attempt.code,
+      untilMs: now + attempt.closedMs,
+    });
   if (attempt.kind === 'not_sent' || attempt.kind === 'ambiguous' || attempt.kind === 'fatal') return now;
   if (attempt.kind === 'throttled') desk.throttledSince ??= currentOutage(desk.breaker)?.since ?? now;
   else {
@@ -115,26 +119,13 @@ function learnPace(desk: Desk, lane: Lane, call: Call, attempt: TimestampedAttem
   );
   if (held === undefined || attempt.kind !== 'throttled') return now;
   const {code: detail} = attempt;
-  const asked = requestedWaitMs(attempt, now) ?? 0;
-  if (asked > desk.options.maxOutageMs)
-    stop(
-      desk,
-      {
-        kind: 'outage',
-        cause: detail,
-        sinceMs: desk.throttledSince ?? now,
-        comeBackMs: now + asked,
-        why: 'asked',
-      },
-      out,
-    );
-  else if (held.holds !== 'value')
-    close(desk, held.holds === 'all' ? desk.lanes : [lane], {
-      reason: 'throttled',
-      detail,
-      untilMs: held.untilMs,
-    });
-  return held.untilMs;
+  const {holds, untilMs} = held;
+  const askedMs = requestedWaitMs(attempt, now) ?? 0;
+  if (askedMs > desk.options.maxOutageMs)
+    giveUp(desk, {cause: detail, sinceMs: desk.throttledSince ?? now, why: 'asked'}, out, askedMs);
+  else if (holds !== 'value')
+    closeLanes(desk, holds === 'all' ? desk.lanes : [lane], {reason: 'throttled', detail, untilMs});
+  return untilMs;
 }
 
 /** True if no call of the lane that was sent before this one is in flight. */
@@ -152,10 +143,10 @@ function observeQuota(desk: Desk, headers: Parameters<typeof parseQuota>[0]): vo
   desk.isQuotaSeen ||= quota.remaining > 0;
   if (!isBelieved || quota.remaining > desk.inFlight.size) return;
   const untilMs = desk.now + Math.min(quota.resetMs, QUOTA_PAUSE_MS);
-  close(desk, desk.lanes, {reason: 'quota', detail: 'no calls left in this window', untilMs});
+  closeLanes(desk, desk.lanes, {reason: 'quota', detail: 'no calls left in this window', untilMs});
 }
 
-function close(desk: Desk, lanes: readonly Lane[], pause: Pause): void {
+function closeLanes(desk: Desk, lanes: readonly Lane[], pause: Pause): void {
   for (const {rate} of lanes) {
     rate.closedUntil = Math.max(rate.closedUntil, pause.untilMs);
     if (lanes === desk.lanes) rate.askedUntil = rate.closedUntil;
@@ -183,7 +174,7 @@ function putOff(desk: Desk, call: Call, untilMs: number): void {
 
 // --- When nothing more is sent -------------------------------------------------------------------------------------------
 
-export function stop(desk: Desk, reason: StopReason | undefined, out: Effects): void {
+export function stopCalls(desk: Desk, reason: StopReason | undefined, out: Effects): void {
   if (desk.refusal?.kind === 'stop') return;
   if (
     desk.refusal !== undefined &&
@@ -205,22 +196,21 @@ export function stop(desk: Desk, reason: StopReason | undefined, out: Effects): 
 function giveUpIfOverdue(desk: Desk, out: Effects): void {
   const {now, throttledSince, breaker, options} = desk;
   const outage = currentOutage(breaker);
+  const why = 'too long';
   if (outage !== undefined && now - outage.since >= options.maxOutageMs)
-    giveUp(desk, outage.cause, outage.since, 'too long', out);
+    giveUp(desk, {cause: outage.cause, sinceMs: outage.since, why}, out);
   else if (throttledSince !== undefined && now - throttledSince >= options.maxOutageMs)
-    giveUp(desk, desk.pause?.detail ?? 'http_429', throttledSince, 'too long', out);
+    giveUp(desk, {cause: desk.pause?.detail ?? 'http_429', sinceMs: throttledSince, why}, out);
 }
 
-/** Advises the user to wait as long as the outage has lasted, and at least {@link COME_BACK_AFTER_MS}. */
+/** `waitMs`: the wait that the user is advised; by default as long as the outage, and at least {@link COME_BACK_AFTER_MS}. */
 function giveUp(
   desk: Desk,
-  cause: string,
-  sinceMs: number,
-  why: 'too long' | 'no resends',
+  outage: Pick<Extract<StopReason, {kind: 'outage'}>, 'cause' | 'sinceMs' | 'why'>,
   out: Effects,
+  waitMs = Math.max(desk.now - outage.sinceMs, COME_BACK_AFTER_MS),
 ): void {
-  const comeBackMs = desk.now + Math.max(desk.now - sinceMs, COME_BACK_AFTER_MS);
-  stop(desk, {kind: 'outage', cause, sinceMs, comeBackMs, why}, out);
+  stopCalls(desk, {kind: 'outage', ...outage, comeBackMs: desk.now + waitMs}, out);
 }
 
 /** Ends values that have used up their sends, unless an outage lasts or may have begun. */
@@ -238,7 +228,7 @@ export function settleHeld(desk: Desk, out: Effects): void {
   desk.held = still;
   const outage = currentOutage(breaker);
   if (outage !== undefined && still.length > 0 && still.length === desk.open.size && !desk.hasMore)
-    giveUp(desk, outage.cause, outage.since, 'no resends', out);
+    giveUp(desk, {cause: outage.cause, sinceMs: outage.since, why: 'no resends'}, out);
 }
 
 /** Nothing new is sent. Values without an outcome end without a call, or stay open for the next session. */

@@ -1,6 +1,6 @@
 import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
-import {endCall, refuseWaiting, settleHeld, stop} from './call-ends.ts';
+import {endCall, refuseWaiting, settleHeld, stopCalls} from './call-ends.ts';
 import {canaryRoom, isSuspect} from './canary.ts';
 import {breakerRoom, chooseProbe, currentOutage, judgeDueEnds, noteSent} from './circuit-breaker.ts';
 import {slotsOf} from './concurrency.ts';
@@ -48,9 +48,9 @@ export function step(desk: Desk, events: readonly DeskEvent[], now: number): Eff
     ...{wakeAt: Number.POSITIVE_INFINITY, wants: new Map()},
   };
   passTime(desk, now);
-  for (const event of events) happen(desk, event, out);
+  for (const event of events) applyEvent(desk, event, out);
   judgeDueEnds(desk);
-  if (desk.refusal === undefined) leave(desk, out);
+  if (desk.refusal === undefined) letCallsLeave(desk, out);
   // Last: a value that ends for want of credits may have been the one that tests the service for these.
   settleHeld(desk, out);
   if (desk.refusal !== undefined) refuseWaiting(desk, out);
@@ -75,10 +75,10 @@ function passTime(desk: Desk, now: number): void {
   desk.patienceMs = Math.max(1_000, ...desk.lanes.map(({concurrency}) => 3 * (concurrency.latencyMs ?? 0)));
 }
 
-function happen(desk: Desk, event: DeskEvent, out: Effects): void {
+function applyEvent(desk: Desk, event: DeskEvent, out: Effects): void {
   switch (event.kind) {
     case 'asked':
-      ask(desk, event.call);
+      admitCall(desk, event.call);
       return;
     case 'ended':
       endCall(desk, event.call, event.attempt, out);
@@ -107,7 +107,7 @@ function happen(desk: Desk, event: DeskEvent, out: Effects): void {
       desk.hasMore = event.isMore;
       return;
     case 'stop':
-      stop(desk, event.reason, out);
+      stopCalls(desk, event.reason, out);
       return;
     case 'close':
       desk.refusal ??= {kind: 'skip', reason: event.reason};
@@ -117,7 +117,7 @@ function happen(desk: Desk, event: DeskEvent, out: Effects): void {
   }
 }
 
-function ask(desk: Desk, call: Call): void {
+function admitCall(desk: Desk, call: Call): void {
   desk.open.set(call.key, call);
   if (sendsLeft(call.entry.history, desk.options.policy) === 0) desk.held.push(call);
   else laneOf(desk, call).waiting.push(call);
@@ -125,7 +125,7 @@ function ask(desk: Desk, call: Call): void {
 
 // --- Who leaves now ------------------------------------------------------------------------------------------------------------
 
-function leave(desk: Desk, out: Effects): void {
+function letCallsLeave(desk: Desk, out: Effects): void {
   wakeDueCalls(desk, out);
   const {now, breaker, inFlight} = desk;
   let room = Math.min(desk.slots - inFlight.size, breakerRoom(desk));
@@ -238,7 +238,7 @@ function lacksCredits({lacking, now}: Desk, call: Call): boolean {
 /** Ends a value for which there are no credits, once no call in flight may give some back. Returns false if it waits. */
 function endsForCredits(desk: Desk, call: Call, out: Effects): boolean {
   if (desk.inFlight.size > 0 && !call.renews) return false;
-  if (!desk.options.publishOn.includes('budget')) stop(desk, {kind: 'budget'}, out);
+  if (!desk.options.publishOn.includes('budget')) stopCalls(desk, {kind: 'budget'}, out);
   else settle(desk, call, {kind: 'skipped', reason: 'budget'}, out);
   return desk.refusal === undefined;
 }

@@ -152,8 +152,8 @@ export class Executor {
       leaving = this.#claim(out.send);
       for (const call of leaving) call.dispatch = ++this.#dispatched;
       const granted = this.options.ledger.reserve(leaving);
-      for (const [nth, call] of leaving.slice(granted).entries())
-        this.#happened({kind: 'unsent', call, why: nth === 0 ? 'credits' : 'order'});
+      for (const [index, call] of leaving.slice(granted).entries())
+        this.#happened({kind: 'unsent', call, why: index === 0 ? 'credits' : 'order'});
       this.options.store.release(leaving.slice(granted));
       this.#send(leaving.slice(0, granted));
       for (const {call, end} of out.tell) call.settle(resultOf(call, end));
@@ -198,8 +198,8 @@ export class Executor {
     const {store} = this.options;
     const claimed = store.claim(calls);
     if (claimed.length < calls.length) {
-      const own = new Set(claimed);
-      for (const call of calls) if (!own.has(call)) this.#happened({kind: 'unsent', call, why: 'claimed'});
+      const ours = new Set(claimed);
+      for (const call of calls) if (!ours.has(call)) this.#happened({kind: 'unsent', call, why: 'claimed'});
     }
     const version = store.version();
     const bought = claimed.filter(call => this.#settleIfBought(call, version));
