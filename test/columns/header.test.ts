@@ -136,9 +136,8 @@ test('every phrase is found by itself, in small and in capital letters', () => {
       }
 });
 
-test('docs/formats.md names the languages', () => {
+test('docs/formats.md has the number of languages', () => {
   const docs = readFileSync(new URL('../../docs/formats.md', import.meta.url), 'utf8');
-  const [, named = ''] = /words of (\d+ languages \([^)]*\))/.exec(docs) ?? [];
   const languages = Object.keys(headerWords).filter(name => name !== 'all languages');
-  expect(named).toBe(`${languages.length} languages (${languages.join(', ')})`);
+  expect(docs).toContain(`[${languages.length} languages](../src/columns/recognize/words.json)`);
 });
