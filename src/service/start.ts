@@ -1,6 +1,5 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
-import {memoize} from '../operations/memoize.ts';
 import {
   type AnswerData,
   type Intelligence,
@@ -10,30 +9,21 @@ import {
 } from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
 import {loadOpenData, type OpenData} from './data/open-data.ts';
-import {describeSources} from './data-sources.ts';
 import {type AppParts, createApp} from './http/app.ts';
 import {Practice, Throttle} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
-import {emailIntelligence, parseMailboxSpellings} from './intelligence/email.ts';
+import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {answersUrlPath, checkOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
-import {loadAccessRules} from './verdict/access-rules.ts';
-import {Accounts} from './verdict/accounts.ts';
-import {
-  parseUserSessions,
-  readUserSessions,
-  sampleUserSessions,
-  type UserSession,
-  UserSessions,
-} from './verdict/user-session.ts';
-import {verifyCall} from './verdict/verdicts.ts';
+import {describeSources} from './data-sources.ts';
+import {Verdicts} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
-export {describeLeftOutFields} from './data-sources.ts';
 export type {ServiceOptions} from './options.ts';
 export {readGivenAnswers, ServiceSetupError} from './options.ts';
+export {describeLeftOutFields} from './data-sources.ts';
 
 /** A running service. */
 export interface Service {
@@ -70,17 +60,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   const data = loadOpenData();
   const given = options.answers === undefined ? () => undefined : createGivenAnswers(options.answers);
-  // Most lists have no session tokens, and ask for no verdict. A file of the user's is checked at the start.
-  const rules = memoize(() => loadAccessRules(options.rulesFile));
-  if (options.rulesFile !== undefined) rules();
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
   const credits = new Credits(costs, options.credits);
-  const sessions = new UserSessions();
-  const accounts = new Accounts();
-  const known = options.sessionsFile === undefined ? [] : readUserSessions(options.sessionsFile);
-  for (const session of known) addSession(session, sessions, accounts);
-  const samples = sampleUserSessions();
-  const verdictParts = {data, sessions, accounts, rules, samples};
+  const verdicts = new Verdicts(data, options);
   return {
     key: new KeyCheck(apiKey),
     credits,
@@ -88,24 +70,12 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
     throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),
     calls: {
       ...perIntelligence(name => lookup(name, data, given)),
-      verify: body => verifyCall(verdictParts, body),
+      verify: body => verdicts.call(body),
     },
-    addSessions: body => {
-      const added = parseUserSessions(body);
-      for (const session of added) addSession(session, sessions, accounts);
-      return added.length;
-    },
+    addSessions: body => verdicts.addSessions(body),
     sources: () => describeSources(data),
     log: options.log ?? (() => {}),
   };
-}
-
-/** Adds a session. If the session names its user, it also counts as a sighting of the user's account. */
-function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
-  sessions.add(session);
-  const {user_id: userId, email} = session;
-  const mailbox = email === undefined ? undefined : parseMailboxSpellings(email);
-  if (userId !== undefined) accounts.note({userId, session, email: mailbox});
 }
 
 /** Each intelligence operation, with the function that answers it from open data. */

@@ -2,9 +2,8 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
-import {loadAccessRules, type ReadyAccessRule} from '../../src/service/verdict/access-rules.ts';
+import {judgeSession, loadAccessRules, type ReadyAccessRule} from '../../src/service/verdict/access-rules.ts';
 import {factTypes, type UserFacts} from '../../src/service/verdict/user-facts.ts';
-import {judgeSession} from '../../src/service/verdict/verdicts.ts';
 import {temporaryFolder} from './running.ts';
 
 /** Facts of a person at home. */

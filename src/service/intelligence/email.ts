@@ -65,16 +65,10 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
   return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
 }
 
-/** An address as written, and the spelling that stands for all spellings of its mailbox. */
-export interface MailboxSpellings {
-  written: string;
-  normalized: string;
-}
-
-/** The mailbox of an address; undefined if the address is malformed. */
-export function parseMailboxSpellings(email: string): MailboxSpellings | undefined {
+/** The spelling that stands for all spellings of an address's mailbox; undefined if the address is malformed. */
+export function mailboxOf(email: string): string | undefined {
   const parsed = parseMailAddress(email);
-  return parsed && {written: email, normalized: normalizeMailbox(parsed).address};
+  return parsed && normalizeMailbox(parsed).address;
 }
 
 function typeOf(data: OpenData, {domain, registrable}: MailAddress): DomainType {

@@ -1,5 +1,5 @@
 import type {VerifyData} from '../../operations/table.ts';
-import type {MailboxSpellings} from '../intelligence/email.ts';
+import {mailboxOf} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
@@ -22,91 +22,86 @@ const DETECTED_FROM = 0.5;
 /** Maximum accounts shown, the surest first: thousands can share a carrier's address. */
 const MAX_ACCOUNTS = 50;
 
-/** Maximum accounts to consider per shared trait: keeps a call short if a whole network shares an address. */
+/** Maximum accounts to note per trait: keeps a call short if a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
 /** An account with its traits, as seen in a verification or a session. */
 export interface Sighting {
   userId: string;
   session: UserSession;
-  email?: MailboxSpellings | undefined;
+  email?: string | undefined;
 }
 
-interface LinkedAccount {
-  userId: string;
-  email: string | undefined;
+interface Account {
+  email?: string;
   sessions: Set<string>;
-  lastActivity: string | undefined;
+  lastActivity?: string;
 }
 
 /** The accounts seen in verifications and sessions, found by their traits. */
 export class Accounts {
-  readonly #accounts = new Map<string, LinkedAccount>();
+  readonly #byUserId = new Map<string, Account>();
+  /** Trait → ids of the users with it. */
   readonly #holders = new Map<string, Set<string>>();
 
   note(sighting: Sighting): void {
     const {userId, session, email} = sighting;
-    const account = this.#account(userId);
-    if (email !== undefined) account.email = email.written;
+    const account: Account = this.#byUserId.get(userId) ?? {sessions: new Set()};
+    this.#byUserId.set(userId, account);
+    if (email !== undefined && mailboxOf(email) !== undefined) account.email = email;
     account.sessions.add(session.token);
     const time = session.finished_at ?? session.started_at;
     if (time !== undefined && !(Date.parse(account.lastActivity ?? '') > Date.parse(time)))
       account.lastActivity = time;
-    for (const [, key] of traits(sighting)) this.#holdersOf(key).add(userId);
+    for (const [, trait] of traitsOf(sighting)) {
+      const holders = this.#holders.get(trait) ?? new Set();
+      this.#holders.set(trait, holders);
+      if (holders.size < MAX_HOLDERS) holders.add(userId);
+    }
   }
 
   /** Other accounts that share a trait with this sighting. */
   linkedWith(sighting: Sighting): MultiAccounting {
     const signals = new Map<string, Signal[]>();
-    for (const [signal, key] of traits(sighting)) {
-      for (const other of take(this.#holders.get(key) ?? [], MAX_HOLDERS)) {
-        if (other !== sighting.userId) signals.set(other, [...(signals.get(other) ?? []), signal]);
-      }
-    }
-    const accounts = [...signals]
-      .map(([userId, shared]) => ({account: this.#account(userId), shared, confidence: combine(shared)}))
-      .sort((a, b) => b.confidence - a.confidence || (a.account.userId < b.account.userId ? -1 : 1))
+    for (const [signal, trait] of traitsOf(sighting))
+      for (const userId of this.#holders.get(trait) ?? [])
+        signals.set(userId, [...(signals.get(userId) ?? []), signal]);
+    signals.delete(sighting.userId);
+    const linked = [...signals]
+      .map(([userId, shared]) => ({userId, signals: shared, confidence: combine(shared)}))
+      .sort((a, b) => b.confidence - a.confidence || (a.userId < b.userId ? -1 : 1))
       .slice(0, MAX_ACCOUNTS);
-    const highest = accounts[0]?.confidence ?? 0;
+    const highest = linked[0]?.confidence ?? 0;
     return {
       detected: highest >= DETECTED_FROM,
       risk: riskOf(highest),
       score: Math.round(highest * 100),
-      accounts: accounts.map(({account, shared, confidence}) => show(account, shared, confidence)),
+      accounts: linked.map(link => this.#describe(link)),
     };
   }
 
-  #account(userId: string): LinkedAccount {
-    let account = this.#accounts.get(userId);
-    if (account === undefined) {
-      account = {userId, email: undefined, sessions: new Set(), lastActivity: undefined};
-      this.#accounts.set(userId, account);
-    }
-    return account;
-  }
-
-  #holdersOf(key: string): Set<string> {
-    const holders = this.#holders.get(key) ?? new Set();
-    this.#holders.set(key, holders);
-    return holders;
+  #describe({userId, signals, confidence}: {userId: string; signals: Signal[]; confidence: number}) {
+    const {email, sessions, lastActivity} = this.#byUserId.get(userId) as Account;
+    return {
+      user_id: userId,
+      email,
+      signals,
+      confidence,
+      session_count: sessions.size,
+      last_activity: lastActivity === undefined ? undefined : new Date(lastActivity).toISOString(),
+    };
   }
 }
 
-function traits({session, email}: Sighting): [Signal, string][] {
-  const found: [Signal, string | undefined][] = [
-    ['same_email', email?.normalized],
-    ['same_fingerprint', session.fingerprint],
-    ['same_ip', session.ip],
-  ];
-  return found.flatMap(([signal, value]) => (value ? [[signal, `${signal} ${value}`]] : []));
-}
-
-function* take<T>(values: Iterable<T>, most: number): Iterable<T> {
-  let taken = 0;
-  for (const value of values) {
-    if (taken++ === most) return;
-    yield value;
-  }
+function traitsOf({session, email}: Sighting): [Signal, string][] {
+  const values: Record<Signal, string | undefined> = {
+    same_email: email === undefined ? undefined : mailboxOf(email),
+    same_fingerprint: session.fingerprint,
+    same_ip: session.ip,
+  };
+  return (Object.keys(values) as Signal[]).flatMap(signal =>
+    values[signal] ? [[signal, `${signal} ${values[signal]}`]] : [],
+  );
 }
 
 /** Combines the confidences of independent signals: the probability that at least one of them is right. */
@@ -119,20 +114,4 @@ function riskOf(confidence: number): string {
   if (confidence === 0) return 'none';
   if (confidence < DETECTED_FROM) return 'low';
   return confidence < 0.9 ? 'medium' : 'high';
-}
-
-function show(
-  account: LinkedAccount,
-  signals: Signal[],
-  confidence: number,
-): NonNullable<MultiAccounting['accounts']>[number] {
-  const {userId, email, sessions, lastActivity} = account;
-  return {
-    user_id: userId,
-    email,
-    signals,
-    confidence,
-    session_count: sessions.size,
-    last_activity: lastActivity === undefined ? undefined : new Date(lastActivity).toISOString(),
-  };
 }

@@ -1,7 +1,5 @@
 import {z} from 'zod';
 import {readFileText} from '../../disk/path.ts';
-import {packageFile} from '../../operations/package-files.ts';
-import {type Body, checkBody} from '../http/request.ts';
 import {checkWithSchema, ServiceSetupError} from '../options.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
@@ -22,8 +20,6 @@ export const userSessionSchema = z
   })
   .describe('A session that /verify knows. In a file, one JSON object a line.');
 
-const sessionsRequest = z.object({sessions: z.array(userSessionSchema)});
-
 export type UserSession = z.infer<typeof userSessionSchema>;
 
 /**
@@ -37,12 +33,6 @@ export function readUserSessions(path: string): UserSession[] {
     line.trim() === '' ? [] : parseUserSession(line.trim(), `${path}:${index + 1}`),
   );
 }
-
-/** The built-in sample sessions, by token. */
-export const sampleUserSessions = (): ReadonlyMap<string, UserSession> =>
-  new Map(readUserSessions(SAMPLES).map(session => [session.token, session]));
-
-const SAMPLES = packageFile('samples/sessions.ndjson');
 
 function readText(path: string): string {
   try {
@@ -60,34 +50,4 @@ function parseUserSession(text: string, place: string): UserSession {
     throw new ServiceSetupError(`${place} is not a JSON object`);
   }
   return checkWithSchema(userSessionSchema, value, place, 'the line');
-}
-
-/**
- * The sessions in the body of `POST /_sessions`.
- * @throws ServiceError `missing_field` or `invalid_field`
- */
-export function parseUserSessions(body: Body): UserSession[] {
-  return checkBody(sessionsRequest, body).sessions;
-}
-
-/** The known sessions, and the redeemed tokens: those that `/verify` has checked before. */
-export class UserSessions {
-  readonly #byToken = new Map<string, UserSession>();
-  readonly #redeemed = new Set<string>();
-
-  /** Adds a session. It replaces an earlier session with the same token. A redeemed token stays redeemed. */
-  add(session: UserSession): void {
-    this.#byToken.set(session.token, session);
-  }
-
-  find(token: string): UserSession | undefined {
-    return this.#byToken.get(token);
-  }
-
-  /** Notes that a token was verified, and returns true if it was verified before. */
-  redeem(token: string): boolean {
-    const wasRedeemed = this.#redeemed.has(token);
-    this.#redeemed.add(token);
-    return wasRedeemed;
-  }
 }

@@ -1,28 +1,20 @@
 import {isIPv4} from 'node:net';
-import type {z} from 'zod';
+import {z} from 'zod';
+import {memoize} from '../../operations/memoize.ts';
+import {packageFile} from '../../operations/package-files.ts';
 import {type IpData, operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
 import {ALWAYS_PASS_ACTION_ID, NEVER_PASS_ACTION_ID} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/reply.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
-import {assessMail, type MailAssessment, parseMailboxSpellings} from '../intelligence/email.ts';
+import {assessMail, type MailAssessment} from '../intelligence/email.ts';
 import {sessionIpIntelligence} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
-import type {ReadyAccessRule} from './access-rules.ts';
-import type {Accounts} from './accounts.ts';
-import {describeDevice, makeUserFacts, type UserFacts} from './user-facts.ts';
-import type {UserSession, UserSessions} from './user-session.ts';
-
-type VerifyRequest = z.infer<typeof operations.verify.request>;
-
-export interface VerdictContext {
-  data: OpenData;
-  sessions: UserSessions;
-  accounts: Accounts;
-  rules: () => readonly ReadyAccessRule[];
-  /** Sample sessions by token. A call with a test action id gets one of them if its own token is unknown. */
-  samples: ReadonlyMap<string, UserSession>;
-}
+import type {ServiceOptions} from '../options.ts';
+import {judgeSession, loadAccessRules} from './access-rules.ts';
+import {Accounts} from './accounts.ts';
+import {describeDevice, makeUserFacts} from './user-facts.ts';
+import {readUserSessions, type UserSession, userSessionSchema} from './user-session.ts';
 
 /** A test action id: its fixed `can_pass`, and the sample session that replaces an unknown token's session. */
 interface TestAction {
@@ -35,103 +27,100 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
   [NEVER_PASS_ACTION_ID, {canPass: false, sample: 'sample-script-1'}],
 ]);
 
-/**
- * Checks a verify request, and returns its call. A call with a test action id takes any token and is free. Like any
- * other call, it redeems the token.
- *
- * @throws ServiceError `unknown_session` for an unknown token
- */
-export function verifyCall(parts: VerdictContext, body: Body): ServiceCall {
-  const request = checkBody(operations.verify.request, body);
-  const test = testActions.get(request.action_id);
-  const session = parts.sessions.find(request.token) ?? (test && parts.samples.get(test.sample));
-  if (session === undefined) throw new ServiceError('unknown_session');
-  return {
-    free: test !== undefined,
-    answer: () => ({success: true, ...verdict(parts, request, session, test)}),
-  };
-}
+const SAMPLES = packageFile('samples/sessions.ndjson');
 
-function verdict(
-  parts: VerdictContext,
-  request: VerifyRequest,
-  session: UserSession,
-  test: TestAction | undefined,
-): VerifyData {
-  const {data, sessions, rules} = parts;
-  const {id, email, phone_number, token} = request;
-  const redeemed = sessions.redeem(token);
-  const mail = email === undefined ? undefined : (assessMail(data, email) ?? null);
-  const phone = phone_number === undefined ? undefined : phoneIntelligence(data, phone_number);
-  const linked = linkAccounts(parts, request, session, test);
-  const linkedAccounts = linked?.accounts?.length ?? 0;
-  const device = describeDevice(session);
-  const ip = sessionIpIntelligence(data, session.ip);
-  const facts = makeUserFacts({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
-  const {score, canPass, matched} = judgeSession(rules(), facts);
-  return {
-    user_id: id,
-    score,
-    verdict: {can_pass: test?.canPass ?? canPass, redeemed},
-    device: device.shown,
-    ip: ipPart(session.ip, ip),
-    location: locationPart(ip),
-    session: sessionPart(session),
-    email: email === undefined ? undefined : mailPart(email, mail),
-    phone: phone && phonePart(phone),
-    rules: matched,
-    multi_accounting: linked,
-  };
-}
+const sessionsRequest = z.object({sessions: z.array(userSessionSchema)});
 
-/**
- * Finds accounts that share a trait with the request's account. Then adds the request's account to the known ones,
- * unless the action id is a test. Undefined if the request names no account.
- */
-function linkAccounts(
-  {accounts}: VerdictContext,
-  {id, email}: VerifyRequest,
-  session: UserSession,
-  test: TestAction | undefined,
-): VerifyData['multi_accounting'] {
-  if (id === undefined) return undefined;
-  const sighting = {
-    userId: id,
-    email: email === undefined ? undefined : parseMailboxSpellings(email),
-    session,
-  };
-  const linked = accounts.linkedWith(sighting);
-  if (test === undefined) accounts.note(sighting);
-  return linked;
-}
+/** The verdicts of one service, with its sessions, redeemed tokens and accounts. */
+export class Verdicts {
+  readonly #data: OpenData;
+  readonly #rules;
+  /** By token. */
+  readonly #sessions = new Map<string, UserSession>();
+  /** The tokens that `/verify` has checked before. A new session with such a token does not change that. */
+  readonly #redeemed = new Set<string>();
+  readonly #accounts = new Accounts();
+  readonly #samples = readUserSessions(SAMPLES);
 
-interface Judgement {
-  /** 0 for a bot, 100 for a human. */
-  score: number;
-  canPass: boolean;
-  /** Every rule that matched, shadow ones included. */
-  matched: NonNullable<VerifyData['rules']>;
-}
+  /** @throws ServiceSetupError if a file is invalid */
+  constructor(data: OpenData, {rulesFile, sessionsFile}: ServiceOptions) {
+    this.#data = data;
+    // Most lists have no session tokens, and ask for no verdict. A file of the user's is checked at the start.
+    this.#rules = memoize(() => loadAccessRules(rulesFile));
+    if (rulesFile !== undefined) this.#rules();
+    if (sessionsFile !== undefined) this.#add(readUserSessions(sessionsFile));
+  }
 
-/** Minimum score that passes unless a rule decides: our own choice, the middle of the scale. */
-const PASS_FROM = 50;
+  /**
+   * Adds the sessions in the body of `POST /_sessions`, and returns their number. A session replaces an earlier one
+   * with the same token.
+   *
+   * @throws ServiceError `missing_field` or `invalid_field`
+   */
+  addSessions(body: Body): number {
+    const {sessions} = checkBody(sessionsRequest, body);
+    this.#add(sessions);
+    return sessions.length;
+  }
 
-/**
- * The score is 100 less the weights of matching bot rules. A matching `allow` rule lets a session pass.
- * Without one, a matching `block` rule stops it. Without both, the score decides. Shadow rules are shown,
- * and change nothing.
- */
-export function judgeSession(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
-  const matched = rules.filter(rule => rule.matches(facts));
-  const effective = matched.filter(({shadow}) => !shadow);
-  const weights = effective.filter(({source}) => source === 'bot').map(({weight}) => weight);
-  const score = Math.max(0, 100 - weights.reduce((sum, weight) => sum + weight, 0));
-  const has = (action: string): boolean => effective.some(rule => rule.action === action);
-  return {
-    score,
-    canPass: has('allow') || (!has('block') && score >= PASS_FROM),
-    matched: matched.map(({action, name, id, source, shadow}) => ({action, name, id, source, shadow})),
-  };
+  /**
+   * Checks a verify request, and returns its call. A call with a test action id takes any token and is free. Like any
+   * other call, it redeems the token.
+   *
+   * @throws ServiceError `unknown_session` for an unknown token
+   */
+  call(body: Body): ServiceCall {
+    const request = checkBody(operations.verify.request, body);
+    const test = testActions.get(request.action_id);
+    const session =
+      this.#sessions.get(request.token) ?? this.#samples.find(({token}) => token === test?.sample);
+    if (session === undefined) throw new ServiceError('unknown_session');
+    return {
+      free: test !== undefined,
+      answer: () => ({success: true, ...this.#verdict(request, session, test)}),
+    };
+  }
+
+  /** A session that names its user also counts as a sighting of the user's account. */
+  #add(sessions: readonly UserSession[]): void {
+    for (const session of sessions) {
+      this.#sessions.set(session.token, session);
+      const {user_id: userId, email} = session;
+      if (userId !== undefined) this.#accounts.note({userId, session, email});
+    }
+  }
+
+  #verdict(
+    {id, email, phone_number, token}: z.infer<typeof operations.verify.request>,
+    session: UserSession,
+    test: TestAction | undefined,
+  ): VerifyData {
+    const redeemed = this.#redeemed.has(token);
+    this.#redeemed.add(token);
+    const mail = email === undefined ? undefined : (assessMail(this.#data, email) ?? null);
+    const phone = phone_number === undefined ? undefined : phoneIntelligence(this.#data, phone_number);
+    const sighting = id === undefined ? undefined : {userId: id, session, email};
+    const linked = sighting && this.#accounts.linkedWith(sighting);
+    if (sighting && test === undefined) this.#accounts.note(sighting);
+    const linkedAccounts = linked?.accounts?.length ?? 0;
+    const device = describeDevice(session);
+    const ip = sessionIpIntelligence(this.#data, session.ip);
+    const facts = makeUserFacts({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
+    const {score, canPass, matched} = judgeSession(this.#rules(), facts);
+    return {
+      user_id: id,
+      score,
+      verdict: {can_pass: test?.canPass ?? canPass, redeemed},
+      device: device.shown,
+      ip: ipPart(session.ip, ip),
+      location: locationPart(ip),
+      session: sessionPart(session),
+      email: email === undefined ? undefined : mailPart(email, mail),
+      phone: phone && phonePart(phone),
+      rules: matched,
+      multi_accounting: linked,
+    };
+  }
 }
 
 /** A part of a verdict. A field may be undefined: the JSON that the service sends then lacks the field. */
