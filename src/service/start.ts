@@ -11,7 +11,7 @@ import {Credits, type ServiceLedger} from './credits.ts';
 import {loadOpenData, type OpenData} from './data/open-data.ts';
 import {type AppParts, createApp} from './http/app.ts';
 import {Practice, Throttle} from './http/practice.ts';
-import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
+import {type Body, checkBody, createKeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
 import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
@@ -64,7 +64,7 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   const credits = new Credits(costs, options.credits);
   const verdicts = new Verdicts(data, options);
   return {
-    key: new KeyCheck(apiKey),
+    assertKey: createKeyCheck(apiKey),
     credits,
     practice: new Practice(options),
     throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),

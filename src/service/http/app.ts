@@ -7,17 +7,9 @@ import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
 import {buildFileSchemas, buildOpenApi} from './openapi.ts';
-import {type LostAnswerFault, loseReply, type Practice, type Throttle} from './practice.ts';
-import {
-  errorResponse,
-  failureReply,
-  type Reply,
-  ServiceError,
-  type ServiceErrorCode,
-  sendReply,
-  successReply,
-} from './reply.ts';
-import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
+import type {Practice, Throttle} from './practice.ts';
+import {errorResponse, failureReply, type Reply, ServiceError, sendReply, successReply} from './reply.ts';
+import {type Body, readBody, type ServiceCall} from './request.ts';
 
 /** Maximum size of a body. The paid service's interface states none; this one is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -28,7 +20,8 @@ const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 type HttpEnv = {Bindings: HttpBindings};
 
 export interface AppParts {
-  key: KeyCheck;
+  /** @throws ServiceError if a body lacks the service's key */
+  assertKey(body: Body): void;
   credits: Credits;
   practice: Practice;
   throttle: Throttle | undefined;
@@ -54,21 +47,11 @@ export function createApp(
       return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
     },
   });
-  for (const op of operationNames) {
-    app.post(operations[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
-    app.all(operations[op].path, () => errorResponse('method_not_allowed', {Allow: 'POST'}));
-  }
-  app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
-  app.all('/_sessions', () => errorResponse('method_not_allowed', {Allow: 'POST'}));
-  for (const path of probes) {
-    app.get(path, context => context.text('ok\n'));
-    app.all(path, () => errorResponse('method_not_allowed', {Allow: 'GET, HEAD'}));
-  }
-  for (const [path, page] of withPages ? pages(parts) : []) {
-    app.get(path, context =>
-      isOwnName(context.req.header('host') ?? '', host) ? context.json(page()) : errorResponse('wrong_host'),
+  for (const [method, path, handle] of listRoutes(parts, host, withPages)) {
+    app.on(method, path, handle);
+    app.all(path, () =>
+      errorResponse('method_not_allowed', {Allow: method === 'GET' ? 'GET, HEAD' : method}),
     );
-    app.all(path, () => errorResponse('method_not_allowed', {Allow: 'GET, HEAD'}));
   }
   app.notFound(() => errorResponse('not_found'));
   app.onError(error => {
@@ -87,76 +70,79 @@ function isOwnName(header: string, host: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-/** Probes for programs that run the service, such as Kubernetes. They reveal nothing, so --no-pages keeps them. */
-const probes = ['/healthz', '/readyz'];
+type Route = [method: 'GET' | 'POST', path: string, handle: (context: Context<HttpEnv>) => Promise<Response>];
 
-/** Pages that need no key. */
-const pages = ({credits, sources}: AppParts): [string, () => object][] => [
-  ['/openapi.json', buildOpenApi],
-  ['/_ledger', () => credits.ledger()],
-  ['/_sources', sources],
-  ['/_schemas', buildFileSchemas],
+function listRoutes(parts: AppParts, host: string, withPages: boolean): Route[] {
+  const page = (path: string, make: () => object): Route => [
+    'GET',
+    path,
+    async context =>
+      isOwnName(context.req.header('host') ?? '', host) ? context.json(make()) : errorResponse('wrong_host'),
+  ];
+  const pages = [
+    page('/openapi.json', buildOpenApi),
+    page('/_ledger', () => parts.credits.ledger()),
+    page('/_sources', parts.sources),
+    page('/_schemas', buildFileSchemas),
+  ];
+  return [
+    ...operationNames.map(op => post(operations[op].path, incoming => serve(parts, op, incoming))),
+    post('/_sessions', incoming => takeSessions(parts, incoming)),
+    // For programs that run the service, such as Kubernetes. They reveal nothing, so --no-pages keeps them.
+    ...['/healthz', '/readyz'].map((path): Route => ['GET', path, async context => context.text('ok\n')]),
+    ...(withPages ? pages : []),
+  ];
+}
+
+/** Writes the reply to Node's own response, which takes half the time of a web `Response`. */
+const post = (path: string, reply: (incoming: IncomingMessage) => Promise<Reply>): Route => [
+  'POST',
+  path,
+  async ({env: {incoming, outgoing}}) => {
+    sendReply(outgoing, await reply(incoming));
+    return RESPONSE_ALREADY_SENT;
+  },
 ];
 
-/** An operation's answer. `loss`: the fault, caused by the option `errorRate`, that loses the answer. */
-interface Served {
-  reply: Reply;
-  loss?: LostAnswerFault | undefined;
-}
-
-/** Writes the answer to Node's own response, which takes half the time of a web `Response`. */
-async function answer(
-  {env: {incoming, outgoing}}: Context<HttpEnv>,
-  operate: (incoming: IncomingMessage) => Promise<Served>,
-): Promise<Response> {
-  const {reply, loss} = await operate(incoming);
-  if (loss === undefined) sendReply(outgoing, reply);
-  else loseReply(loss, reply, outgoing);
-  return RESPONSE_ALREADY_SENT;
-}
-
 /** Makes one call: throttle, read the body, check key and fields, charge, answer. Rejected calls cost nothing. */
-async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Served> {
-  const {throttle, key, calls, credits, practice} = parts;
-  const served = await attempt(parts, async () => {
+async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Reply> {
+  const {throttle, calls, credits, practice} = parts;
+  const reply = await orFailure(parts, async () => {
     throttle?.take();
     const body = await readBody(incoming, MAX_BODY_BYTES);
-    key.assert(body);
+    parts.assertKey(body);
     const call = calls[op](body);
     const fault = practice.fault();
     if (fault instanceof ServiceError) throw fault;
     credits.charge(op, call.free);
-    const reply = successReply(call.answer());
+    const answered = successReply(call.answer());
     await practice.wait();
     if (fault !== undefined) credits.unanswered(op);
-    return {reply, loss: fault};
+    return {...answered, loss: fault};
   });
-  if (served.rejected) credits.rejected(op, served.rejected);
-  Object.assign(served.reply.headers, throttle?.headers());
-  return served;
+  if (reply.code !== undefined) credits.rejected(op, reply.code);
+  Object.assign(reply.headers, throttle?.headers());
+  return reply;
 }
 
-async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Served> {
-  return attempt(parts, async () => {
+function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Reply> {
+  return orFailure(parts, async () => {
     const body = await readBody(incoming, MAX_SESSIONS_BYTES);
-    parts.key.assert(body);
-    return {reply: successReply({success: true, added: parts.addSessions(body)})};
+    parts.assertKey(body);
+    return successReply({success: true, added: parts.addSessions(body)});
   });
 }
 
 /**
- * Runs `operate`. An expected failure ({@link ServiceError}) is answered with its code. Any other is answered with
- * `internal_error`, and only the log gets its details.
+ * The reply of `operate`, or that for its failure. Only the log gets the details of a failure that is not a
+ * {@link ServiceError}.
  */
-async function attempt(
-  {log}: AppParts,
-  operate: () => Promise<Served>,
-): Promise<Served & {rejected?: ServiceErrorCode}> {
+async function orFailure({log}: AppParts, operate: () => Promise<Reply>): Promise<Reply> {
   try {
     return await operate();
   } catch (error) {
-    const foreseen = error instanceof ServiceError ? error : new ServiceError('internal_error');
-    if (foreseen !== error) log('internal error', {error});
-    return {reply: failureReply(foreseen), rejected: foreseen.code};
+    if (error instanceof ServiceError) return failureReply(error);
+    log('internal error', {error});
+    return failureReply(new ServiceError('internal_error'));
   }
 }

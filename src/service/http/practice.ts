@@ -1,6 +1,5 @@
-import type {ServerResponse} from 'node:http';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {type Reply, ServiceError} from './reply.ts';
+import {type LostReply, ServiceError, STALL_MS} from './reply.ts';
 
 /** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */
 export interface PracticeOptions {
@@ -14,24 +13,20 @@ export interface PracticeOptions {
   seed?: number;
 }
 
-/** The fault of one call. If it is an error, the service answers with that error, and the call is free. */
-export type PracticeFault = ServiceError | LostAnswerFault;
+/** The fault of one call. If it is an error, the call is free; a call whose reply is lost is charged. */
+export type PracticeFault = ServiceError | LostReply;
 
-/** A call is charged, but its answer is lost: the connection closes, breaks within the body, or falls silent. */
-export type LostAnswerFault = 'reset' | 'cut-off' | 'stall';
-
-/** Each fault with its share of all faults, in percent. */
-const faults: readonly [PracticeFault, number][] = [
-  [new ServiceError('practice_error'), 25],
-  [new ServiceError('practice_unavailable', {'Retry-After': '1'}), 25],
-  [new ServiceError('practice_bad_gateway'), 15],
-  ['reset', 15],
-  ['cut-off', 15],
-  ['stall', 5],
+/** Each fault with its share of all faults, in twentieths. */
+const shares: readonly [PracticeFault, number][] = [
+  [new ServiceError('practice_error'), 5],
+  [new ServiceError('practice_unavailable', {'Retry-After': '1'}), 5],
+  [new ServiceError('practice_bad_gateway'), 3],
+  ['reset', 3],
+  ['cut-off', 3],
+  ['stall', 1],
 ];
 
-/** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */
-const STALL_MS = 120_000;
+const faults = shares.flatMap(([fault, share]) => Array<PracticeFault>(share).fill(fault));
 
 /** An answer takes 0.5 to 1.5 times the latency. This is the maximum. */
 const MOST_OF_LATENCY = 1.5;
@@ -56,12 +51,7 @@ export class Practice {
   /** The fault of the next call; undefined if it works. */
   fault(): PracticeFault | undefined {
     if (this.#errorRate === 0 || this.#random() >= this.#errorRate) return undefined;
-    let rest = this.#random() * 100;
-    for (const [fault, share] of faults) {
-      rest -= share;
-      if (rest < 0) return fault;
-    }
-    return undefined;
+    return faults[Math.floor(this.#random() * faults.length)];
   }
 
   /** Delays the next answer. */
@@ -131,19 +121,4 @@ export class Throttle {
       'RateLimit-Policy': `${this.#size};w=${Math.ceil(window)}`,
     };
   }
-}
-
-/** Loses an answer: closes the connection at once, in the middle of the body, or after a silence. */
-export function loseReply(fault: LostAnswerFault, {body}: Reply, outgoing: ServerResponse): void {
-  if (fault === 'reset') outgoing.destroy();
-  else if (fault === 'stall') destroyLater(outgoing);
-  else {
-    outgoing.writeHead(200, {'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body)});
-    outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy());
-  }
-}
-
-function destroyLater(outgoing: ServerResponse): void {
-  const timer = setTimeout(() => outgoing.destroy(), STALL_MS).unref();
-  outgoing.once('close', () => clearTimeout(timer));
 }

@@ -76,7 +76,17 @@ export interface Reply {
   status: number;
   body: string;
   headers: Record<string, string>;
+  /** The code of a failure. */
+  code?: ServiceErrorCode;
+  /** The fault, caused by the option `errorRate`, that loses this reply. */
+  loss?: LostReply | undefined;
 }
+
+/** A reply is lost: the connection closes, breaks within the body, or falls silent. */
+export type LostReply = 'reset' | 'cut-off' | 'stall';
+
+/** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */
+export const STALL_MS = 120_000;
 
 export const successReply = (body: object): Reply => ({
   status: 200,
@@ -86,23 +96,27 @@ export const successReply = (body: object): Reply => ({
 
 /** The reply for a failure: the error body, or a page of HTML for `practice_bad_gateway`, as gateways send it. */
 export function failureReply({code, headers}: ServiceError): Reply {
-  if (code === 'practice_bad_gateway') return gatewayPage;
-  const type = {'Content-Type': 'application/json'};
+  const isPage = code === 'practice_bad_gateway';
   return {
+    code,
     status: errorStatus[code],
-    body: JSON.stringify(makeErrorBody(code)),
-    headers: {...type, ...headers},
+    body: isPage ? GATEWAY_PAGE : JSON.stringify(makeErrorBody(code)),
+    headers: {'Content-Type': isPage ? 'text/html' : 'application/json', ...headers},
   };
 }
 
-const gatewayPage: Reply = {
-  status: 502,
-  body: '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n',
-  headers: {'Content-Type': 'text/html'},
-};
+const GATEWAY_PAGE =
+  '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n';
 
-/** Writes an answer, with its length in a header. */
-export function sendReply(outgoing: ServerResponse, {status, body, headers}: Reply): void {
-  outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
-  outgoing.end(body);
+/** Writes an answer, with its length in a header, unless it is to be lost. */
+export function sendReply(outgoing: ServerResponse, {status, body, headers, loss}: Reply): void {
+  if (loss === 'reset') outgoing.destroy();
+  else if (loss === 'stall') {
+    const timer = setTimeout(() => outgoing.destroy(), STALL_MS).unref();
+    outgoing.once('close', () => clearTimeout(timer));
+  } else {
+    outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
+    if (loss === undefined) outgoing.end(body);
+    else outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy());
+  }
 }

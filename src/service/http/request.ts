@@ -61,22 +61,17 @@ function parse(bytes: Buffer): unknown {
   throw new ServiceError('malformed_body');
 }
 
-/** Compares keys by digests of equal length, in a time that reveals nothing about them. */
-export class KeyCheck {
-  readonly #digest: Buffer;
-
-  constructor(key: string) {
-    this.#digest = digest(key);
-  }
-
-  /** @throws ServiceError `missing_field` for a missing or empty key, `invalid_token` for a wrong one */
-  assert(body: Body): void {
-    const {api_key: key} = body;
+/**
+ * Returns a check of a body's key. It compares digests of equal length, in a time that reveals nothing about the keys.
+ * The check throws ServiceError: `missing_field` for a missing or empty key, `invalid_token` for a wrong one.
+ */
+export function createKeyCheck(apiKey: string): (body: Body) => void {
+  const expected = digest(apiKey);
+  return ({api_key: key}) => {
     if (key === undefined) throw new ServiceError('missing_field');
-    if (typeof key !== 'string' || !timingSafeEqual(digest(key), this.#digest)) {
+    if (typeof key !== 'string' || !timingSafeEqual(digest(key), expected))
       throw new ServiceError('invalid_token');
-    }
-  }
+  };
 }
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
