@@ -6,7 +6,6 @@ import {fromSrc} from './from-src.mjs';
 
 const {networkFlags, AsnTable, dataDirectory} = await fromSrc(
   'service/data/networks/networks',
-  'service/data/tables/ip-tables',
   'service/data/packed-data',
 );
 const systems = [...new AsnTable(dataDirectory()).ranges()];

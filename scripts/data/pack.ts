@@ -10,7 +10,7 @@ import {
   type Manifest,
   readDataManifest,
 } from '../../src/service/data/packed-data.ts';
-import {buildOpenApi} from '../../src/service/http/openapi.ts';
+import {buildOpenApi} from '../../src/service/pages.ts';
 import {licenceTexts} from './licence-texts.ts';
 import {LIST, packedSets} from './pack-sets.ts';
 

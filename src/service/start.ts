@@ -17,13 +17,13 @@ import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {answersUrlPath, checkOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
-import {describeSources} from './data-sources.ts';
+import {describeSources} from './pages.ts';
 import {Verdicts} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
 export type {ServiceOptions} from './options.ts';
 export {readGivenAnswers, ServiceSetupError} from './options.ts';
-export {describeLeftOutFields} from './data-sources.ts';
+export {describeLeftOutFields} from './pages.ts';
 
 /** A running service. */
 export interface Service {

@@ -20,7 +20,7 @@ import {
   PackedFile,
   readDataManifest,
 } from '../../src/service/data/packed-data.ts';
-import {buildOpenApi} from '../../src/service/http/openapi.ts';
+import {buildOpenApi} from '../../src/service/pages.ts';
 import {citySets, dataWithCities} from '../support/city-data.ts';
 import {dataInUse} from '../support/main.ts';
 import {running, temporaryFolder} from './running.ts';

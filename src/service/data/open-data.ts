@@ -1,8 +1,8 @@
 import {type MailProviderKind, mailProviders} from '../../operations/mail/mail-providers.ts';
 import {memoize} from '../../operations/memoize.ts';
-import {dataDirectory, files, lastNotAbove, PackedFile, readPacked} from './packed-data.ts';
+import {AsnTable} from './networks/networks.ts';
+import {addUp, dataDirectory, files, lastNotAbove, PackedFile, readPacked} from './packed-data.ts';
 import {CityTable} from './tables/city-table.ts';
-import {AsnTable, CountryTable} from './tables/ip-tables.ts';
 
 /** ISO 3166 code → the country's name and continent. */
 export type CountriesByCode = Record<string, {name: string; continent: string} | undefined>;
@@ -31,6 +31,26 @@ export function loadOpenData(): OpenData {
   const data = new OpenData();
   loaded = new WeakRef(data);
   return data;
+}
+
+/** Finds the country in which an IPv4 address is registered. */
+class CountryTable {
+  readonly #start: Uint32Array;
+  readonly #country: Uint8Array;
+  readonly #codes: string[];
+
+  constructor(directory: string) {
+    const packed = new PackedFile(readPacked(directory, files.country));
+    this.#start = addUp(packed.column('gap', 'u32'));
+    this.#country = packed.column('country', 'u8');
+    this.#codes = new TextDecoder().decode(packed.column('code', 'u8')).split(',');
+  }
+
+  /** @returns an ISO 3166 code; undefined if the country is unknown */
+  find(address: number): string | undefined {
+    const index = this.#country[lastNotAbove(this.#start, address)] ?? 0;
+    return this.#codes[index] || undefined;
+  }
 }
 
 interface CarrierFile {

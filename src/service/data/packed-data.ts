@@ -124,6 +124,15 @@ export class PackedFile {
   }
 }
 
+/** The numbers of which `distances` has the first, and then each number's distance from the one before it. */
+export function addUp(distances: Uint32Array): Uint32Array {
+  let sum = 0;
+  return distances.map(distance => {
+    sum += distance;
+    return sum;
+  });
+}
+
 /** The index of the last number in `sorted` that is at most `value`; -1 if all are greater. */
 export function lastNotAbove(sorted: Uint32Array | Float64Array, value: number): number {
   let low = 0;

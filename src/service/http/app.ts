@@ -6,7 +6,7 @@ import {type Context, Hono} from 'hono';
 import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
-import {buildFileSchemas, buildOpenApi} from './openapi.ts';
+import {buildFileSchemas, buildOpenApi} from '../pages.ts';
 import type {Practice, Throttle} from './practice.ts';
 import {errorResponse, failureReply, type Reply, ServiceError, sendReply, successReply} from './reply.ts';
 import {type Body, readBody, type ServiceCall} from './request.ts';

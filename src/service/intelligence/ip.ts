@@ -1,8 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type {IpData} from '../../operations/table.ts';
-import {networkFlags} from '../data/networks/networks.ts';
+import {type AutonomousSystem, networkFlags} from '../data/networks/networks.ts';
 import type {OpenData} from '../data/open-data.ts';
-import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
 
 /**
  * Ranges of addresses that are not bogons. Other ranges must not be announced to the Internet (IANA's
