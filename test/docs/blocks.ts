@@ -1,9 +1,16 @@
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {expect} from 'vitest';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export const textOf = (page: string): string => readFileSync(`${root}${page}`, 'utf8');
+
+/** Holds a page that is made from the code against what it should be; with UPDATE=1 writes it first. */
+export function expectPage(page: string, expected: string): void {
+  if (process.env.UPDATE === '1') writeFileSync(`${root}${page}`, expected);
+  expect(textOf(page)).toBe(expected);
+}
 
 /** A page's code blocks in one language. */
 export function blocksOf(text: string, language: string): string[] {

@@ -1,5 +1,3 @@
-import {readFileSync, writeFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import texts from '../../src/codes.json' with {type: 'json'};
 import {unaskedCodes} from '../../src/ledger/lookup-outcome.ts';
@@ -7,13 +5,12 @@ import {INTERRUPTED_CODE} from '../../src/ledger/run/ledger-entry.ts';
 import {codeAdvice, codeMeaning} from '../../src/lookup/code-meanings.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 import {errorCodes} from '../codes/error-codes.ts';
-import {textOf} from './blocks.ts';
+import {expectPage, textOf} from './blocks.ts';
 
-const path = fileURLToPath(new URL('../../docs/errors.md', import.meta.url));
+const PAGE = 'docs/errors.md';
 const MARK = '<!-- codes: what follows is made from src/codes.json -->\n';
 const BEGIN = '<!-- errors: this list is made from src/codes.json -->\n';
 const END = '<!-- end of errors -->\n';
-const read = () => readFileSync(path, 'utf8');
 
 /** Texts as sentences; those of the code begin in small letters. */
 const sentencesOf = (...texts: readonly string[]) =>
@@ -61,11 +58,9 @@ const sections = [
 ].join('');
 
 test('docs/errors.md has every code of errors, values, rows and lookups (UPDATE=1 writes it)', () => {
-  const [head = '', written = ''] = read().split(MARK)[0]?.split(BEGIN) ?? [];
+  const [head = '', written = ''] = textOf(PAGE).split(MARK)[0]?.split(BEGIN) ?? [];
   const [, rest = ''] = written.split(END);
-  const page = `${head}${BEGIN}${errorList}${END}${rest}${MARK}${sections}`;
-  if (process.env.UPDATE === '1') writeFileSync(path, page);
-  expect(read()).toBe(page);
+  expectPage(PAGE, `${head}${BEGIN}${errorList}${END}${rest}${MARK}${sections}`);
 });
 
 test('docs/formats.md has every repair, with an example', () => {

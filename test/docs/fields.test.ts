@@ -1,11 +1,10 @@
-import {readFileSync, writeFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {z} from 'zod';
 import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
 import {type AnswerField, fieldsOfOperation} from '../../src/output/columns.ts';
+import {expectPage, textOf} from './blocks.ts';
 
-const path = fileURLToPath(new URL('../../docs/fields.md', import.meta.url));
+const PAGE = 'docs/fields.md';
 const MARK = '<!-- operations: what follows is made from src/operations -->\n';
 
 function schemaAt(operation: Operation, field: AnswerField): z.ZodType {
@@ -50,10 +49,8 @@ ${fields.join('\n')}
 }
 
 test('docs/fields.md has every field of every operation (UPDATE=1 writes it)', () => {
-  const [head = ''] = readFileSync(path, 'utf8').split(MARK);
-  const expected = head + MARK + operationNames.map(sectionOf).join('');
-  if (process.env.UPDATE === '1') writeFileSync(path, expected);
-  expect(readFileSync(path, 'utf8')).toBe(expected);
+  const [head = ''] = textOf(PAGE).split(MARK);
+  expectPage(PAGE, head + MARK + operationNames.map(sectionOf).join(''));
 });
 
 test.each(operationNames)('%s: every field and code has one sentence', name => {

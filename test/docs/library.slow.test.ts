@@ -1,13 +1,12 @@
 import {execFile} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import type {Sandbox} from '../support/command.ts';
 import {installed} from '../support/installed.ts';
+import {blocksOf, root, textOf} from './blocks.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const text = readFileSync(`${root}docs/library.md`, 'utf8');
+const text = textOf('docs/library.md');
 
 /** The sections that have an example: its heading, its code, and what stands under it. */
 const examples = text
@@ -15,14 +14,9 @@ const examples = text
   .filter(section => section.includes('```ts\n'))
   .map(section => ({
     heading: section.split('\n')[0] ?? '',
-    code: between(section, '```ts\n', '```\n'),
-    printed: between(section, '```text\n', '```\n'),
+    code: blocksOf(section, 'ts')[0] ?? '',
+    printed: blocksOf(section, 'text')[0] ?? '',
   }));
-
-function between(section: string, begin: string, end: string): string {
-  const [, rest = ''] = section.split(begin);
-  return rest.slice(0, rest.indexOf(end));
-}
 
 /** A program whose `import` becomes a `require`. */
 const COMMONJS = `import {enrich} from 'bulk-enrich';

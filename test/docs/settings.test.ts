@@ -1,9 +1,8 @@
-import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {spellName} from '../../src/sentence.ts';
-import {root, textOf} from './blocks.ts';
+import {expectPage, textOf} from './blocks.ts';
 
 const page = 'docs/settings.md';
 const BEGIN = '<!-- settings: begin -->';
@@ -37,12 +36,9 @@ function defaultOf({defaultText, default: value}: ReturnType<typeof describeSett
 }
 
 test('docs/settings.md has all settings (UPDATE=1 writes it)', () => {
-  const text = textOf(page);
-  const [before = '', rest = ''] = text.split(BEGIN);
+  const [before = '', rest = ''] = textOf(page).split(BEGIN);
   const [, after = ''] = rest.split(END);
-  const expected = `${before}${BEGIN}\n${settingsList()}\n${END}${after}`;
-  if (process.env.UPDATE === '1') writeFileSync(`${root}${page}`, expected);
-  expect(textOf(page)).toBe(expected);
+  expectPage(page, `${before}${BEGIN}\n${settingsList()}\n${END}${after}`);
 });
 
 test('docs/formats.md names every encoding', () => {
