@@ -13,7 +13,6 @@ const SIMULATED = {
   ioredis: `export {Redis} from '${world}/redis.ts'`,
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   './http/transport.ts': `export {simulatedTransport as createTransport} from '${world}/install.ts'`,
-  './claims.ts': `export {Claims, purgeLeftAnswers} from '${world}/claims.ts'`,
 };
 
 const isSimulated = (id, importer) => id in SIMULATED && importer?.startsWith(join(root, 'src'));

@@ -3,7 +3,6 @@ import {syncBuiltinESMExports} from 'node:module';
 import os from 'node:os';
 import timers from 'node:timers/promises';
 import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
-import {claimsAreOf} from './claims.ts';
 import {RealDatabase} from './contents.ts';
 import {Connection, type Databases} from './databases.ts';
 import type {Timer} from './event-queue.ts';
@@ -43,7 +42,6 @@ export function install(world: World, parts: Parts): () => void {
   const {files} = parts;
   ({databases: active, network} = parts);
   if (parts.redis) serveRedis(parts.redis);
-  claimsAreOf(() => world.current);
   const undo = [patchFs(files, world), patchTime(world), patchLuck(world), patchProcess(world)];
   return () => {
     active = undefined;
