@@ -1,4 +1,4 @@
-import {basename, resolve} from 'node:path';
+import {resolve} from 'node:path';
 import {Contents, type RealStatement, type Row} from './contents.ts';
 import type {Disk, Inode} from './disk.ts';
 import {shown} from './files.ts';
@@ -29,12 +29,9 @@ export class Databases {
     this.onlooker = onlooker;
   }
 
-  contents(inode: Inode, path: string): Contents {
-    let contents = this.#contents.get(inode);
-    if (contents === undefined) {
-      contents = new Contents(basename(path));
-      this.#contents.set(inode, contents);
-    }
+  contents(inode: Inode): Contents {
+    const contents = this.#contents.get(inode) ?? new Contents();
+    this.#contents.set(inode, contents);
     return contents;
   }
 
@@ -66,7 +63,7 @@ export class Connection {
     this.#databases = databases;
     this.#path = path;
     this.#inode = disk.files.get(path) ?? disk.create(path, 0o600);
-    this.#contents = databases.contents(this.#inode, path);
+    this.#contents = databases.contents(this.#inode);
     world.current?.handles.add(this.#abandon);
     if (world.current !== undefined) databases.onlooker.opened(path, this.#inode, world.current);
   }
@@ -80,13 +77,13 @@ export class Connection {
     else if (sql.startsWith('BEGIN; SELECT')) this.#begin('reading');
     else if (sql === 'COMMIT') this.#commit();
     else if (sql === 'ROLLBACK') this.#rollback();
-    else if (this.#transaction === 'writing') this.#contents.make(sql);
+    else if (this.#transaction === 'writing') this.#contents.real.exec(sql);
     else {
       this.#access();
       this.#demandRoom();
       this.#databases.world.step(
         () => `write schema of ${shown(this.#path)}`,
-        () => this.#contents.make(sql),
+        () => this.#contents.real.exec(sql),
       );
     }
   }
@@ -109,7 +106,7 @@ export class Connection {
   prepare(sql: string): RealStatement {
     this.#demandAlive();
     if (sql === 'PRAGMA data_version') return this.#versionStatement();
-    const {statements, real} = this.#contents.memory;
+    const {statements, real} = this.#contents;
     let statement = statements.get(sql);
     if (statement === undefined) {
       this.#access();
