@@ -107,8 +107,10 @@ const sharedOnce: Check = {
     );
     if (bought.length === 0 || !run.spec.store) return UNTRIED;
     for (const call of run.calls.filter(isShareable))
-      for (const before of earlier(call, bought).filter(({toldMs}) => toldMs >= run.startedMs)) {
-        const {process} = before;
+      for (const before of earlier(call, bought)) {
+        const {process, toldMs, sentAt} = before;
+        // A clock that is set back ends the claims of before.
+        if (toldMs < run.startedMs || sentAt > call.sentAt) continue;
         const other = beside.find(session => session.process === process);
         const isAlive = !process.killed || (other?.endedMs ?? 0) > call.sentMs;
         const wasTold = before.heardOrder < call.sentOrder;
