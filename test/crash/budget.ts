@@ -1,5 +1,6 @@
 import {expect} from 'vitest';
-import {booksOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {booksOf, openArena, runUntilDone} from '../support/crash.ts';
+import {randomOf} from '../support/random.ts';
 import {randomFaults} from '../support/random-faults.ts';
 import {ips} from '../support/stage.ts';
 
@@ -18,7 +19,7 @@ export async function chargedUnderLimit(seed: number, maxKills: number): Promise
   });
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', ips(1_500));
-  const random = seeded(seed);
+  const random = randomOf(seed);
   const {last} = await runUntilDone(
     () => sandbox.start(args, {env}),
     session => (session < maxKills ? 300 + random() * 900 : undefined),

@@ -1,7 +1,8 @@
 import {expect} from 'vitest';
 import type {EarlyFault} from '../support/api-server-reply.ts';
-import {booksOf, bytesOf, listOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {booksOf, bytesOf, listOf, openArena, runUntilDone} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
+import {randomOf} from '../support/random.ts';
 import {randomFaults} from '../support/random-faults.ts';
 
 export interface Trial {
@@ -36,7 +37,7 @@ export async function playAndCompare(trial: Trial) {
   expect(await runHere(calm.sandbox, args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
   const distinct = calm.api.ledger.distinct();
 
-  const luck = seeded(seed + 1);
+  const luck = randomOf(seed + 1);
   let broken = 0;
   const early = (): EarlyFault | undefined => {
     if (luck() >= networkFaults) return undefined;
@@ -48,7 +49,7 @@ export async function playAndCompare(trial: Trial) {
   await using arena = await openArena({latencyMs: 15, early, script});
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', list);
-  const random = seeded(seed);
+  const random = randomOf(seed);
   const {last, kills} = await runUntilDone(
     () => sandbox.start(args, {env}),
     session => (session < maxKills ? random() * withinMs : undefined),

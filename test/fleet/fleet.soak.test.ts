@@ -1,7 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import type {RunningCommand} from '../support/command.ts';
-import {booksOf, listOf, seeded} from '../support/crash.ts';
+import {booksOf, listOf} from '../support/crash.ts';
+import {randomOf} from '../support/random.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type FleetArena, localOutput, openFleetArena} from './fleet-arena.ts';
 import {OUT} from './whole.ts';
@@ -39,7 +40,7 @@ describe.skipIf(lacks('redis'))('a fleet', () => {
   test(`${ROUNDS} workers and coordinators are killed at random`, async () => {
     await using arena = await openFleetArena({latencyMs: 20});
     arena.sandbox.write('list.csv', listOf(ROWS, ROWS / 2));
-    const random = seeded(ROUNDS);
+    const random = randomOf(ROUNDS);
     const workers: RunningCommand[] = await Promise.all([1, 2, 3, 4].map(() => arena.worker()));
     let run = arena.run();
     const killed = {workers: 0, coordinators: 0};

@@ -1,17 +1,11 @@
 import {readFileSync} from 'node:fs';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
-import {hash} from './api-server-core.mjs';
 import {type CommandOutcome, createSandbox, type RunningCommand, type Sandbox} from './command.ts';
-
-/** Numbers in [0, 1) that the seed alone decides. */
-export function seeded(seed: number): () => number {
-  let n = 0;
-  return () => hash(String(n++), seed) / 2 ** 32;
-}
+import {randomOf} from './random.ts';
 
 /** A list with repeated values, empty cells and values that can't be any; so many distinct values of each operation. */
 export function listOf(rows: number, distinct: number, seed = 1): string {
-  const random = seeded(seed);
+  const random = randomOf(seed);
   const pick = () => Math.floor(random() * distinct);
   const lines = ['id,ip,email,note'];
   for (let id = 0; id < rows; id++) {

@@ -1,17 +1,7 @@
 import type {Attempt} from '../../../src/client/attempt.ts';
 import {currentOutage} from '../../../src/lookup/circuit-breaker.ts';
-import {
-  broken,
-  busy,
-  ok,
-  type Played,
-  type PlayOptions,
-  play,
-  randomOf,
-  rejected,
-  reset,
-  unsent,
-} from './play.ts';
+import {randomOf} from '../../support/random.ts';
+import {broken, busy, ok, type Played, type PlayOptions, play, rejected, reset, unsent} from './play.ts';
 
 type Moment = Parameters<NonNullable<PlayOptions['check']>>[0];
 

@@ -15,6 +15,7 @@ import {
 } from '../../../src/lookup/desk-state.ts';
 import {leaseOf} from '../../../src/lookup/leases.ts';
 import {perSecond} from '../../../src/lookup/rate-limit.ts';
+import {randomOf} from '../../support/random.ts';
 
 /** Plays a desk against a service, in virtual time: no event loop, no ledger, no socket. */
 
@@ -41,16 +42,6 @@ export interface Played {
   readonly notices: readonly string[];
   /** Charged by the desk's bookings. */
   readonly booked: number;
-}
-
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const heard = {latencyMs: 1, pace: {limits: {}}};

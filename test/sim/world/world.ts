@@ -1,6 +1,6 @@
+import {randomOf} from '../../support/random.ts';
 import {EventQueue, isDue, type Phase, type Timer} from './event-queue.ts';
 import {type Fate, Killed, type Process} from './process.ts';
-import {randomOf} from './random.ts';
 
 /** When every simulation begins: some day in the morning, UTC. */
 const START_MS = Date.UTC(2026, 2, 10, 8);
