@@ -3,6 +3,7 @@ import {vi} from 'vitest';
 import {createSeal} from '../../src/fleet/encryption.ts';
 import {enterRoster} from '../../src/fleet/roster.ts';
 import {makeCertificate} from '../support/cert.ts';
+import {listen} from '../support/free-port.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 import {accountFile, type Cases, type End, type Place, type Way} from './case.ts';
 
@@ -20,10 +21,8 @@ export const fleetCases: Cases = {
   },
   'redis_certificate 2': async ({command}) => {
     const redis = createServer(makeCertificate(), socket => socket.destroy());
-    await new Promise<void>(resolve => redis.listen(0, '127.0.0.1', resolve));
-    const {port} = redis.address() as {port: number};
     try {
-      return await command(`worker --redis rediss://127.0.0.1:${port}`);
+      return await command(`worker --redis rediss://127.0.0.1:${await listen(redis)}`);
     } finally {
       redis.close();
     }

@@ -2,11 +2,11 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {KEY_PREFIX, QUEUE_NAME} from '../../src/fleet/protocol.ts';
 import {findAccount} from '../../src/run/open/account.ts';
+import {listen} from '../support/free-port.ts';
 import {newDirectory} from '../support/new-directory.ts';
 import {decodingFaults, type Labels, type Manifests, manifestsOf, type Pod, podsOf} from './manifests.ts';
 
@@ -102,8 +102,7 @@ describe('the CronJob', () => {
   test('gets the list of the day before its run, whole, once, or fails', async () => {
     let status = 404;
     const server = createServer((_, response) => response.writeHead(status).end('ip\n192.0.2.1\n'));
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    const LIST_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const LIST_URL = `http://127.0.0.1:${await listen(server)}/`;
     mkdirSync(within('data'));
     const [program = '', ...args] = list?.command ?? [];
     const fetched = async () => {

@@ -84,14 +84,16 @@ export class ServiceCore {
   }
 
   /** Begins a new ledger, in which nothing was asked for. */
-  newLedger(): void {
+  newLedger = (): void => {
     this.ledger = new Ledger(this.#options.keepValues ?? true);
-  }
-
-  setLimit(limit: Limit | undefined): void {
+  };
+  setLimit = (limit: Limit | undefined): void => {
     this.#limit = limit;
     this.#passed = new SlidingCount();
-  }
+  };
+  setKey = (key: string) => void Object.assign(this, {key});
+  setScript = (script: CoreOptions['script']) => void Object.assign(this, {script});
+  setLatency = (latencyMs: number) => void Object.assign(this, {latencyMs});
 
   take({head, method, text, nowMs}: Received): Taken | Promise<Taken> {
     const {ledger} = this;

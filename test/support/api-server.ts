@@ -1,11 +1,10 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
-import type {AddressInfo} from 'node:net';
 import {type CoreOptions, type Head, ServiceCore} from './api-core.ts';
-import type {Ledger} from './api-server-ledger.ts';
 import type {EarlyFault} from './api-server-reply.ts';
 import {end, send} from './api-server-send.ts';
 import {makeCertificate} from './cert.ts';
+import {listen} from './free-port.ts';
 
 export type {Call} from './api-core.ts';
 
@@ -16,27 +15,12 @@ export interface ApiServerOptions extends CoreOptions {
   readonly tls?: boolean;
 }
 
-export interface ApiServer extends AsyncDisposable {
-  /** The base URL, without a slash at its end. */
-  readonly url: string;
-  readonly port: number;
-  readonly ledger: Ledger;
-  /** With `tls`: what a client must trust to accept the server. */
-  readonly ca: string | undefined;
-  /** Begins a new ledger, in which nothing was asked for. */
-  newLedger(): void;
-  setKey(key: string): void;
-  setLimit(limit: CoreOptions['limit']): void;
-  setScript(script: CoreOptions['script']): void;
-  setLatency(ms: number): void;
-  /** Stops listening and breaks all connections. */
-  close(): Promise<void>;
-}
+export type ApiServer = Awaited<ReturnType<typeof startApiServer>>;
 
 const MAX_REQUEST_BYTES = 2 ** 20;
 
 /** The test service over HTTP: starts a server on a loopback port, which faults as scripted. */
-export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+export async function startApiServer(options: ApiServerOptions) {
   const core = new ServiceCore(options);
   const tls = options.tls === true ? makeCertificate() : undefined;
   const listener = (req: IncomingMessage, res: ServerResponse) => onRequest(core, options.early, req, res);
@@ -45,37 +29,22 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   server.requestTimeout = 0;
   server.headersTimeout = 0;
   server.on(tls ? 'secureConnection' : 'connection', () => void core.ledger.connections++);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const {port} = server.address() as AddressInfo;
+  const port = await listen(server);
+  /** Stops listening and breaks all connections. */
   const close = async () => {
     const closed = new Promise<void>(resolve => server.close(() => resolve()));
     server.closeAllConnections();
     await closed;
   };
-  return {
+  return Object.assign(core, {
+    /** The base URL, without a slash at its end. */
     url: `${tls ? 'https://localhost' : 'http://127.0.0.1'}:${port}`,
     port,
-    get ledger() {
-      return core.ledger;
-    },
-    newLedger: () => core.newLedger(),
+    /** With `tls`: what a client must trust to accept the server. */
     ca: tls?.cert,
-    setKey(key) {
-      core.key = key;
-    },
-    setLimit: limit => core.setLimit(limit),
-    setScript(script) {
-      core.script = script;
-    },
-    setLatency(ms) {
-      core.latencyMs = ms;
-    },
     close,
     [Symbol.asyncDispose]: close,
-  };
+  });
 }
 
 function onRequest(

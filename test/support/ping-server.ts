@@ -1,28 +1,21 @@
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
-
-/** A health check that remembers what it was told. */
-export interface PingServer extends AsyncDisposable {
-  readonly url: string;
-  /** Each request as `METHOD path`, in the order they came. */
-  readonly pings: readonly string[];
-  /** Each request's headers and body, as text. */
-  readonly texts: readonly string[];
-  /** Bytes of endless answers that it got rid of. */
-  readonly sent: number;
-}
+import {listen} from './free-port.ts';
 
 const FLOOD = Buffer.alloc(65_536);
 
 type Behaviour = 'answer' | 'stall' | 'refuse' | 'flood' | `to ${string}`;
 
 /**
+ * A health check that remembers what it was told.
  * @param behave what it does with a ping: answers by default; `stall` never answers, `refuse` says 500, `flood` never ends
  * its answer, `to URL` redirects.
  */
-export async function startPingServer(behave: Behaviour = 'answer'): Promise<PingServer> {
+export async function startPingServer(behave: Behaviour = 'answer') {
+  /** Bytes of endless answers that it got rid of. */
   let sent = 0;
+  /** Each request as `METHOD path`, in the order they came. */
   const pings: string[] = [];
+  /** Each request's headers and body, as text. */
   const texts: string[] = [];
   const server = createServer(async (request, response) => {
     pings.push(`${request.method} ${request.url}`);
@@ -42,8 +35,7 @@ export async function startPingServer(behave: Behaviour = 'answer'): Promise<Pin
     response.setHeader('Location', behave.slice('to '.length));
     response.end('OK');
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const {port} = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/ping/00000000-0000-4000-8000-000000000000`,
     pings,

@@ -1,16 +1,10 @@
-import {type AddressInfo, createServer, type Socket} from 'node:net';
+import {createServer, type Socket} from 'node:net';
+import {listen} from './free-port.ts';
 
-/** A server that says what it is told, HTTP or not. */
-export interface RawServer extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  readonly sockets: readonly Socket[];
-}
+export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
-/** Starts a server that writes the result of `answer` for each request's body, the nth on its connection, as it is. */
-export async function startRawServer(
-  answer: (socket: Socket, body: string, nth: number) => void,
-): Promise<RawServer> {
+/** Starts a server that has `answer` write whatever it likes, HTTP or not, to each request: the nth on its connection. */
+export async function startRawServer(answer: (socket: Socket, body: string, nth: number) => void) {
   const sockets: Socket[] = [];
   const server = createServer(socket => {
     sockets.push(socket);
@@ -26,8 +20,7 @@ export async function startRawServer(
       }
     });
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const {port} = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
