@@ -1,5 +1,14 @@
-import {type ChildProcess, spawn} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {spawn} from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join, relative} from 'node:path';
 import {Readable} from 'node:stream';
@@ -30,41 +39,22 @@ export interface CommandOutcome {
 }
 
 /** A command under way. */
-export interface RunningCommand {
-  readonly pid: number;
-  readonly child: ChildProcess;
-  /** Its stderr so far. */
-  readonly stderr: string;
-  kill(signal?: NodeJS.Signals): void;
-  /** Waits until stderr has this text, and fails where the command ends before. */
-  says(text: string): Promise<void>;
-  readonly outcome: Promise<CommandOutcome>;
-}
+export type RunningCommand = ReturnType<typeof startCommand>;
 
-/** A directory of its own, with a home of its own, in which commands run and leave their files. */
-export interface Sandbox extends Disposable {
-  /** Directory in which commands run. */
-  readonly directory: string;
-  /** The home directory with the answer store, beside `directory`. */
-  readonly home: string;
-  /** The absolute path of a file in `directory`. */
-  path(name: string): string;
-  write(name: string, content: string | Uint8Array): string;
-  read(name: string): string;
-  summary(name: string): Summary;
-  /** All files under `directory`, sorted, by their relative paths. */
-  files(): string[];
-  /** Runs the built command to its end. */
-  run(args: readonly string[], options?: CommandOptions): Promise<CommandOutcome>;
-  start(args: readonly string[], options?: CommandOptions): RunningCommand;
-}
+export type Sandbox = ReturnType<typeof createSandbox>;
 
-/** @param files texts of files in its directory, by their names */
-export function createSandbox(files: Readonly<Record<string, string | Uint8Array>> = {}): Sandbox {
+/**
+ * A directory of its own, with a home of its own, in which commands run and leave their files.
+ * @param files texts of files in its directory, by their names
+ */
+export function createSandbox(files: Readonly<Record<string, string | Uint8Array>> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
+  /** Directory in which commands run. */
   const directory = join(root, 'work');
+  /** The home directory with the answer store, beside `directory`. */
   const home = join(root, 'home');
   for (const folder of [directory, home]) mkdirSync(folder);
+  /** The absolute path of a file in `directory`. */
   const path = (name: string) => join(directory, name);
   const read = (name: string) => readFileSync(path(name), 'utf8');
   const start = (args: readonly string[], options: CommandOptions = {}) =>
@@ -81,11 +71,23 @@ export function createSandbox(files: Readonly<Record<string, string | Uint8Array
     path,
     write,
     read,
-    summary: name => JSON.parse(read(name)) as Summary,
+    summary: (name: string) => JSON.parse(read(name)) as Summary,
+    /** All files under `directory`, sorted, by their relative paths. */
     files: () => filesUnder(directory),
-    run: (args, options) => start(args, options).outcome,
+    /** Runs the built command to its end. */
+    run: (args: readonly string[], options?: CommandOptions) => start(args, options).outcome,
     start,
     [Symbol.dispose]: () => rmSync(root, {recursive: true, force: true}),
+  };
+}
+
+/** Copies all files of a sandbox, as a kill leaves them. Returns what puts the copy in their place. */
+export function keepFiles({directory}: Sandbox): () => void {
+  const root = dirname(directory);
+  cpSync(root, `${root}.killed`, {recursive: true});
+  return () => {
+    rmSync(root, {recursive: true});
+    renameSync(`${root}.killed`, root);
   };
 }
 
@@ -113,7 +115,7 @@ function startCommand(
   {env, stdin = '', node = process.execPath, program = bin}: CommandOptions,
   cwd: string,
   home: string,
-): RunningCommand {
+) {
   const child = spawn(node, [program, ...args], {
     cwd,
     env: {...environmentOf(home), ...env},
@@ -142,11 +144,13 @@ function startCommand(
   return {
     pid: child.pid ?? 0,
     child,
+    /** Its stderr so far. */
     get stderr() {
       return stderr();
     },
-    kill: signal => child.kill(signal),
-    async says(text) {
+    kill: (signal?: NodeJS.Signals) => child.kill(signal),
+    /** Waits until stderr has this text, and fails where the command ends before. */
+    async says(text: string) {
       let isOver = false;
       void outcome.finally(() => {
         isOver = true;

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
-import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
-import {type CommandOutcome, createSandbox, type RunningCommand, type Sandbox} from './command.ts';
+import {type ApiServerOptions, startApiServer} from './api-server.ts';
+import {createSandbox, type RunningCommand, type Sandbox} from './command.ts';
 import {randomOf} from './random.ts';
 
 /** A list with repeated values, empty cells and values that can't be any; so many distinct values of each operation. */
@@ -20,20 +20,18 @@ export function listOf(rows: number, distinct: number, seed = 1): string {
 
 const KEY = 'test-key-2f1d9c-8e70b3a1';
 
-export interface Arena extends AsyncDisposable {
-  readonly sandbox: Sandbox;
-  readonly api: ApiServer;
-  readonly env: Readonly<Record<'BULK_ENRICH_BASE_URL' | 'BULK_ENRICH_API_KEY', string>>;
-}
+export type Arena = Awaited<ReturnType<typeof openArena>>;
 
 /** A sandbox, and a server that its commands are told of. */
-export async function openArena(options: Partial<ApiServerOptions> = {}): Promise<Arena> {
+export async function openArena(options: Partial<ApiServerOptions> = {}) {
   const api = await startApiServer({key: KEY, ...options});
   const sandbox = createSandbox();
+  const env: Readonly<Record<'BULK_ENRICH_BASE_URL' | 'BULK_ENRICH_API_KEY', string>> = {
+    BULK_ENRICH_BASE_URL: api.url,
+    BULK_ENRICH_API_KEY: KEY,
+  };
   return {
-    sandbox,
-    api,
-    env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY},
+    ...{sandbox, api, env},
     async [Symbol.asyncDispose]() {
       sandbox[Symbol.dispose]();
       await api.close();
@@ -41,20 +39,14 @@ export async function openArena(options: Partial<ApiServerOptions> = {}): Promis
   };
 }
 
-export interface KilledRun {
-  /** How the last session ended. */
-  readonly last: CommandOutcome;
-  readonly kills: number;
-}
-
 /**
  * Starts the same command again and again, killing each session where `killAfter` says (milliseconds after it shows a
- * sign of life; undefined: not at all), until one ends by itself.
+ * sign of life; undefined: not at all), until one ends by itself. Returns how that one ended, and the number of kills.
  */
 export async function runUntilDone(
   start: () => RunningCommand,
   killAfter: (session: number) => number | undefined,
-): Promise<KilledRun> {
+) {
   for (let kills = 0; ; ) {
     const command = start();
     const delay = killAfter(kills);
@@ -66,12 +58,9 @@ export async function runUntilDone(
   }
 }
 
-export interface Books {
-  readonly spent: number;
-  readonly maybe: number;
-}
+export type Books = ReturnType<typeof booksOf>;
 
-export function booksOf(sandbox: Sandbox, summary: string): Books {
+export function booksOf(sandbox: Sandbox, summary: string) {
   const {credits} = sandbox.summary(summary);
   return {spent: credits.spent, maybe: credits.maybe_spent};
 }

@@ -1,12 +1,10 @@
-import {cpSync, renameSync, rmSync} from 'node:fs';
-import {dirname} from 'node:path';
 import {Readable} from 'node:stream';
 import {CommanderError} from 'commander';
 import {vi} from 'vitest';
 import {main} from '../../src/cli/program.ts';
 import {CodedError} from '../../src/errors.ts';
 import {loadOpenData} from '../../src/service/data/open-data.ts';
-import {type CommandOptions, type CommandOutcome, environmentOf, type Sandbox} from './command.ts';
+import {type CommandOptions, type CommandOutcome, environmentOf, keepFiles, type Sandbox} from './command.ts';
 import {until} from './until.ts';
 
 /** A command's end, with the code and message of its error; both are undefined where it ended well. */
@@ -41,12 +39,7 @@ export function runHere(
 }
 
 /** Calls of a service that wait until they are let go. */
-export interface Held {
-  readonly gate: Promise<undefined>;
-  letGo(): void;
-}
-
-export function held(): Held {
+export function held() {
   let letGo = () => {};
   const gate = new Promise<undefined>(resolve => {
     letGo = () => resolve(undefined);
@@ -69,14 +62,11 @@ export async function killedHere(
     throw new Error(`it ended by itself, with ${code}: ${stderr}`);
   });
   await Promise.race([until(holds), early]);
-  const root = dirname(sandbox.directory);
-  const copy = `${root}.killed`;
-  cpSync(root, copy, {recursive: true});
+  const killed = keepFiles(sandbox);
   process.emit('SIGTERM', 'SIGTERM');
   letGo();
   await run;
-  rmSync(root, {recursive: true});
-  renameSync(copy, root);
+  killed();
 }
 
 /** In use for as long as this process lives: each embedded service would read 63 MB of cities anew. */

@@ -16,65 +16,49 @@ export const MISSING_PARTS = 'MISSING_PARTS';
 const runs = (program: string, ...args: string[]) => spawnSync(program, args, {timeout: 10_000}).status === 0;
 const isRoot = process.getuid?.() === 0;
 
+const part = (name: string, brought: string, works: () => boolean): RealPart => ({name, brought, works});
+const program = (name: string, packaged: string, command: string) =>
+  part(name, `apt-get install ${packaged}`, () => runs(command, '--version'));
+const says = (...[command = '', ...args]: string[]) => String(spawnSync(command, args).stdout);
+
 const parts = {
-  redis: {
-    name: 'Redis',
-    brought: 'apt-get install redis-server',
-    works: () => runs('redis-server', '--version'),
-  },
-  openssl: {
-    name: 'OpenSSL 3',
-    brought: 'apt-get install openssl',
-    works: () => spawnSync('openssl', ['version']).stdout?.toString().startsWith('OpenSSL 3') === true,
-  },
-  chromium: {
-    name: 'Chromium',
-    brought: 'apt-get install chromium, or set CHROMIUM to its path',
-    works: () => chromiumPath() !== undefined,
-  },
-  postgresql: {
-    name: 'PostgreSQL',
-    brought: 'apt-get install postgresql, and run the tests as root',
-    works: () => isRoot && postgresPrograms() !== undefined && runs('runuser', '-u', 'postgres', 'true'),
-  },
-  systemd: {
-    name: 'systemd',
-    brought: 'apt-get install systemd',
-    works: () => runs('systemd-analyze', '--version'),
-  },
-  promtool: {
-    name: 'promtool',
-    brought: 'apt-get install prometheus',
-    works: () => runs('promtool', '--version'),
-  },
-  actionlint: {
-    name: 'actionlint',
-    brought: 'no Debian package: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
-    works: () => runs('actionlint', '--version'),
-  },
-  container: {
-    name: 'a container builder',
-    brought: 'apt-get install buildah, or a Docker whose daemon runs',
-    works: () => builder() !== undefined,
-  },
-  strace: {
-    name: 'strace',
-    brought: 'apt-get install strace, and the right to trace',
-    works: () => runs('strace', '-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true'),
-  },
-  script: {
-    name: 'a pseudo-terminal',
-    brought: "apt-get install bsdutils, for util-linux' script",
-    works: () =>
-      spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout?.includes('util-linux') === true,
-  },
-  mounts: {
-    name: 'the right to mount',
-    brought: 'run the tests as root, in a container with CAP_SYS_ADMIN',
-    works: () => runs('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/tmp'),
-  },
-  zstd: {name: 'zstd', brought: 'apt-get install zstd', works: () => runs('zstd', '--version')},
-} as const satisfies Readonly<Record<string, RealPart>>;
+  redis: program('Redis', 'redis-server', 'redis-server'),
+  openssl: part('OpenSSL 3', 'apt-get install openssl', () =>
+    says('openssl', 'version').startsWith('OpenSSL 3'),
+  ),
+  chromium: part(
+    'Chromium',
+    'apt-get install chromium, or set CHROMIUM to its path',
+    () => chromiumPath() !== undefined,
+  ),
+  postgresql: part(
+    'PostgreSQL',
+    'apt-get install postgresql, and run the tests as root',
+    () => isRoot && postgresPrograms() !== undefined && runs('runuser', '-u', 'postgres', 'true'),
+  ),
+  systemd: program('systemd', 'systemd', 'systemd-analyze'),
+  promtool: program('promtool', 'prometheus', 'promtool'),
+  actionlint: part(
+    'actionlint',
+    'no Debian package: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
+    () => runs('actionlint', '--version'),
+  ),
+  container: part(
+    'a container builder',
+    'apt-get install buildah, or a Docker whose daemon runs',
+    () => builder() !== undefined,
+  ),
+  strace: part('strace', 'apt-get install strace, and the right to trace', () =>
+    runs('strace', '-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true'),
+  ),
+  script: part('a pseudo-terminal', "apt-get install bsdutils, for util-linux' script", () =>
+    says('script', '--version').includes('util-linux'),
+  ),
+  mounts: part('the right to mount', 'run the tests as root, in a container with CAP_SYS_ADMIN', () =>
+    runs('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/tmp'),
+  ),
+  zstd: program('zstd', 'zstd', 'zstd'),
+};
 
 export type PartName = keyof typeof parts;
 

@@ -6,17 +6,7 @@ import {join} from 'node:path';
 import {Redis} from 'ioredis';
 import {freePort} from './free-port.ts';
 
-/** A redis-server of its own, on a port of its own, that can be stopped and started again. */
-export interface RedisProcess extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  readonly client: Redis;
-  /** Ends the process at once. */
-  stop(): Promise<void>;
-  /** Suspends it, or lets it continue. */
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
-  start(): Promise<void>;
-}
+export type RedisProcess = Awaited<ReturnType<typeof startRedis>>;
 
 export interface RedisOptions {
   /** True if its content is back after a restart. */
@@ -28,12 +18,8 @@ export interface RedisOptions {
   readonly tls?: {readonly key: string; readonly cert: string};
 }
 
-export async function startRedis({
-  persistent = false,
-  password,
-  users,
-  tls,
-}: RedisOptions = {}): Promise<RedisProcess> {
+/** A redis-server of its own, on a port of its own, that can be stopped and started again. */
+export async function startRedis({persistent = false, password, users, tls}: RedisOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-redis-'));
   const port = await freePort();
   const client = new Redis(port, '127.0.0.1', {
@@ -59,6 +45,7 @@ export async function startRedis({
     await client.connect().catch(() => {});
     await client.ping();
   };
+  /** Ends the process at once. */
   const stop = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
@@ -71,7 +58,8 @@ export async function startRedis({
     port,
     client,
     stop,
-    signal: name => void child?.kill(name),
+    /** Suspends it, or lets it continue. */
+    signal: (name: 'SIGSTOP' | 'SIGCONT') => void child?.kill(name),
     start,
     async [Symbol.asyncDispose]() {
       client.disconnect();

@@ -1,5 +1,4 @@
-import {cpSync, renameSync, rmSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
 import {expect} from 'vitest';
@@ -7,7 +6,7 @@ import {readFileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, createSettingLocator, type RawSettings} from '../../src/job/parse.ts';
-import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
+import {makeRunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {readRunSummaries} from '../../src/run/end/history.ts';
 import type {RunOutcome} from '../../src/run/exit.ts';
@@ -16,25 +15,10 @@ import {run} from '../../src/run/run.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import type {ApiServerOptions} from './api-server.ts';
-import type {Sandbox} from './command.ts';
-import {type Arena, openArena} from './crash.ts';
+import {keepFiles} from './command.ts';
+import {openArena} from './crash.ts';
 
-/** A directory, a home and a server, in which runs are made from this process: many of them in little time. */
-export interface Stage
-  extends AsyncDisposable,
-    Pick<Sandbox, 'directory' | 'path' | 'write' | 'read'>,
-    Pick<Arena, 'api'> {
-  readonly env: Readonly<Record<string, string>>;
-  /** Writes an account's file, in which `URL` stands for the service; returns its path. */
-  account(name: string, text: string): string;
-  run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
-  /** Runs until the service has its n-th call from now on, and stops then as at a signal. */
-  stopAt(call: number, settings: RawSettings, options?: StageOptions): Promise<Ended>;
-  /** Runs until then, too; afterwards all files are as a kill at that moment leaves them. */
-  killAt(call: number, settings: RawSettings, options?: StageOptions): Promise<void>;
-  /** The runs in the history, in the order of their ends. */
-  history(): RunRecord[];
-}
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 export interface StageOptions extends Partial<Pick<RunIo, 'now' | 'phase' | 'storePatienceMs' | 'stillMs'>> {
   /** Run as a job file's job, which names its endpoint. */
@@ -61,16 +45,17 @@ export interface Ended {
   readonly stdout: string;
 }
 
-export async function openStage(options: Partial<ApiServerOptions> = {}): Promise<Stage> {
+/** A directory, a home and a server, in which runs are made from this process: many of them in little time. */
+export async function openStage(options: Partial<ApiServerOptions> = {}) {
   const {api, sandbox, env: service, ...arena} = await openArena(options);
   const {directory, home, path, write, read} = sandbox;
-  const root = dirname(directory);
-  const env = {
+  const env: Readonly<Record<string, string>> = {
     ...service,
     XDG_CACHE_HOME: join(home, 'cache'),
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: join(home, 'config'),
   };
+  /** Runs until the service has its n-th call from now on, and stops then as at a signal. */
   const stopAt = async (call: number, settings: RawSettings, given?: StageOptions, then = () => {}) => {
     const stopper = new Stopper();
     const nth = api.ledger.calls + call;
@@ -87,15 +72,19 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
   return {
     ...arena,
     ...{api, directory, env, path, write, read, stopAt},
-    account: (name, text) =>
+    /** Writes an account's file, in which `URL` stands for the service; returns its path. */
+    account: (name: string, text: string) =>
       write(`../home/config/bulk-enrich/accounts/${name}`, text.replace('URL', api.url)),
-    run: (settings, given) => runOn(directory, env, settings, given),
-    async killAt(call, settings, given) {
-      const copy = `${root}.killed`;
-      await stopAt(call, settings, given, () => cpSync(root, copy, {recursive: true}));
-      rmSync(root, {recursive: true});
-      renameSync(copy, root);
+    run: (settings: RawSettings, given?: StageOptions) => runOn(directory, env, settings, given),
+    /** Runs until then, too; afterwards all files are as a kill at that moment leaves them. */
+    async killAt(call: number, settings: RawSettings, given?: StageOptions) {
+      let killed = () => {};
+      await stopAt(call, settings, given, () => {
+        killed = keepFiles(sandbox);
+      });
+      killed();
     },
+    /** The runs in the history, in the order of their ends. */
     history() {
       const warn: RunIo['warn'] = sentence => expect.fail(String(sentence));
       return readRunSummaries({env, warn}).map(makeRunRecord);

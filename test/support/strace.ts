@@ -1,15 +1,11 @@
 import {chmodSync, readFileSync, writeFileSync} from 'node:fs';
 import type {Sandbox} from './command.ts';
 
-export interface TracedNode {
-  /** The program that runs a command in node's place. */
-  readonly node: string;
-  /** The calls that were made, one a line, in order. */
-  log(): string[];
-}
-
-/** Node, traced. `inject` is what strace does to it, such as `fsync:error=EIO:when=3`; with `path`, on that file alone. */
-export function tracedNode(sandbox: Sandbox, calls: string, inject?: string, path?: string): TracedNode {
+/**
+ * Node, traced: the program that runs a command in its place, and the calls that were made, one a line, in order. `inject`
+ * is what strace does to it, such as `fsync:error=EIO:when=3`; with `path`, on that file alone.
+ */
+export function tracedNode(sandbox: Sandbox, calls: string, inject?: string, path?: string) {
   const node = sandbox.path('../traced-node');
   const log = `${node}.log`;
   const only = path === undefined ? '' : `-P '${path}'`;

@@ -1,4 +1,4 @@
-import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {Screen} from './screen.ts';
@@ -10,22 +10,13 @@ export interface TerminalOptions {
   readonly columns?: number;
 }
 
-/** A shell's command line at a terminal of its own. */
-export interface Terminal {
-  readonly child: ChildProcess;
-  /** Everything that was written, escape sequences and all. */
-  readonly written: string;
-  readonly screen: Screen;
-  type(keys: string): void;
-  resize(columns: number): void;
-  /** The exit code, once the command has ended. */
-  readonly ended: Promise<number | undefined>;
-}
+export type Terminal = ReturnType<typeof openTerminal>;
 
 /** How wide a screen is whose terminal does not say. */
 const SCREEN_COLUMNS = 80;
 
-export function openTerminal(command: string, {cwd, env, columns = 80}: TerminalOptions): Terminal {
+/** A shell's command line at a terminal of its own. */
+export function openTerminal(command: string, {cwd, env, columns = 80}: TerminalOptions) {
   // Path of the terminal, so that a test can resize it.
   const place = join(cwd, '..', 'tty');
   const line = `stty cols ${columns} rows 24; tty > '${place}'; ${command}`;
@@ -42,16 +33,18 @@ export function openTerminal(command: string, {cwd, env, columns = 80}: Terminal
   });
   return {
     child,
+    /** Everything that was written, escape sequences and all. */
     get written() {
       return chunks.join('');
     },
     screen,
-    type: keys => child.stdin.write(keys),
-    resize(wanted) {
+    type: (keys: string) => child.stdin.write(keys),
+    resize(wanted: number) {
       execFileSync('stty', ['-F', readFileSync(place, 'utf8').trim(), 'cols', String(wanted)]);
       screen.columns = wanted;
     },
-    ended: new Promise((resolve, reject) => {
+    /** The exit code, once the command has ended. */
+    ended: new Promise<number | undefined>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', code => resolve(code ?? undefined));
     }),
