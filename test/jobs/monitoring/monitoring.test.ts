@@ -17,26 +17,23 @@ const within = newDirectory();
 const pathOf = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
-interface Alert {
+type Alert = {
   readonly alert: string;
   readonly expr: string;
-  readonly labels: {readonly severity: string};
-  readonly annotations: {readonly summary: string; readonly runbook: string};
-}
-
-interface Panel {
+  readonly annotations: {readonly runbook: string};
+};
+const alerts: readonly Alert[] = parse(read('jobs/monitoring/alerts.yaml')).groups.flatMap(
+  ({rules}: {rules: Alert[]}) => rules,
+);
+type Panel = {
   readonly id: number;
   readonly title: string;
-  readonly type: string;
-  readonly gridPos: {readonly x: number; readonly y: number; readonly w: number; readonly h: number};
-  readonly targets?: readonly {readonly expr: string}[];
-}
-
-const alerts = (parse(read('jobs/monitoring/alerts.yaml')) as {groups: {rules: Alert[]}[]}).groups.flatMap(
-  ({rules}) => rules,
-);
-const panels = (JSON.parse(read('jobs/monitoring/dashboard.json')) as {panels: Panel[]}).panels;
-const shown = panels.flatMap(({targets = []}) => targets.map(({expr}) => expr));
+  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+};
+const panels: readonly (Panel & {readonly targets?: readonly Alert[]})[] = JSON.parse(
+  read('jobs/monitoring/dashboard.json'),
+).panels;
+const shown: readonly string[] = panels.flatMap(({targets = []}) => targets.map(({expr}) => expr));
 const queries = [...alerts.map(({expr}) => expr), ...shown];
 
 /** Runs promtool in a folder that holds these files. */
@@ -45,6 +42,36 @@ function promtool(files: Readonly<Record<string, string>>, ...args: string[]) {
   copyFileSync(pathOf('jobs/monitoring/alerts.yaml'), within('alerts.yaml'));
   const {status, stdout, stderr} = spawnSync('promtool', args, {cwd: within(), encoding: 'utf8'});
   return {status, said: stdout + stderr};
+}
+
+/**
+ * A test of promtool's, from a situation of alerts.txt: its interval and name, a line for each series, and lines
+ * `at TIME ALERTS by LABELS: FIRING`. FIRING has the labels of each group of alerts that fire (`-`: none has a label).
+ */
+function unitTest(situation: string) {
+  const [title = '', ...lines] = situation.split('\n');
+  const [interval, name] = title.split(/: (.*)/);
+  return {name, interval, input_series: lines.flatMap(seriesIn), promql_expr_test: lines.flatMap(firingIn)};
+}
+
+function seriesIn(line: string) {
+  const [, series = '', values] = /^ {2}(\S+\}) (.*)$/.exec(line) ?? [];
+  return values === undefined ? [] : [{series: series.replace(/^(?!up)/, 'bulk_enrich_'), values}];
+}
+
+function firingIn(line: string) {
+  const [, eval_time, alerts, by = '', firing = ''] =
+    /^ {2}at (\w+) (\S+?)(?: by (\S+))?:(.*)$/.exec(line) ?? [];
+  if (eval_time === undefined) return [];
+  const labels = by.split(',');
+  const labelled = (value: string, at: number) =>
+    `${labels[at]}="${labels[at] === 'alertname' ? 'BulkEnrich' : ''}${value}"`;
+  const exp_samples = [...firing.matchAll(/\S+/g)].map(([group]) => ({
+    value: 1,
+    labels: `{${group === '-' ? '' : group.split(',').map(labelled)}}`,
+  }));
+  const expr = `count by (${by}) (ALERTS{alertname=~"BulkEnrich(${alerts})",alertstate="firing"})`;
+  return [{expr, eval_time, exp_samples}];
 }
 
 describe.skipIf(lacks('promtool'))('promtool', () => {
@@ -60,9 +87,12 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
   });
 
   test('fires each alert when it should, and none in a good night', () => {
-    const tests = read('test/jobs/monitoring/alerts.promtool.yaml');
-    expect(promtool({'tests.yaml': tests}, 'test', 'rules', 'tests.yaml')).toMatchObject({status: 0});
-    for (const {alert} of alerts) expect(tests, alert).toContain(alert.replace('BulkEnrich', ''));
+    const text = read('test/jobs/monitoring/alerts.txt');
+    const tests = text.trim().split('\n\n').map(unitTest);
+    const file = JSON.stringify({rule_files: ['alerts.yaml'], evaluation_interval: '1h', tests});
+    const {status, said} = promtool({'tests.yaml': file}, 'test', 'rules', 'tests.yaml');
+    expect([status, said]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    for (const {alert} of alerts) expect(text, alert).toContain(alert.replace('BulkEnrich', ''));
   });
 });
 
