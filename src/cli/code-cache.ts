@@ -1,7 +1,7 @@
 import {lstatSync, mkdirSync} from 'node:fs';
 import module from 'node:module';
 import {dirname, join} from 'node:path';
-import {userDirectory} from '../disk/user-directory.ts';
+import {userDirectory} from '../disk/directory.ts';
 import type {Env} from '../job/endpoint.ts';
 
 /** `module.enableCompileCache`. Node has it since 22.8. It does nothing if NODE_DISABLE_COMPILE_CACHE is set. */

@@ -13,8 +13,9 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
-import {dirname, join, resolve} from 'node:path';
-import {OutputError, systemCode} from '../errors.ts';
+import {homedir} from 'node:os';
+import {dirname, isAbsolute, join, resolve} from 'node:path';
+import {OutputError, systemCode, systemReason} from '../errors.ts';
 import {type Said, say, set, shellWord} from '../sentence.ts';
 import {isSharedDirectory} from './path.ts';
 import {syncDirectory} from './replace.ts';
@@ -117,11 +118,10 @@ function holdsOnly(path: string, user: number): boolean {
 /** Throws the system's error if the path, or its nearest existing parent, can't be written. Creates nothing. */
 export function checkWritable(path: string): void {
   const existing = nearestExistingPath(path);
-  if (!statSync(existing).isDirectory()) {
-    if (existing !== resolve(path))
-      throw Object.assign(new Error(`${existing} is no directory`), {code: 'ENOTDIR'});
-    accessSync(existing, constants.W_OK);
-  } else accessSync(existing, constants.W_OK | constants.X_OK);
+  const isDirectory = statSync(existing).isDirectory();
+  if (!isDirectory && existing !== resolve(path))
+    throw Object.assign(new Error(`${existing} is no directory`), {code: 'ENOTDIR'});
+  accessSync(existing, isDirectory ? constants.W_OK | constants.X_OK : constants.W_OK);
 }
 
 /** The path itself if it exists; else its nearest existing parent. */
@@ -153,5 +153,64 @@ function remove(path: string, orOnWindows: () => void): void {
   } catch (error) {
     if (process.platform !== 'win32') throw error;
     orOnWindows();
+  }
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The user's directories that this package uses, by the XDG Base Directory Specification. On Windows they are in
+ * %LOCALAPPDATA%, which has the data that stays on one machine.
+ */
+const bases = {
+  cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache', onWindows: 'Cache'},
+  config: {variable: 'XDG_CONFIG_HOME', underHome: '.config', onWindows: 'Config'},
+  state: {variable: 'XDG_STATE_HOME', underHome: join('.local', 'state'), onWindows: 'State'},
+} as const;
+
+type UserDirectory = keyof typeof bases;
+
+/**
+ * Path of the folder `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory
+ * is an error: a later run would not find files in a home directory that this run made up.
+ *
+ * @throws an error if the home directory is needed and missing.
+ */
+export function userDirectory(kind: UserDirectory, env: Variables, platform = process.platform): string {
+  const {variable, underHome, onWindows} = bases[kind];
+  const {[variable]: base, LOCALAPPDATA: local} = env;
+  if (platform === 'win32' && base === undefined && local !== undefined && isAbsolute(local))
+    return join(local, 'bulk-enrich', onWindows);
+  return join(base !== undefined && isAbsolute(base) ? base : join(homeOf(env), underHome), 'bulk-enrich');
+}
+
+function homeOf(env: Variables): string {
+  let home = env.HOME;
+  try {
+    home ??= homedir();
+  } catch {
+    // The user is not in the system's list of users, as in containers.
+  }
+  if (home !== undefined && isAbsolute(home) && existsSync(home)) return home;
+  throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
+}
+
+/**
+ * Returns undefined if the directory is usable. Otherwise returns the reason, and the variable that sets
+ * another directory. Creates nothing.
+ */
+export function userDirectoryTrouble(
+  kind: UserDirectory,
+  env: Variables,
+): {readonly why: string; readonly variable: string} | undefined {
+  let path: string | undefined;
+  try {
+    path = userDirectory(kind, env);
+    checkWritable(path);
+    return undefined;
+  } catch (error) {
+    const reason = systemReason(error);
+    const why = path === undefined ? reason : `${path} can't be used (${reason})`;
+    return {why, variable: bases[kind].variable};
   }
 }

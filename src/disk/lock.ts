@@ -1,12 +1,11 @@
 import {closeSync, constants, existsSync, openSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {join} from 'node:path';
-import Database from 'libsql';
 import {LockedError, OutputError, systemCode} from '../errors.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {makePrivateDirectory, removeDirectory} from './directory.ts';
 import {readFileText} from './path.ts';
-import {databasePath, hasLocks, isBusyError} from './sqlite.ts';
+import {hasLocks, isBusyError, lockDatabase, openDatabase} from './sqlite.ts';
 
 export interface Lock {
   /** The topmost directory that {@link takeLock} created; undefined if the lock's directory existed. */
@@ -38,51 +37,43 @@ const TRIES = 20;
  * to the directory, or its file system has no locks.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
+  const path = join(directory, LOCK);
+  const inode = () => statSync(path, {throwIfNoEntry: false})?.ino;
   let made: string | undefined;
-  try {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      made = makePrivateDirectory(directory, ours) ?? made;
-      const db = lockFile(join(directory, LOCK));
-      if (db === undefined) continue;
-      try {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    made = makePrivateDirectory(directory, ours) ?? made;
+    createLockFile(path);
+    const before = inode();
+    if (before === undefined) continue;
+    const db = lockDatabase(path);
+    if (db === undefined) {
+      if (hasLocks(directory)) break;
+      if (made !== undefined) removeDirectory(directory);
+      throw new OutputError('no_locks', noLocks(directory));
+    }
+    try {
+      if (inode() === before) {
         writeHolder(directory);
         return {made, release: () => db.close()};
-      } catch (error) {
-        // The disk is full. It keeps no directory that was made for this lock.
-        if (made !== undefined) removeDirectory(directory);
-        db.close();
-        throw error;
       }
+    } catch (error) {
+      // The disk is full. It keeps no directory that was made for this lock.
+      if (made !== undefined) removeDirectory(directory);
+      db.close();
+      throw error;
     }
-  } catch (error) {
-    if (!isBusyError(error)) throw error;
-    if (hasLocks(directory)) throw new LockedError(busy(holderOf(directory)), {cause: error});
-    if (made !== undefined) removeDirectory(directory);
-    throw new OutputError('no_locks', noLocks(directory), {cause: error});
+    db.close();
   }
   throw new LockedError(busy(holderOf(directory)));
 }
 
-/** Creates the lock's file if missing, and locks it. Undefined if a process has removed it meanwhile. */
-function lockFile(path: string): Database.Database | undefined {
+/** Creates the file if it is missing, unless a process removes the directory meanwhile. */
+function createLockFile(path: string): void {
   try {
     closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600));
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
   }
-  const inode = () => statSync(path, {throwIfNoEntry: false})?.ino;
-  const before = inode();
-  if (before === undefined) return undefined;
-  const db = new Database(databasePath(path));
-  try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    if (inode() === before) return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-  db.close();
-  return undefined;
 }
 
 /** The sentence on a directory where two runs could write at once. */
@@ -100,27 +91,22 @@ export interface HeldFile {
  * unlike {@link takeLock}, this never opens the file itself, as to close it would end a lock of this process.
  */
 export function holdFile(path: string): HeldFile | undefined {
-  const db = new Database(path);
-  try {
-    db.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    db.close();
-    if (isBusyError(error)) return undefined;
-    throw error;
-  }
-  return {
-    remove() {
-      rmSync(path, {force: true});
-      db.close();
-    },
-  };
+  const db = lockDatabase(path);
+  return (
+    db && {
+      remove() {
+        rmSync(path, {force: true});
+        db.close();
+      },
+    }
+  );
 }
 
 /** The process that holds the lock in `directory`; undefined if none does, or no lock can be there. Changes nothing. */
 export function findLockHolder(directory: string): string | undefined {
   const path = join(directory, LOCK);
   if (!existsSync(path)) return undefined;
-  const db = new Database(databasePath(path), {readonly: true});
+  const db = openDatabase(path, {readonly: true});
   try {
     db.pragma('user_version');
     return undefined;

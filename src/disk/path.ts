@@ -3,7 +3,7 @@ import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
 import {UsageError} from '../errors.ts';
 
 /** Status of the entry at a path; undefined if it is missing or can't be read. */
-function found(path: string): Stats | undefined {
+function statusOf(path: string): Stats | undefined {
   try {
     return statSync(path, {throwIfNoEntry: false});
   } catch {
@@ -16,34 +16,34 @@ function found(path: string): Stats | undefined {
  * `/dev/stdout` and `/dev/fd/3`. Bytes written there can't be read back, and nothing may replace the path.
  */
 export function isStreamPath(path: string): boolean {
-  const there = found(path);
-  if (there?.isCharacterDevice() === true) return true;
-  return (there?.isFIFO() === true || there?.isSocket() === true) && isOwn(resolve(path));
+  const status = statusOf(path);
+  if (status?.isCharacterDevice() === true) return true;
+  return (status?.isFIFO() === true || status?.isSocket() === true) && isOwnStream(resolve(path));
 }
 
 /** True for a pipe, which can be read only once. */
 export function isPipe(path: string): boolean {
-  return found(path)?.isFIFO() === true;
+  return statusOf(path)?.isFIFO() === true;
 }
 
 /** The kind of an entry that must not be replaced. Undefined for a file, a missing entry or an `isStreamPath` path. */
 export function nonFileKind(
   path: string,
 ): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
-  const there = isStreamPath(path) ? undefined : found(path);
-  if (there?.isDirectory()) return 'a directory';
-  if (there?.isFIFO()) return 'a named pipe';
-  if (there?.isSocket()) return 'a socket';
-  return there?.isBlockDevice() ? 'a disk' : undefined;
+  const status = isStreamPath(path) ? undefined : statusOf(path);
+  if (status?.isDirectory()) return 'a directory';
+  if (status?.isFIFO()) return 'a named pipe';
+  if (status?.isSocket()) return 'a socket';
+  return status?.isBlockDevice() ? 'a disk' : undefined;
 }
 
 /** The system's names for pipes and sockets that a process was started with. */
-const OWN = /^\/(dev\/(stdin|stdout|stderr|fd\/\d+)|proc\/(self|\d+)\/fd\/\d+)$/;
+const OWN_STREAM = /^\/(dev\/(stdin|stdout|stderr|fd\/\d+)|proc\/(self|\d+)\/fd\/\d+)$/;
 
-function isOwn(path: string, links = MOST_LINKS): boolean {
-  if (OWN.test(path)) return true;
+function isOwnStream(path: string, links = MOST_LINKS): boolean {
+  if (OWN_STREAM.test(path)) return true;
   const target = linkTarget(path);
-  return target !== undefined && links > 0 && isOwn(resolve(dirname(path), target), links - 1);
+  return target !== undefined && links > 0 && isOwnStream(resolve(dirname(path), target), links - 1);
 }
 
 export function isLink(path: string): boolean {
@@ -73,9 +73,9 @@ const LARGEST_TEXT = 2 ** 28;
 export function readFileText(path: string, isOnce = false): string {
   if (isOnce && isPipe(path)) return readFileSync(path, 'utf8');
   refuseNotFile(path);
-  const there = statSync(path);
-  if (!there.isFile()) throw new Error('it is a device, not a file');
-  if (there.size > LARGEST_TEXT) throw new Error('it is larger than 256 MiB');
+  const status = statSync(path);
+  if (!status.isFile()) throw new Error('it is a device, not a file');
+  if (status.size > LARGEST_TEXT) throw new Error('it is larger than 256 MiB');
   return readFileSync(path, 'utf8');
 }
 

@@ -19,10 +19,10 @@ import {BulkEnrichError, OutputError, systemCode, systemReason} from '../errors.
 import {isStreamPath, nonFileKind, resolveWritePath} from './path.ts';
 import {writeToPipe} from './pipe.ts';
 
-/**
- * These functions replace a file as a whole, and durably. If the path is a link that {@link resolveWritePath} trusts, they
- * replace the link's target.
- * They create a temporary file only if its name is free: so they never follow a link that an attacker put there.
+/*
+ * These functions replace a file as a whole, and durably. If the path is a link that resolveWritePath trusts, they
+ * replace the link's target. They create a temporary file only if its name is free: so they never follow a link that an
+ * attacker put there.
  */
 
 /** @throws {OutputError} if the file at `path` can't be replaced by `text`. `token`: see {@link temporaryPathBeside}. */
@@ -35,7 +35,6 @@ export function moveAtomically(from: string, to: string): void {
   orThrowUnwritable(to, () => {
     prepareReplacement(from, to);
     moveFile(from, to, temporaryPathBeside(to));
-    if (!isStreamPath(to)) syncDirectory(dirname(resolveWritePath(to)));
   });
 }
 
@@ -100,9 +99,8 @@ export function temporaryPathBeside(path: string, token = randomBytes(8).toStrin
 }
 
 /**
- * Moves a finished file from `from` to `to`. If they are on different disks, copies it to `beside` first, then
- * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut. `isNew`: true
- * replaces no file. Without hard links, one that appears in the last moment is replaced.
+ * Moves a finished file from `from` to `to`, durably. If they are on different disks, copies it to `beside` first, then
+ * renames the copy. `isNew`: true replaces no file. Without hard links, one that appears in the last moment is replaced.
  *
  * @throws an error with the code EEXIST if another file has the name `to` of a new file.
  */
@@ -113,6 +111,7 @@ export function moveFile(from: string, to: string, beside: string, isNew = false
     if (isNew && linkAs(from, target)) return;
     try {
       renameSync(from, target);
+      syncDirectory(dirname(target));
       return;
     } catch (error) {
       if (systemCode(error) !== 'EXDEV') throw error;

@@ -50,9 +50,9 @@ const LOG_PAGES = 8_192;
 /** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
-/** The whole path: the driver takes a name such as `file:st` or `libsql:o` for a URL. */
-export function databasePath(path: string): string {
-  return resolve(path);
+/** Opens a database by its whole path: the driver takes a name such as `file:st` or `libsql:o` for a URL. */
+export function openDatabase(path: string, options?: Database.Options): Database.Database {
+  return new Database(resolve(path), options);
 }
 
 /** SQL that tests if a value is in a list from {@link toListParameter}. One statement works for lists of any length. */
@@ -80,32 +80,25 @@ export class VersionError extends Error {
 export class Sqlite {
   readonly #db: Database.Database;
   readonly #exclusive: boolean;
-  readonly #closed: () => void;
+  readonly #onClosed: () => void;
   #dataVersion: Database.Statement | undefined;
 
   /**
-   * Opens the file, or creates it with its tables. `closed` is called once it is closed.
+   * Opens the file, or creates it with its tables. `onClosed` is called once it is closed.
    *
    * @throws {VersionError}, and every error that {@link isDamageError} and {@link isBusyError} tell apart.
    */
-  constructor(path: string, options: SqliteOptions, closed: () => void = () => {}) {
-    const {
-      format,
-      synchronous,
-      exclusive = false,
-      isShared = false,
-      isPruned = false,
-      busyTimeoutMs,
-    } = options;
+  constructor(path: string, options: SqliteOptions, onClosed: () => void = () => {}) {
+    const {format, synchronous, exclusive = false, isShared = false, isPruned = false} = options;
     this.#exclusive = exclusive;
-    this.#closed = closed;
+    this.#onClosed = onClosed;
     mustBeFile(path);
     refuseOthers(path);
     closeSync(openSync(path, 'a', 0o600));
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-    this.#db = new Database(databasePath(path));
+    this.#db = openDatabase(path);
     try {
-      this.pragma(`busy_timeout = ${busyTimeoutMs}`);
+      this.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
       const isNew = format !== undefined && this.#isNew(format);
       if (exclusive) this.pragma('locking_mode = EXCLUSIVE');
       // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) if one connection checkpoints while
@@ -122,15 +115,16 @@ export class Sqlite {
       if (isNew) this.transaction(() => this.#create(format));
     } catch (error) {
       this.#db.close();
-      throw isBusyError(error) && !hasLocks(dirname(path)) ? noLocksError(path) : error;
+      if (!isBusyError(error) || hasLocks(dirname(path))) throw error;
+      throw Object.assign(new Error('its file system has no locks'), {code: 'ENOLCK', syscall: 'lock', path});
     }
   }
 
   /** True if the file has no tables yet. Writes nothing. */
   #isNew({version}: SqliteFormat): boolean {
-    const found = this.pragma('user_version');
-    if (found !== 0 && found !== version) throw new VersionError(found, version);
-    return found === 0;
+    const present = this.pragma('user_version');
+    if (present !== 0 && present !== version) throw new VersionError(present, version);
+    return present === 0;
   }
 
   /** Creates the tables, unless another process has created them meanwhile. */
@@ -161,21 +155,21 @@ export class Sqlite {
   }
 
   /**
-   * Prepares a SELECT. `columns`: each is a `name` or `expression AS name`. `rest`: the statement from `FROM` on.
+   * Prepares a SELECT. `columns`: each is a `name` or `expression AS name`. `fromClause`: the statement from `FROM` on.
    *
    * SQLite returns all rows as the bytes of one JSON text. If it returned texts, the driver would end the
    * process at a text that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object
    * for each row.
    */
-  query(columns: readonly string[], rest: string): PreparedQuery {
+  query(columns: readonly string[], fromClause: string): PreparedQuery {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
     const rows = `json_group_array(json_array(${names.join(', ')}))`;
     const statement = this.#db.prepare(
-      `SELECT CAST(${rows} AS BLOB) AS found FROM (SELECT ${columns.join(', ')} ${rest})`,
+      `SELECT CAST(${rows} AS BLOB) AS json FROM (SELECT ${columns.join(', ')} ${fromClause})`,
     );
     const all = (...values: SqlValue[]) => {
-      const {found} = statement.get(values) as {found: ArrayBuffer};
-      const lists = JSON.parse(decoded(found)) as unknown[][];
+      const {json} = statement.get(values) as {json: ArrayBuffer};
+      const lists = JSON.parse(decodeText(json)) as unknown[][];
       return lists.map(list => {
         // Uses a loop: Object.fromEntries takes as long as SQLite's own search.
         const row: SqlRow = {};
@@ -232,7 +226,7 @@ export class Sqlite {
       // Ignores errors such as a full disk: committed data is safe, and the lock ends with the process.
     }
     this.#db.close();
-    this.#closed();
+    this.#onClosed();
   }
 }
 
@@ -251,17 +245,15 @@ function mustBeFile(path: string): void {
  */
 function refuseOthers(path: string): void {
   const user = process.geteuid?.();
-  for (const one of [path, `${path}-journal`, `${path}-wal`]) {
-    const found = lstatSync(one, {throwIfNoEntry: false});
-    if (user === undefined || found === undefined || found.uid === user) continue;
-    throw Object.assign(new Error(`it belongs to another user (uid ${found.uid})`), {
-      syscall: 'open',
-      path: one,
-    });
+  for (const file of [path, `${path}-journal`, `${path}-wal`]) {
+    const uid = lstatSync(file, {throwIfNoEntry: false})?.uid;
+    if (user === undefined || uid === undefined || uid === user) continue;
+    const fault = new Error(`it belongs to another user (uid ${uid})`);
+    throw Object.assign(fault, {syscall: 'open', path: file});
   }
 }
 
-function decoded(bytes: ArrayBuffer): string {
+function decodeText(bytes: ArrayBuffer): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
@@ -283,7 +275,7 @@ export function isDiskFullError(error: unknown): boolean {
 
 /**
  * False if the directory's file system has no locks, such as NFS without lockd (ENOLCK). SQLite calls every file there
- * busy; so this locks a new file, which no other process knows.
+ * busy; so this locks a new file of a name that nobody knows.
  */
 export function hasLocks(directory: string): boolean {
   const path = join(directory, `.bulk-enrich.${randomUUID()}`);
@@ -293,20 +285,31 @@ export function hasLocks(directory: string): boolean {
     // Another check says why nothing can be written there.
     return true;
   }
-  const db = new Database(databasePath(path));
   try {
-    db.exec('BEGIN EXCLUSIVE');
+    const db = lockDatabase(path);
+    db?.close();
+    return db !== undefined;
+  } catch {
     return true;
-  } catch (error) {
-    return !isBusyError(error);
   } finally {
-    db.close();
     rmSync(path, {force: true});
   }
 }
 
-function noLocksError(path: string): Error {
-  return Object.assign(new Error('its file system has no locks'), {code: 'ENOLCK', syscall: 'lock', path});
+/**
+ * Opens a database that is only a lock, and keeps others out until it is closed. Undefined if another connection has
+ * locked it.
+ */
+export function lockDatabase(path: string): Database.Database | undefined {
+  const db = openDatabase(path);
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return db;
+  } catch (error) {
+    db.close();
+    if (isBusyError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** True if another connection has the file locked. */

@@ -15,9 +15,9 @@ import {
   makeDirectory,
   makePrivateDirectory,
   nearestExistingPath,
+  userDirectory,
 } from '../../src/disk/directory.ts';
 import {orThrowTemporaryUnwritable, temporaryDirectory} from '../../src/disk/temporary.ts';
-import {userDirectory} from '../../src/disk/user-directory.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 const at = newDirectory();

@@ -1,8 +1,8 @@
 import {closeSync, fsyncSync, openSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
+import {userDirectory} from '../../src/disk/directory.ts';
 import {syncDirectory} from '../../src/disk/replace.ts';
-import {userDirectory} from '../../src/disk/user-directory.ts';
 import {expandPatterns, fillDate, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

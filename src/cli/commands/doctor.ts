@@ -1,8 +1,12 @@
 import {statfsSync, statSync} from 'node:fs';
-import {checkWritable, nearestExistingPath} from '../../disk/directory.ts';
+import {
+  checkWritable,
+  nearestExistingPath,
+  userDirectory,
+  userDirectoryTrouble,
+} from '../../disk/directory.ts';
 import {findLockHolder, noLocks} from '../../disk/lock.ts';
 import {hasLocks} from '../../disk/sqlite.ts';
-import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/roster.ts';

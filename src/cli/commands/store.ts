@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
-import {userDirectory} from '../../disk/user-directory.ts';
+import {userDirectory} from '../../disk/directory.ts';
 import {BulkEnrichError, isDiskError, OutputError, systemReason, UsageError} from '../../errors.ts';
 import {agesSetting, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
 import {suggestCountry} from '../../job/settings/lookup-settings.ts';

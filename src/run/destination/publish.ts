@@ -1,13 +1,12 @@
 import {createHash} from 'node:crypto';
 import {closeSync, constants, existsSync, lstatSync, openSync, readSync, rmSync, statSync} from 'node:fs';
-import {dirname, join, resolve} from 'node:path';
-import {isStreamPath, resolveWritePath} from '../../disk/path.ts';
+import {join, resolve} from 'node:path';
+import {resolveWritePath} from '../../disk/path.ts';
 import {
   moveFile,
   orThrowUnwritable,
   prepareReplacement,
   replaceFile,
-  syncDirectory,
   temporaryPathBeside,
 } from '../../disk/replace.ts';
 import {OutputError, StateError, systemCode, systemReason, UsageError} from '../../errors.ts';
@@ -158,9 +157,8 @@ export function publish(
     }
     for (const {name, to} of waiting) {
       placed = to;
+      // Each is durable before the next is visible.
       moveFile(partialPath(files, name), to, beside(to), isNew && name === 'output');
-      // Each must be durable before the next is visible.
-      if (!isStreamPath(to)) syncDirectory(dirname(to));
     }
   } catch (error) {
     if (isNew && placed === output && systemCode(error) === 'EEXIST')

@@ -1,9 +1,8 @@
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {basename, join} from 'node:path';
-import {makeDirectory} from '../../disk/directory.ts';
+import {makeDirectory, userDirectory, userDirectoryTrouble} from '../../disk/directory.ts';
 import {readFileText} from '../../disk/path.ts';
 import {replaceFile} from '../../disk/replace.ts';
-import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {exitCodes, systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';

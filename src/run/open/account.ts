@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {ClientError} from '../../client/client-error.ts';
-import {userDirectory} from '../../disk/user-directory.ts';
+import {userDirectory} from '../../disk/directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
 import {isFromJobFile, type Job} from '../../job/job.ts';

@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
+import {userDirectory, userDirectoryTrouble} from '../../disk/directory.ts';
 import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
