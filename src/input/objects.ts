@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {describeJsonKind, isJsonObject} from './records/ndjson-reader.ts';
+import {describeJsonKind, isJsonObject} from './records/json-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
 import {noInput, type ProgramRow, type Reject} from './row.ts';
 import type {RecordSource} from './source.ts';

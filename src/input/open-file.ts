@@ -3,10 +3,10 @@ import type {SettingsFor} from '../job/settings.ts';
 import type {Said} from '../sentence.ts';
 import {decompress, peek} from './bytes/decompress.ts';
 import {
+  type DetectedEncoding,
   describeEncoding,
   describeEncodingFault,
   detectEncoding,
-  type FoundEncoding,
 } from './bytes/detect-encoding.ts';
 import {type FileState, openRaw, type PipeSettings} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
@@ -14,8 +14,7 @@ import {findCsvTop, groupNamesOfColumns} from './csv-top.ts';
 import {InputError} from './input-error.ts';
 import {refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {readJson} from './records/json-reader.ts';
-import {readNdjson} from './records/ndjson-reader.ts';
+import {readJson, readNdjson} from './records/json-reader.ts';
 import {RECORD_BYTES, type ReaderSettings} from './records/reader.ts';
 import type {InputCounts, InputFormat, InputRecord} from './row.ts';
 import {
@@ -110,7 +109,7 @@ interface OpenedReader extends Pick<OpenFile, 'format' | 'notes'> {
 
 function createReader(
   beginning: FileBeginning,
-  encoding: FoundEncoding,
+  encoding: DetectedEncoding,
   settings: FileSettings,
   tally: InputCounts,
 ): OpenedReader {

@@ -4,7 +4,7 @@ import {type Said, say, set} from '../sentence.ts';
 import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import {jsonMembers} from './records/ndjson-reader.ts';
+import {jsonMembers} from './records/json-reader.ts';
 import {type InputCounts, type InputDigest, type InputFormat, type InputRecord, noInput} from './row.ts';
 
 export interface SourceSettings

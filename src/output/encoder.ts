@@ -1,7 +1,7 @@
 import {dropMistypedFields} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
-import {jsonMembers} from '../input/records/ndjson-reader.ts';
+import {jsonMembers} from '../input/records/json-reader.ts';
 import type {FileRow, InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';

@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import {jsonMembers} from '../input/records/ndjson-reader.ts';
+import {jsonMembers} from '../input/records/json-reader.ts';
 import type {InputRecord} from '../input/row.ts';
 import {MAX_NESTING} from '../job/yaml.ts';
 import {say, set} from '../sentence.ts';

@@ -1,7 +1,6 @@
 import iconv from 'iconv-lite';
 import {expect, it} from 'vitest';
-import {guessByLetters} from '../../src/input/bytes/alphabets.ts';
-import {likelyCjkEncodings} from '../../src/input/bytes/cjk-encodings.ts';
+import {guessByLetters, likelyCjkEncodings} from '../../src/input/bytes/guess-encoding.ts';
 
 const list = (encoding: string, names: string) =>
   iconv.encode(

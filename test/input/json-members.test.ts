@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {jsonMembers} from '../../src/input/records/ndjson-reader.ts';
+import {jsonMembers} from '../../src/input/records/json-reader.ts';
 
 test.each([
   ['{}', ''],

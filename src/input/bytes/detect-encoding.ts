@@ -1,25 +1,16 @@
 import {isUtf8} from 'node:buffer';
 import {type Said, say, set} from '../../sentence.ts';
-import {guessByLetters, guessUncasedEncoding} from './alphabets.ts';
-import {likelyCjkEncodings} from './cjk-encodings.ts';
+import {type EncodingGuess, guessEncoding} from './guess-encoding.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 
 /** An encoding, and how certain it is. */
-export interface FoundEncoding extends Encoding {
-  /**
-   * `sure`: `name` was guessed by the letters. `unsure`: the text is not UTF-8, which is used anyway. `mixed`: some lines
-   * are UTF-8 and others are not, so that no encoding fits all. `shown`: letters outside ASCII show that it is UTF-8.
-   */
-  readonly guess?: 'sure' | 'unsure' | 'mixed' | 'shown';
-  /** Likely encodings that are not certain enough to use, the likeliest first. */
-  readonly likely?: readonly EncodingName[];
-}
+export type DetectedEncoding = Encoding & Partial<EncodingGuess>;
 
 /**
  * The encoding that the setting names. For `auto`, decides by the first bytes: a byte order mark, else UTF-8, else
  * a guess by the letters.
  */
-export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncoding {
+export function detectEncoding(head: Buffer, setting: InputEncoding): DetectedEncoding {
   const marked = byteOrderMark(head);
   if (setting !== 'auto') return marked?.name === setting ? marked : {name: setting, bomBytes: 0};
   if (marked !== undefined) return marked;
@@ -38,8 +29,8 @@ const MARKS: readonly (readonly [bytes: string, EncodingName])[] = [
 
 function byteOrderMark(head: Buffer): Encoding | undefined {
   const start = head.toString('hex', 0, 4);
-  const found = MARKS.find(([bytes]) => start.startsWith(bytes));
-  return found && {name: found[1], bomBytes: found[0].length / 2};
+  const mark = MARKS.find(([bytes]) => start.startsWith(bytes));
+  return mark && {name: mark[1], bomBytes: mark[0].length / 2};
 }
 
 /** Leaves out the last character if it is outside ASCII, since the end of the sample may divide it. */
@@ -49,29 +40,10 @@ function wholeCharacters(head: Buffer): Buffer {
   return end > 0 && (head[end - 1] ?? 0) >= 0xc0 ? head.subarray(0, end - 1) : head;
 }
 
-/** Minimum number of words with bytes outside ASCII for a sure guess. Fewer such words may be damaged ASCII. */
-const FEW_WORDS = 3;
-
-/** Guesses only by words with bytes outside ASCII: the digits and addresses of a list fit any language. */
-function guessEncoding(head: Buffer): Partial<FoundEncoding> {
-  const text = head.toString('latin1');
-  const someUtf8 = (texts: readonly string[]) => texts.some(some => isUtf8(Buffer.from(some, 'latin1')));
-  if (someUtf8(text.split('\n').filter(line => /[\x80-\xff]/.test(line)))) return {guess: 'mixed'};
-  // If some of these bytes are valid UTF-8, the text is probably damaged UTF-8. Then no other encoding is guessed.
-  if (someUtf8(text.match(/[\x80-\xff]+/g) ?? [])) return {guess: 'unsure'};
-  const guessed = guessByLetters(head);
-  if (guessed?.mayRead === true && guessed.words >= FEW_WORDS)
-    return {guess: 'sure', ...(guessed.names[0] && {name: guessed.names[0]})};
-  const wide = guessed?.names.length === 1 ? [] : likelyCjkEncodings(head);
-  if (wide.length > 0) return {guess: 'unsure', likely: wide};
-  const other = guessed === undefined ? guessUncasedEncoding(head) : undefined;
-  return {guess: 'unsure', likely: guessed?.names ?? (other === undefined ? [] : [other])};
-}
-
 /** Notes for the user on a file's encoding. */
 export function describeEncoding(
   file: string,
-  {guess, name, likely: [first, ...others] = []}: FoundEncoding,
+  {guess, name, likely: [first, ...others] = []}: DetectedEncoding,
 ): Said[] {
   if (guess === 'sure')
     return [
@@ -102,7 +74,7 @@ export interface EncodingFault {
 export function describeEncodingFault({
   guess,
   likely: [first, ...others] = [],
-}: FoundEncoding): EncodingFault {
+}: DetectedEncoding): EncodingFault {
   if (guess === 'mixed' || guess === 'shown')
     return {
       detail: 'the text is not UTF-8, and other lines are: the list was joined from files in two encodings',

@@ -1,6 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
-import {jsonMembers} from '../../input/records/ndjson-reader.ts';
+import {jsonMembers} from '../../input/records/json-reader.ts';
 import type {FileRow} from '../../input/row.ts';
 import {getAtPath} from '../../operations/signals.ts';
 import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
