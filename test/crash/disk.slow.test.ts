@@ -4,7 +4,7 @@ import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import {afterEach, expect, test, vi} from 'vitest';
 import {KEY_LENGTH} from '../../src/ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
-import {RowMatcher} from '../../src/output/earlier/pairs.ts';
+import {RowMatcher} from '../../src/output/earlier/diff.ts';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';

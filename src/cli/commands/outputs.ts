@@ -1,7 +1,8 @@
 import {UsageError} from '../../errors.ts';
 import {openRecordSource} from '../../input/source.ts';
-import {checkNewFilePath, diffOutputs} from '../../output/earlier/diff.ts';
+import {diffOutputs} from '../../output/earlier/diff.ts';
 import {rescoreOutput} from '../../output/earlier/score-again.ts';
+import {checkNewFilePath} from '../../output/earlier/whole-file.ts';
 import {type BadRowsComparison, type Changes, levelGrid} from '../../report/changes.ts';
 import {formatCount, formatPercent, pluralize, rankByCount} from '../../report/format.ts';
 import {loadRules} from '../../score/rules.ts';

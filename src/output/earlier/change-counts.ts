@@ -3,13 +3,13 @@ import {REPAIRS_COLUMN} from '../columns.ts';
 import {parseJsonCell} from './read-answers.ts';
 
 /** A column that both outputs have, with its index in each. */
-interface Common {
+interface CommonColumn {
   readonly name: string;
-  readonly old: number;
-  readonly new: number;
+  readonly oldAt: number;
+  readonly newAt: number;
 }
 
-const MOST_KEPT = 1_000;
+const MOST_LISTS = 1_000;
 
 /** Name under which rows with an empty level are counted. */
 const NO_LEVEL = 'none';
@@ -21,8 +21,8 @@ const RISK: readonly string[] = ['risk_level', 'risk_score', 'risk_reasons'];
 /** Compares the results of rows with those of their earlier versions, and counts the differences. */
 export class ChangeCounts {
   readonly rows = {new: 0, gone: 0, changed: 0, unchanged: 0};
-  readonly #answers: readonly Common[];
-  readonly #risk: readonly Common[];
+  readonly #answers: readonly CommonColumn[];
+  readonly #risk: readonly CommonColumn[];
   readonly #columns: Changes['columns'];
   readonly #levels: Record<string, NameCounts> = Object.create(null);
   readonly #reasons = {came: noCounts(), went: noCounts()};
@@ -31,13 +31,13 @@ export class ChangeCounts {
 
   /** `before`, `after`: names of the results' columns, in their order. */
   constructor(before: readonly string[], after: readonly string[]) {
-    const [old, now] = [before, after].map(names => names.filter(name => !EXPLAINING.includes(name)));
-    const common = (old ?? []).flatMap(name =>
-      after.includes(name) ? [{name, old: before.indexOf(name), new: after.indexOf(name)}] : [],
-    );
-    const only = (names: readonly string[] = [], others: readonly string[]) =>
-      names.filter(name => !others.includes(name));
-    this.#columns = {old: only(old, after), new: only(now, before)};
+    const only = (names: readonly string[], others: readonly string[]) =>
+      names.filter(name => !EXPLAINING.includes(name) && !others.includes(name));
+    const common = before.flatMap((name, oldAt) => {
+      const newAt = after.indexOf(name);
+      return newAt < 0 || EXPLAINING.includes(name) ? [] : [{name, oldAt, newAt}];
+    });
+    this.#columns = {old: only(before, after), new: only(after, before)};
     this.#risk = common.filter(({name}) => RISK.includes(name));
     this.#answers = common.filter(({name}) => !RISK.includes(name));
   }
@@ -45,24 +45,25 @@ export class ChangeCounts {
   /** Returns true if an answer or the risk changed. */
   compare(before: readonly string[], after: readonly string[]): boolean {
     let isChanged = false;
-    for (const {name, old, new: now} of this.#answers) {
-      if (before[old] === after[now]) continue;
+    for (const {name, oldAt, newAt} of this.#answers) {
+      if (before[oldAt] === after[newAt]) continue;
       countIn(this.#changed, name);
       isChanged = true;
     }
-    for (const {name, old, new: now} of this.#risk) {
-      const [from = '', to = ''] = [before[old], after[now]];
-      if (name === 'risk_level') {
-        const levels = this.#levels[from || NO_LEVEL] ?? noCounts();
-        this.#levels[from || NO_LEVEL] = levels;
-        countIn(levels, to || NO_LEVEL);
-      }
+    for (const {name, oldAt, newAt} of this.#risk) {
+      const [from = '', to = ''] = [before[oldAt], after[newAt]];
+      if (name === 'risk_level') this.#countLevels(from || NO_LEVEL, to || NO_LEVEL);
       if (from === to) continue;
       if (name === 'risk_reasons') this.#countReasons(this.#reasonsIn(from), this.#reasonsIn(to));
       isChanged = true;
     }
     this.rows[isChanged ? 'changed' : 'unchanged'] += 1;
     return isChanged;
+  }
+
+  #countLevels(old: string, now: string): void {
+    this.#levels[old] ??= noCounts();
+    countIn(this.#levels[old], now);
   }
 
   #countReasons(old: ReadonlySet<string>, now: ReadonlySet<string>): void {
@@ -76,16 +77,18 @@ export class ChangeCounts {
     if (known !== undefined) return known;
     const reasons = parseJsonCell(text);
     const set = new Set(Array.isArray(reasons) ? reasons.map(String) : []);
-    if (this.#lists.size < MOST_KEPT) this.#lists.set(text, set);
+    if (this.#lists.size < MOST_LISTS) this.#lists.set(text, set);
     return set;
   }
 
-  get counts(): Pick<Changes, 'levels' | 'reasons' | 'answers' | 'columns'> {
-    return {levels: this.#levels, reasons: this.#reasons, answers: this.#changed, columns: this.#columns};
+  /** All that was counted, with what the caller knows of the rows. */
+  changes({key, rows, ...keys}: Pick<Changes, 'key' | 'rows' | 'without_key' | 'repeated'>): Changes {
+    const counts = {levels: this.#levels, reasons: this.#reasons, answers: this.#changed};
+    return {key, rows, ...this.rows, ...keys, ...counts, columns: this.#columns};
   }
 }
 
-/** NameCounts by name, also by names such as `constructor`, which other objects have already. */
+/** Counts by name, also by names such as `constructor`, which other objects have already. */
 type NameCounts = Record<string, number>;
 
 function noCounts(): NameCounts {

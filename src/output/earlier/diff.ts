@@ -1,17 +1,15 @@
-import {existsSync} from 'node:fs';
 import {createCellReader, requireColumn} from '../../columns/targets.ts';
-import {identifyFile, isSameFile} from '../../disk/path.ts';
+import type {Sqlite} from '../../disk/sqlite.ts';
+import {openTemporaryDatabase, orThrowTemporaryUnwritable} from '../../disk/temporary.ts';
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {FileRow} from '../../input/row.ts';
-import {compressionOf} from '../../job/file-names.ts';
 import {hashKey} from '../../ledger/lookup-outcome.ts';
 import {BitSet, DistinctKeys} from '../../ledger/run/distinct-keys.ts';
 import type {Changes} from '../../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
-import {type ComparedRow, type ComparedSide, RowMatcher, type RowPair} from './pairs.ts';
-import {fieldsOfCsvRow, rawJsonOfRow, rewriteOutput, writeWholeFile} from './whole-file.ts';
+import {rewriteOutput, writeWholeFile} from './whole-file.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface DiffRequest {
@@ -46,13 +44,10 @@ export async function diffOutputs({old, new: fresh, key, to}: DiffRequest): Prom
 async function writeNews(to: string, compared: EnrichedFile, {isNews}: Comparison): Promise<void> {
   const file = await openEnrichedFile(compared.path);
   const {format} = file.source;
+  const header = format.kind === 'csv' ? (format.header ?? format.columns) : [];
+  const copied = (row: FileRow) => (row.type === 'csv' ? row.fields : row.raw.trim());
   async function* texts() {
-    yield* rewriteOutput<FileRow>(file, {
-      header: format.kind === 'csv' ? (format.header ?? format.columns) : [],
-      rowsFor: rows => rows.filter(({record}) => isNews(record)),
-      fieldsOf: row => fieldsOfCsvRow(row),
-      lineOf: rawJsonOfRow,
-    });
+    yield* rewriteOutput(file, header, row => (isNews(row.record) ? copied(row) : undefined));
     if (file.source.position.sha256 !== compared.source.position.sha256)
       throw new InputError(
         'input_changed',
@@ -64,22 +59,6 @@ async function writeNews(to: string, compared: EnrichedFile, {isNews}: Compariso
   } finally {
     await file.close();
   }
-}
-
-/** @throws {UsageError} if `to` can't be the name of a new file. With `force`, an existing file may be replaced. */
-export function checkNewFilePath(to: string | undefined, read: readonly string[], force: boolean): void {
-  if (to === undefined) return;
-  if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
-  const same = read.find(path => isSameFile(identifyFile(path), identifyFile(to)));
-  if (same !== undefined)
-    throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
-  if (compressionOf(to) !== undefined)
-    throw new UsageError(
-      'output_compressed',
-      `-o ${to}: this file can't be compressed. Name it without that ending.`,
-    );
-  if (!force && existsSync(to))
-    throw new UsageError('output_exists', `${to} exists. Replace it with --force, or name another with -o.`);
 }
 
 interface Comparison {
@@ -120,15 +99,15 @@ async function compareFiles(
         if (text === undefined && side === 'new') news.add(row.number);
       }
     }
-    for (const pair of pairs.rest()) settle(pair);
-    const of = (what: 'rows' | 'withoutKey' | 'repeated') => ({
+    for (const pair of pairs.remaining()) settle(pair);
+    const countsOf = (what: 'rows' | 'withoutKey' | 'repeated') => ({
       old: readers.old[what],
       new: readers.new[what],
     });
-    const changes = {
-      ...{key: [...columns], rows: of('rows'), ...counts.rows},
-      ...{without_key: of('withoutKey'), repeated: of('repeated'), ...counts.counts},
-    };
+    const changes = counts.changes({
+      ...{key: [...columns], rows: countsOf('rows')},
+      ...{without_key: countsOf('withoutKey'), repeated: countsOf('repeated')},
+    });
     refuseWithoutKeys(changes, {old, new: fresh});
     return {changes, isNews: number => news.has(number)};
   } finally {
@@ -207,4 +186,108 @@ class KeyedReader {
   close(): void {
     this.#distinct.close();
   }
+}
+
+/** A row to match: its number in its file, and its results. */
+interface ComparedRow {
+  readonly number: number;
+  readonly cells: readonly string[];
+}
+
+type ComparedSide = 'old' | 'new';
+
+/** An old row and a new row with the same key; or a row without a partner. */
+interface RowPair {
+  readonly old?: ComparedRow | undefined;
+  readonly new?: ComparedRow | undefined;
+}
+
+/** Maximum rows that wait for their partner in memory. */
+const MOST_WAITING = 20_000;
+const READ_AT_ONCE = 500;
+
+/**
+ * Matches rows of two files by their keys. Lists mostly keep their order, so few rows wait for their partner at a
+ * time. If too many wait, they and all that follow go to a third file, on disk, until both files are read.
+ */
+export class RowMatcher {
+  readonly #most: number;
+  /** The rows that wait, by key. Until a file has some, those of one key are of one side. */
+  readonly #waiting = new Map<string, (ComparedRow & {readonly side: ComparedSide})[]>();
+  #count = 0;
+  #file: Sqlite | undefined;
+
+  constructor(most = MOST_WAITING) {
+    this.#most = most;
+  }
+
+  /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
+  match(side: ComparedSide, key: string, row: ComparedRow): RowPair | undefined {
+    const waiting = this.#waiting.get(key) ?? [];
+    const [partner] = waiting;
+    // Rows with one key are matched in order, so no row passes those in the file.
+    if (this.#file === undefined && partner !== undefined && partner.side !== side) {
+      waiting.shift();
+      if (waiting.length === 0) this.#waiting.delete(key);
+      this.#count -= 1;
+      return {[side]: row, [partner.side]: partner};
+    }
+    waiting.push({...row, side});
+    this.#waiting.set(key, waiting);
+    this.#count += 1;
+    if (this.#count > this.#most) orThrowTemporaryUnwritable(() => this.#spill());
+    return undefined;
+  }
+
+  /** Yields what is left once both files are read: pairs of which a row is in the file, and rows without a partner. */
+  *remaining(): Generator<RowPair> {
+    if (this.#file !== undefined) yield* orThrowTemporaryUnwritable(() => pairsIn(this.#spill()));
+    for (const rows of this.#waiting.values()) for (const row of rows) yield {[row.side]: row};
+  }
+
+  close(): void {
+    this.#file?.close();
+  }
+
+  #spill(): Sqlite {
+    this.#file ??= openTemporaryDatabase(
+      'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
+    );
+    const file = this.#file;
+    const insert = file.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
+    file.transaction(() => {
+      for (const [key, rows] of this.#waiting)
+        for (const {side, number, cells} of rows)
+          insert.run(key, Number(side === 'new'), number, JSON.stringify(cells));
+    });
+    this.#waiting.clear();
+    this.#count = 0;
+    return file;
+  }
+}
+
+/** The rows by key: of one key, first the old ones, then the new ones, each in their file's order. */
+function* pairsIn(file: Sqlite): Generator<RowPair> {
+  file.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
+  const page = file.query(
+    ['key', 'is_new', 'number', 'cells'],
+    `FROM waiting WHERE (key, is_new, number) > (?, ?, ?) ORDER BY key, is_new, number LIMIT ${READ_AT_ONCE}`,
+  );
+  let old: ComparedRow[] = [];
+  let last: [key: string, isNew: number, number: number] = ['', -1, 0];
+  for (let isLast = false; !isLast; ) {
+    const rows = page.all(...last);
+    isLast = rows.length < READ_AT_ONCE;
+    for (const {key, is_new: isNew, number, cells} of rows) {
+      if (key !== last[0]) {
+        for (const gone of old) yield {old: gone};
+        old = [];
+      }
+      last = [String(key), Number(isNew), Number(number)];
+      const row = {number: last[2], cells: JSON.parse(String(cells)) as string[]};
+      if (last[1] === 0) old.push(row);
+      else yield {old: old.shift(), new: row};
+    }
+  }
+  for (const gone of old) yield {old: gone};
 }

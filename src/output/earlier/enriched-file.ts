@@ -1,17 +1,28 @@
-import {existsSync, readFileSync, statSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
+import {isObject} from '../../client/answer-fields.ts';
 import {BulkEnrichError, UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
 import {openRecordSource, type RecordSource, type SourceSettings} from '../../input/source.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
 import {getAtPath} from '../../operations/signals.ts';
+import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-variables.ts';
-import {ENRICHMENT} from '../columns.ts';
-import {findResultColumns, findResultMembers, type ResultColumns} from './result-columns.ts';
+import {
+  addedNames,
+  ENRICHMENT,
+  fieldsOfOperation,
+  listResultColumns,
+  type PrefixedColumns,
+  REPAIRS_COLUMN,
+  type RiskColumn,
+  riskColumns,
+  statusColumns,
+} from '../columns.ts';
 
-/** Maximum length in bytes of a row that is read back. It has room for a run's longest row and its answers. */
-const MOST_BYTES = 2 ** 28;
+/** How outputs are read back. A run's longest row may be longer with its answers than a row of a list. */
+const READING = {header: true, encoding: 'utf-8', maxRecordSize: 2 ** 28} as const;
 
 /** An output of a run that is read back. */
 export interface EnrichedFile extends ResultLayout {
@@ -45,8 +56,7 @@ export async function openEnrichedFile(path: string): Promise<EnrichedFile> {
   if (path === '-')
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const summary = summaryBeside(path);
-  const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-  const source = await openRecordSource({...settings, ...formatBySummary(path, summary), paths: [path]});
+  const source = await openRecordSource({...READING, ...formatBySummary(path, summary), paths: [path]});
   try {
     const layout = layoutOf(source);
     if (layout === undefined)
@@ -71,11 +81,9 @@ export async function openEnrichedFile(path: string): Promise<EnrichedFile> {
 export async function isReplaceable(path: string): Promise<boolean> {
   if (statSync(path).size === 0) return true;
   try {
-    const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-    const source = await openRecordSource({...settings, paths: [path]});
-    const found = layoutOf(source);
+    const source = await openRecordSource({...READING, paths: [path]});
     await source.close();
-    return found !== undefined;
+    return layoutOf(source) !== undefined;
   } catch (error) {
     if (error instanceof BulkEnrichError) return false;
     throw error;
@@ -89,11 +97,9 @@ export async function isReplaceable(path: string): Promise<boolean> {
 function isWritten(record: InputRecord, {results, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
-  const said = (name: string) => cells[results.names.indexOf(name)] ?? '';
-  return (
-    results.lookups.every(({target}) => statusCodes.known.includes(said(`${target.prefix}status`))) &&
-    ['', ...riskLevels].includes(said('risk_level'))
-  );
+  const level = cells[results.names.indexOf('risk_level')] ?? '';
+  const areStatuses = results.lookups.every(({at}) => statusCodes.known.includes(cells[at] ?? ''));
+  return areStatuses && ['', ...riskLevels].includes(level);
 }
 
 function notOutput(path: string, why: string): UsageError {
@@ -101,10 +107,8 @@ function notOutput(path: string, why: string): UsageError {
 }
 
 function summaryBeside(path: string): Summary | undefined {
-  const {summary} = sidePathsOfOutput(path);
-  if (!existsSync(summary)) return undefined;
   try {
-    return JSON.parse(readFileSync(summary, 'utf8')) as Summary;
+    return JSON.parse(readFileSync(sidePathsOfOutput(path).summary, 'utf8')) as Summary;
   } catch {
     return undefined;
   }
@@ -180,4 +184,117 @@ function nestedPaths({lookups, risk}: ResultColumns): string[][] {
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** One lookup's columns in an output. */
+export interface LookupColumns extends PrefixedColumns {
+  /** Undefined if the columns fit several operations, or none. */
+  readonly operation: Operation | undefined;
+  /** Name of the lookup's member under `enrichment`, if answers are nested. */
+  readonly key: string;
+  /** Index of the first column, the status, among the results. The error is next. */
+  readonly at: number;
+}
+
+/** Columns that a run added to its rows. */
+interface ResultColumns {
+  /** Number of the input's own columns, which come first. */
+  readonly own: number;
+  readonly lookups: readonly LookupColumns[];
+  readonly risk: readonly RiskColumn[];
+  readonly repairs: boolean;
+  /** True if one member of a row, `enrichment`, holds all results. */
+  readonly isNested: boolean;
+  /** The columns' names in CSV, in the order in which a row has them. */
+  readonly names: readonly string[];
+  /** Index of the first column of the risk, or of the first one that would follow. */
+  readonly riskAt: number;
+}
+
+/** A lookup whose place among the results is still to be found. */
+type FoundLookup = Omit<LookupColumns, 'at'>;
+
+function resultColumns(
+  found: readonly FoundLookup[],
+  others: Pick<ResultColumns, 'own' | 'risk' | 'repairs' | 'isNested'>,
+): ResultColumns {
+  let riskAt = 0;
+  const lookups = found.map(lookup => {
+    const at = riskAt;
+    riskAt += listResultColumns(lookup).length;
+    return {...lookup, at};
+  });
+  return {...others, lookups, names: addedNames(lookups, others), riskAt};
+}
+
+/** Finds the columns that a run added at the end of a header; undefined if there are none. */
+function findResultColumns(names: readonly string[]): ResultColumns | undefined {
+  for (const own of names.keys()) {
+    const results = resultsFrom(names, own);
+    if (results !== undefined) return results;
+  }
+  return undefined;
+}
+
+/** Reads all names from index `own` on as result columns; undefined if one of them names no result column. */
+function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
+  const lookups: FoundLookup[] = [];
+  let at = own;
+  for (let lookup = lookupAt(names, at); lookup !== undefined; lookup = lookupAt(names, at)) {
+    lookups.push(lookup);
+    at += listResultColumns(lookup).length;
+  }
+  const risk = riskColumns.filter(name => names[at] === `risk_${name}` && ++at > 0);
+  const repairs = names[at] === REPAIRS_COLUMN;
+  const isAll = lookups.length > 0 && at + Number(repairs) === names.length;
+  return isAll ? resultColumns(lookups, {own, risk, repairs, isNested: false}) : undefined;
+}
+
+function lookupAt(names: readonly string[], at: number): FoundLookup | undefined {
+  const name = names[at] ?? '';
+  const prefix = name.slice(0, -'status'.length);
+  if (name !== `${prefix}status` || names[at + 1] !== `${prefix}error`) return undefined;
+  const said = statusColumns(names[at + 2] === `${prefix}stale`);
+  const from = at + said.length;
+  const candidates = operationNames.map(operation => {
+    let next = from;
+    const fields = fieldsOfOperation(operation).filter(
+      field => names[next] === prefix + field.name && ++next > 0,
+    );
+    return {operation, fields};
+  });
+  const most = Math.max(...candidates.map(({fields}) => fields.length));
+  const fitting = candidates.filter(({fields}) => fields.length === most);
+  const operation = operationOf(
+    fitting.map(candidate => candidate.operation),
+    prefix,
+  );
+  const fields =
+    fitting.find(candidate => [undefined, candidate.operation].includes(operation))?.fields ?? [];
+  return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
+}
+
+/**
+ * The only fitting operation. If several fit, the operation that the prefix names, such as `ip_` or `signup_ip_`.
+ */
+function operationOf(fitting: readonly Operation[], prefix: string): Operation | undefined {
+  const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
+  return fitting.length === 1 ? fitting[0] : named[0];
+}
+
+/** The result columns in an NDJSON row's `enrichment` member; undefined if that member is something else. */
+function findResultMembers(enrichment: unknown): ResultColumns | undefined {
+  if (!isObject(enrichment)) return undefined;
+  const {risk: judged, ...members} = enrichment;
+  const lookups = Object.entries(members).map(([key, member]): FoundLookup | undefined => {
+    if (!isObject(member) || !('status' in member)) return undefined;
+    const operation = operationNames.find(name => name === key) ?? operationOf(operationNames, `${key}_`);
+    const prefix = operation === key ? operations[operation].prefix : `${key}_`;
+    const fields = operation === undefined ? [] : fieldsOfOperation(operation);
+    return {operation, target: {prefix}, key, said: statusColumns('stale' in member), fields};
+  });
+  const known = lookups.filter(lookup => lookup !== undefined);
+  if (known.length === 0 || known.length < lookups.length) return undefined;
+  const risk = riskColumns.filter(name => name in Object(judged));
+  return resultColumns(known, {own: 0, risk, repairs: false, isNested: true});
 }

@@ -6,7 +6,7 @@ import {makeRunFacts} from '../../score/run-facts.ts';
 import {createConditionCompiler, findSubjects} from '../../score/subjects.ts';
 import type {RiskColumn} from '../columns.ts';
 import {type EnrichedFile, readRunStart} from './enriched-file.ts';
-import {createRowViewReader, parseJsonCell, readListFacts, readTargets} from './read-answers.ts';
+import {openRowViews, parseJsonCell, readTargets} from './read-answers.ts';
 
 type WrittenRule = Omit<ScoreExplanation['rules'][number], 'reads'>;
 
@@ -42,12 +42,12 @@ export function createExplainer(file: EnrichedFile): Explainer {
     const counted = points as Readonly<Record<string, number>>;
     const used = evaluated.usedBy(row, cells);
     const held = rules.flatMap((rule, at) => {
-      const isUsed = used[at] !== undefined;
+      const values = used[at];
       // Of rules with one reason, those that are known to hold gave the points.
       const isKnown = rules.some(({reason}, other) => reason === rule.reason && used[other] !== undefined);
-      const isHeld =
-        rule.shadow === true ? isUsed : Object.hasOwn(counted, rule.reason) && (isUsed || !isKnown);
-      return isHeld ? [{rule, used: used[at] ?? new Map<string, unknown>()}] : [];
+      const isCounted = Object.hasOwn(counted, rule.reason) && (values !== undefined || !isKnown);
+      const isHeld = rule.shadow === true ? values !== undefined : isCounted;
+      return isHeld ? [{rule, values: values ?? new Map<string, unknown>()}] : [];
     });
     const [score, level] = [cell('score'), cell('level')];
     const explanation = {
@@ -56,12 +56,12 @@ export function createExplainer(file: EnrichedFile): Explainer {
       level,
       points: counted,
       missing: (parseJsonCell(cell('missing')) ?? []) as string[],
-      rules: held.map(({rule, used}) => ({...rule, reads: [...used.keys()]})),
+      rules: held.map(({rule, values}) => ({...rule, reads: [...values.keys()]})),
       next: nextLevels(level, counted, rules, levels),
     };
-    return {explanation, used: held.map(one => one.used)};
+    return {explanation, used: held.map(({values}) => values)};
   };
-  return {explain, close: () => evaluated?.list?.close()};
+  return {explain, close: () => evaluated?.views.close()};
 }
 
 /** The summary's rules; the default rules too if the run used them or if there is no summary. */
@@ -77,11 +77,9 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  * for a rule that does not hold, and for a rule with lists or constants: the summary lacks them.
  */
 async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
-  const targets = readTargets(file);
-  const read = createRowViewReader(file);
   const background = makeRunFacts(undefined, readRunStart(file) || 0);
-  const compile = createConditionCompiler(findSubjects(targets), file.own, background);
-  const ready = rules.map(({when}) => {
+  const compile = createConditionCompiler(findSubjects(readTargets(file)), file.own, background);
+  const conditions = rules.map(({when}) => {
     try {
       return compile(when, '');
     } catch {
@@ -89,18 +87,17 @@ async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
     }
   });
   const sameBy = file.summary?.columns?.find(({operation}) => operation === 'person')?.column;
-  const conditions = ready.filter(condition => condition !== undefined);
-  const reads = conditions.flatMap(({references}) => references);
+  const reads = conditions.flatMap(rule => rule?.references ?? []);
   // If the summary says that nothing is shared, no rule held by it.
   const isShared = Object.values(file.summary?.shared ?? {any: {rows: 1}}).some(({rows}) => rows > 0);
-  const list = isShared ? await readListFacts(file, reads, sameBy) : undefined;
+  const views = await openRowViews(file, isShared ? reads : [], sameBy);
   const usedBy = (row: FileRow, cells: readonly string[]) => {
-    const view = {...read(row, cells), shared: list?.of(row)};
-    return ready.map((rule): RuleValues | undefined =>
+    const view = views.viewOf(row, cells);
+    return conditions.map((rule): RuleValues | undefined =>
       rule?.alternatives.find(({condition}) => condition.decide(view) === true)?.condition.valuesIn(view),
     );
   };
-  return {usedBy, list};
+  return {usedBy, views};
 }
 
 /** The next higher and lower level, each with the rules that lead there: any one of them is enough. */

@@ -13,9 +13,6 @@ import {type AnswerField, ENRICHMENT, setAtPath} from '../columns.ts';
 import {formulaSafe} from '../csv-line.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 
-/** Reads a row's results and answers as rules see them. */
-export type RowViewReader = (row: FileRow, cells: readonly string[]) => RowView;
-
 /**
  * The lookups of an output.
  *
@@ -28,24 +25,42 @@ export function readTargets({path, results, own, summary}: EnrichedFile): Target
         'unknown_operation',
         `${path}: the operation of the columns "${prefix}" is not clear. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
       );
-    const {column = prefix.replace(/_$/, '')} = summary?.columns?.find(one => one.prefix === prefix) ?? {};
+    const {column = prefix.replace(/_$/, '')} =
+      summary?.columns?.find(column => column.prefix === prefix) ?? {};
     return {operation, column, prefix, cell: createCellReader(column, own.columns)};
   });
 }
 
-/**
- * Counts the facts of a whole output that rules read; undefined if they read none, or if the columns are not known,
- * which the summary has.
- */
-export async function readListFacts(
+/** An output's rows as rules see them, with the facts of the whole output. */
+export interface RowViews {
+  viewOf(row: FileRow, cells: readonly string[]): RowView;
+  close(): void;
+}
+
+/** `reads`: the names that rules read. If there are facts of the whole output among them, all of its rows are read. */
+export async function openRowViews(
   file: EnrichedFile,
   reads: Scorer['reads'],
   sameBy?: string,
+): Promise<RowViews> {
+  const facts = await countListFacts(file, reads, sameBy);
+  const read = createRowReader(file);
+  return {
+    viewOf: (row, cells) => ({...read(row, cells), shared: facts?.of(row)}),
+    close: () => facts?.close(),
+  };
+}
+
+/** Undefined if rules read no facts of the list, or if the columns are not known, which the summary has. */
+async function countListFacts(
+  file: EnrichedFile,
+  reads: Scorer['reads'],
+  sameBy: string | undefined,
 ): Promise<ListFacts | undefined> {
   const targets = readTargets(file);
-  const first = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
-  if (!targets.every(({cell}) => first.some(row => cell(row) !== undefined))) return undefined;
-  const planOf = (some: readonly Target[]) => createRowPlanner(some, {}, first);
+  const sample = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
+  if (!targets.every(({cell}) => sample.some(row => cell(row) !== undefined))) return undefined;
+  const planOf = (planned: readonly Target[]) => createRowPlanner(planned, {}, sample);
   const facts = createListFacts(reads, targets, planOf, file.own, sameBy);
   if (facts === undefined) return undefined;
   const again = await openEnrichedFile(file.path);
@@ -62,7 +77,7 @@ export async function readListFacts(
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
-export function createRowViewReader({results, own, source, summary}: EnrichedFile): RowViewReader {
+function createRowReader({results, own, source, summary}: EnrichedFile) {
   const isPartial = results.lookups.some(({operation, fields}) => {
     if (operation === undefined) return false;
     const read = signals[operation].map(path => path.join('.'));
@@ -71,23 +86,19 @@ export function createRowViewReader({results, own, source, summary}: EnrichedFil
     const shares = results.isNested ? (summary?.fields?.[operation] ?? {}) : {};
     return shown.length === 0 || shown.some(({name}) => shares[name]?.present === 1);
   });
-  const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
-  let at = 0;
-  const columns = results.lookups.map(({operation, fields, said, key}) => {
-    const reads = fields.map(field => readerOf(operation, field, isEscaped));
-    const column = {operation, status: at, error: at + 1, first: at + said.length, reads, key};
-    at = column.first + fields.length;
-    return column;
+  const lookups = results.lookups.map(lookup => {
+    const puts = lookup.fields.map(field => createFieldReader(lookup.operation, field, isEscaped));
+    return {...lookup, puts, fieldsAt: lookup.at + lookup.said.length};
   });
-  return (row, cells) => {
+  return (row: FileRow, cells: readonly string[]): RowView => {
     const nested = results.isNested && row.type === 'ndjson' ? row.value[ENRICHMENT] : undefined;
     return {
       isPartial,
-      row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
-      results: columns.map(({status, error}) => statusOf(cells[status], cells[error])),
-      answers: columns.map(({operation, first, reads, key, status}) => {
-        if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
+      row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, own.columns.length)} : row,
+      results: lookups.map(({at}) => statusOf(cells[at], cells[at + 1])),
+      answers: lookups.map(({operation, key, at, puts, fieldsAt}) => {
+        if (nested === undefined) return answerIn(cells.slice(fieldsAt), puts, cells[at] === 'ok');
         const data = getAtPath(nested, [key, 'data']);
         return isObject(data) && operation !== undefined ? dropMistypedFields(operation, data) : undefined;
       }),
@@ -103,7 +114,11 @@ function statusOf(status = '', error = ''): LookupStatus {
 /** Reads a cell's text, and puts the value into its field of `answer`. */
 type PutField = (text: string, answer: Record<string, unknown>) => void;
 
-function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
+function createFieldReader(
+  operation: Operation | undefined,
+  {path, kind}: AnswerField,
+  isEscaped: boolean,
+): PutField {
   let type: FieldType | undefined = operation && fieldTypes[operation];
   for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
   const read = type !== undefined && 'read' in type ? type.read : (text: string) => text;
@@ -116,19 +131,15 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
 /** Rebuilds an answer from the cells of its fields. An empty cell means that the answer lacked the field. */
 function answerIn(
   cells: readonly string[],
-  first: number,
-  reads: readonly PutField[],
+  puts: readonly PutField[],
   isAnswered: boolean,
 ): Record<string, unknown> | undefined {
   const answer: Record<string, unknown> = {};
-  let isEmpty = true;
-  for (const [at, put] of reads.entries()) {
-    const text = cells[first + at] ?? '';
-    if (text === '') continue;
-    isEmpty = false;
-    put(text, answer);
+  for (const [at, put] of puts.entries()) {
+    const text = cells[at] ?? '';
+    if (text !== '') put(text, answer);
   }
-  return isEmpty && !isAnswered ? undefined : answer;
+  return isAnswered || Object.keys(answer).length > 0 ? answer : undefined;
 }
 
 function unescaped(text: string): string {

@@ -1,13 +1,12 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import {jsonMembers} from '../../input/records/json-reader.ts';
-import type {FileRow} from '../../input/row.ts';
+import type {FileRow, NdjsonRow} from '../../input/row.ts';
 import {getAtPath} from '../../operations/signals.ts';
 import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {PathReference} from '../../score/language/expression.ts';
 import type {RiskLevel} from '../../score/language/rule-variables.ts';
-import type {ListFacts} from '../../score/list-facts.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {makeRunFacts, type RunFacts} from '../../score/run-facts.ts';
 import {createScorer, type Risk, type RuleOutcomes, type Scorer} from '../../score/scorer.ts';
@@ -22,8 +21,8 @@ import {
 } from '../columns.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from './enriched-file.ts';
-import {createRowViewReader, readListFacts, readTargets} from './read-answers.ts';
-import {fieldsOfCsvRow, rawJsonOfRow, rewriteOutput, writeWholeFile} from './whole-file.ts';
+import {openRowViews, type RowViews, readTargets} from './read-answers.ts';
+import {rewriteOutput, writeWholeFile} from './whole-file.ts';
 
 export interface RescoreRequest {
   readonly path: string;
@@ -44,59 +43,54 @@ export interface RescoreRequest {
  */
 export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest): Promise<ScoreChanges> {
   const file = await openEnrichedFile(path);
-  let facts: ListFacts | undefined;
+  let views: RowViews | undefined;
   try {
-    const {results} = file;
+    const {results, own} = file;
     const risk = results.risk.length > 0 ? results.risk : planRiskColumns(undefined);
     // Compares only the risk: the answers are the same before and after.
     const compared = addedNames([], {risk, repairs: false});
     const counts = new ChangeCounts(compared, compared);
     const startedAt = now ?? readRunStart(file);
     const background = makeRunFacts(rules, startedAt || 0);
-    const scorer = createScorer(rules, readTargets(file), file.own, background, risk);
+    const scorer = createScorer(rules, readTargets(file), own, background, risk);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
-    facts = await readListFacts(file, scorer.reads, rules.sameBy);
+    views = await openRowViews(file, scorer.reads, rules.sameBy);
+    const {viewOf} = views;
     const unseen = new UnseenFields(file, scorer.reads);
-    const read = createRowViewReader(file);
-    const answers = results.riskAt;
+    const riskEnd = results.riskAt + results.risk.length;
     let rows = 0;
-    const rescored = (row: FileRow) => {
+    const rescore = (row: FileRow) => {
       const cells = file.cellsOf(row);
-      const view = {...read(row, cells), shared: facts?.of(row)};
+      const view = viewOf(row, cells);
       unseen.remove(view);
       const {risk: judged, outcomes} = scorer.score(view);
       badRows?.add(row, judged, outcomes);
-      const rest = cells.slice(answers + results.risk.length);
-      const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
       const after = riskCells(judged, risk);
-      counts.compare(before, after);
+      counts.compare(cells.slice(results.riskAt, riskEnd), after);
       rows += 1;
-      return {row, cells: [...cells.slice(0, answers), ...after, ...rest], judged};
+      return {judged, cells: [...cells.slice(0, results.riskAt), ...after, ...cells.slice(riskEnd)]};
     };
+    const rewrite = (row: FileRow) => {
+      const {judged, cells} = rescore(row);
+      if (row.type === 'ndjson') return withRisk(file, row, judged, risk);
+      return [...row.fields.slice(0, own.columns.length), ...cells];
+    };
+    const header = own.kind === 'csv' ? (own.header ?? []) : [];
     async function* texts() {
-      yield* rewriteOutput(file, {
-        header: [
-          ...(file.own.kind === 'csv' ? (file.own.header ?? []) : []),
-          ...addedNames(results.lookups, {...results, risk}),
-        ],
-        rowsFor: batch => batch.map(rescored),
-        fieldsOf: ({row, cells}) => [...fieldsOfCsvRow(row, file.own.columns.length), ...cells],
-        lineOf: ({row, judged}) => withRisk(file, row, judged, risk),
-      });
+      yield* rewriteOutput(file, [...header, ...addedNames(results.lookups, {...results, risk})], rewrite);
       unseen.refuse();
     }
     if (to !== undefined) await writeWholeFile(to, texts());
-    else for await (const batch of file.batches()) batch.forEach(rescored);
+    else for await (const batch of file.batches()) batch.forEach(rescore);
     unseen.refuse();
     const none = {old: 0, new: 0};
     return {
-      ...{key: [], rows: {old: rows, new: rows}, without_key: none, repeated: none},
-      ...{...counts.rows, ...counts.counts},
+      ...counts.changes({key: [], rows: {old: rows, new: rows}, without_key: none, repeated: none}),
       ...(badRows !== undefined && {bad_rows: badRows.result}),
     };
   } finally {
-    facts?.close();
+    views?.close();
     await file.close();
   }
 }
@@ -175,11 +169,11 @@ class UnseenFields {
  */
 function withRisk(
   {path, results: {isNested, risk}}: EnrichedFile,
-  row: FileRow,
+  row: NdjsonRow,
   judged: Risk,
   columns: readonly RiskColumn[],
 ): string {
-  const raw = rawJsonOfRow(row);
+  const raw = row.raw.trim();
   const end = isNested ? '}}' : '}';
   if (!raw.endsWith(end) || (isNested && [...jsonMembers(raw).keys()].at(-1) !== ENRICHMENT))
     throw new InputError(
@@ -188,41 +182,39 @@ function withRisk(
     );
   const text = raw.slice(0, -end.length);
   const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS_COLUMN}":`);
-  const rest = repairs < 0 ? '' : text.slice(repairs);
+  const after = repairs < 0 ? '' : text.slice(repairs);
   const [first = 'score'] = columns;
   const before = risk.length === 0 ? -1 : text.lastIndexOf(isNested ? ',"risk":' : `,"risk_${first}":`);
-  const kept = text.slice(0, before >= 0 ? before : text.length - rest.length);
+  const kept = text.slice(0, before >= 0 ? before : text.length - after.length);
   const members = columns.map(name => `"risk_${name}":${JSON.stringify(judged[name])}`).join(',');
-  return `${kept},${isNested ? `"risk":${JSON.stringify(judged)}` : members}${rest}${end}`;
+  return `${kept},${isNested ? `"risk":${JSON.stringify(judged)}` : members}${after}${end}`;
 }
 
 /** Fewer rows than this with a reason or level, or of either kind, are too few to compare. */
 const FEW = 10;
 
-interface BadCount {
-  readonly name: string;
-  bad: number;
-  others: number;
-}
+type BadCount = ReturnType<typeof countOf>;
+
+const countOf = (name: string) => ({name, bad: 0, others: 0});
 
 /** Counts how often bad rows, and all others, have each rule's reason and each level. */
 class BadRowCounts {
   readonly #isBad: RowFilter;
-  readonly #rows = {bad: 0, others: 0};
-  readonly #levels = LEVELS.map((name): BadCount => ({name, bad: 0, others: 0}));
+  readonly #rows = countOf('rows');
+  readonly #levels = LEVELS.map(countOf);
   readonly #rules: readonly BadCount[];
 
   /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
   constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: RunFacts) {
     this.#isBad = createRowFilter(bad, own, background, () => '--bad');
-    this.#rules = rules.map(({reason}) => ({name: reason, bad: 0, others: 0}));
+    this.#rules = rules.map(({reason}) => countOf(reason));
   }
 
   add(row: FileRow, {level}: Risk, {held}: RuleOutcomes): void {
     const kind = this.#isBad(row) ? 'bad' : 'others';
     const rules = held.map(index => this.#rules[index]);
-    for (const one of [this.#rows, this.#levels[LEVELS.indexOf(level)], ...rules])
-      if (one !== undefined) one[kind] += 1;
+    for (const count of [this.#rows, this.#levels[LEVELS.indexOf(level)], ...rules])
+      if (count !== undefined) count[kind] += 1;
   }
 
   /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
@@ -234,7 +226,11 @@ class BadRowCounts {
       const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
       return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
     };
-    return {rows: this.#rows, levels: this.#levels.map(shareOf), reasons: this.#rules.map(shareOf)};
+    return {
+      rows: {bad: allBad, others: allOthers},
+      levels: this.#levels.map(shareOf),
+      reasons: this.#rules.map(shareOf),
+    };
   }
 }
 

@@ -1,13 +1,30 @@
-import {accessSync, readdirSync, rmdirSync, rmSync} from 'node:fs';
+import {accessSync, existsSync, readdirSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {lockFiles, takeLock} from '../../disk/lock.ts';
-import {resolveWritePath} from '../../disk/path.ts';
+import {identifyFile, isSameFile, resolveWritePath} from '../../disk/path.ts';
 import {moveAtomically, orThrowUnwritable, unwritableError} from '../../disk/replace.ts';
-import {OutputError} from '../../errors.ts';
+import {OutputError, UsageError} from '../../errors.ts';
 import type {FileRow} from '../../input/row.ts';
+import {compressionOf} from '../../job/file-names.ts';
 import {createCsvFormatter} from '../encoder.ts';
 import {FileSink} from '../sink.ts';
 import type {EnrichedFile} from './enriched-file.ts';
+
+/** @throws {UsageError} if `to` can't be the name of a new file. With `force`, an existing file may be replaced. */
+export function checkNewFilePath(to: string | undefined, read: readonly string[], force: boolean): void {
+  if (to === undefined) return;
+  if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
+  const same = read.find(path => isSameFile(identifyFile(path), identifyFile(to)));
+  if (same !== undefined)
+    throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
+  if (compressionOf(to) !== undefined)
+    throw new UsageError(
+      'output_compressed',
+      `-o ${to}: this file can't be compressed. Name it without that ending.`,
+    );
+  if (!force && existsSync(to))
+    throw new UsageError('output_exists', `${to} exists. Replace it with --force, or name another with -o.`);
+}
 
 /**
  * Writes a file of any length, either completely or not at all. Until then its text is in `path.run`, like that of a
@@ -61,37 +78,22 @@ function removeUnused(directory: string): void {
   }
 }
 
-/** How to write an output with other rows: as CSV fields under `header`, or as NDJSON lines. */
-interface Rewriting<One> {
-  readonly header: readonly string[];
-  /** The rows to write for rows that were read. */
-  rowsFor(rows: readonly FileRow[]): readonly One[];
-  fieldsOf(one: One): readonly string[];
-  lineOf(one: One): string;
-}
-
-/** Reads an output, and yields its text with other rows, in the same format. */
-export async function* rewriteOutput<One>(
-  file: EnrichedFile,
-  {header, rowsFor, fieldsOf, lineOf}: Rewriting<One>,
+/**
+ * Reads an output, and yields its text with other rows, in the same format. `rewrite`: the fields of a CSV record, or the
+ * line of an NDJSON row, to write for a row that was read; undefined for none.
+ */
+export async function* rewriteOutput(
+  {source: {format}, batches}: EnrichedFile,
+  header: readonly string[],
+  rewrite: (row: FileRow) => readonly string[] | string | undefined,
 ): AsyncGenerator<string> {
-  const {format} = file.source;
-  const csv =
-    format.kind === 'csv' ? createCsvFormatter({...format, sepLine: format.sepLine === true}) : undefined;
-  yield csv?.headOf([header]) ?? (format.bom ? '\uFEFF' : '');
-  for await (const batch of file.batches()) {
-    const rows = rowsFor(batch);
-    const textOf = (one: One) => csv?.line(fieldsOf(one)) ?? lineOf(one);
-    yield rows.map(one => textOf(one) + format.eol).join('');
+  const {bom, eol} = format;
+  const [delimiter, sepLine] =
+    format.kind === 'csv' ? [format.delimiter, format.sepLine === true] : [',', false];
+  const {line, headOf} = createCsvFormatter({delimiter, eol, bom, sepLine});
+  yield headOf(format.kind === 'csv' ? [header] : []);
+  for await (const batch of batches()) {
+    const rows = batch.map(rewrite).filter(row => row !== undefined);
+    yield rows.map(row => (typeof row === 'string' ? row : line(row)) + eol).join('');
   }
-}
-
-/** The first `end` fields of a CSV row, or all without `end`; empty for NDJSON. */
-export function fieldsOfCsvRow(row: FileRow, end?: number): readonly string[] {
-  return row.type === 'csv' ? row.fields.slice(0, end) : [];
-}
-
-/** An NDJSON row's line without blanks around it; empty for CSV. */
-export function rawJsonOfRow(row: FileRow): string {
-  return row.type === 'ndjson' ? row.raw.trim() : '';
 }

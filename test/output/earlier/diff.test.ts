@@ -1,7 +1,6 @@
 import {symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {diffOutputs} from '../../../src/output/earlier/diff.ts';
-import {RowMatcher} from '../../../src/output/earlier/pairs.ts';
+import {diffOutputs, RowMatcher} from '../../../src/output/earlier/diff.ts';
 import {changesSchema} from '../../../src/report/changes.ts';
 import {createSandbox} from '../../support/command.ts';
 import {runHere} from '../../support/main.ts';
@@ -255,7 +254,7 @@ function matchedBy(most: number, match: (pairs: RowMatcher, add: Add) => void): 
   const all: string[] = [];
   const add: Add = pair => pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
   match(pairs, add);
-  for (const pair of pairs.rest()) add(pair);
+  for (const pair of pairs.remaining()) add(pair);
   pairs.close();
   return all;
 }
