@@ -275,7 +275,7 @@ export function isDiskFullError(error: unknown): boolean {
 
 /**
  * False if the directory's file system has no locks, such as NFS without lockd (ENOLCK). SQLite calls every file there
- * busy; so this locks a new file of a name that nobody knows.
+ * busy; so this locks a new file, which no other process knows.
  */
 export function hasLocks(directory: string): boolean {
   const path = join(directory, `.bulk-enrich.${randomUUID()}`);

@@ -7,7 +7,7 @@ import iconv from 'iconv-lite';
 import letters from './alphabets.json' with {type: 'json'};
 import type {EncodingName} from './transcode.ts';
 
-/** What the letters of a text say of its encoding. */
+/** The result of a guess by the letters of a text. */
 export interface EncodingGuess {
   /**
    * `sure`: `name` was guessed by the letters. `unsure`: the text is not UTF-8, which is used anyway. `mixed`: some lines
