@@ -11,7 +11,8 @@ import {
   newEntry,
   noAttempts,
 } from '../../src/ledger/run/ledger-entry.ts';
-import {peekLedger, toChecksummedJson} from '../../src/ledger/run/ledger-file.ts';
+import {peekLedger} from '../../src/ledger/run/ledger-recovery.ts';
+import {toChecksummedJson} from '../../src/ledger/run/ledger-rows.ts';
 import {hasOperationAnswer, zeroRunCounts} from '../../src/ledger/run/tally.ts';
 import {historyAfterAttempt} from '../../src/lookup/retry-policy.ts';
 import {newDirectory} from '../support/new-directory.ts';

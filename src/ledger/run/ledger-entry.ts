@@ -1,6 +1,6 @@
 import type {Attempt, TimestampedAttempt} from '../../client/attempt.ts';
 import type {ChargeKind} from '../../job/settings/cost.ts';
-import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
+import {type Answer, BAD_RESPONSE, type LookupKey, type Outcome} from '../lookup-outcome.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED_CODE = 'interrupted';
@@ -118,4 +118,47 @@ export interface BookedAttempt extends Booking {
 /** An answer that other runs can use, with the key of its value. */
 export interface KeyedAnswer extends LookupKey {
   readonly outcome: Answer;
+}
+
+/** The answer of an entry that has one. */
+export function keyedAnswerOf({operation, key, outcome}: LedgerEntry): KeyedAnswer {
+  return {operation, key, outcome: outcome as Answer};
+}
+
+/** A rejection for which the account may be the reason. */
+export function failureOf({outcome}: LedgerEntry): Outcome {
+  const {error} = outcome as Answer & {readonly error: string};
+  return {status: 'failed', error, ...(error !== BAD_RESPONSE && {said: 'service'})};
+}
+
+/**
+ * Numbers of the rejected values' rows that were sent before the last answered call, and are not in a series of at least
+ * `length`: in the order of sending, no call between two of a series was answered. There, calls that left together count
+ * as one moment.
+ */
+export function findValuesAtFault(
+  rejected: readonly Pick<LedgerEntry, 'id' | 'sent'>[],
+  answered: readonly number[],
+  length: number,
+): ReadonlySet<number> {
+  const last = answered.at(-1) ?? 0;
+  const found = new Set<number>();
+  let series: number[] = [];
+  let from = 0;
+  let at = 0;
+  const end = () => {
+    if (series.length < length) for (const id of series) found.add(id);
+    series = [];
+  };
+  for (const {id, sent} of rejected) {
+    const lease = leaseOfDispatchNumber(sent);
+    while (at < answered.length && leaseOfDispatchNumber(answered[at] as number) < from) at += 1;
+    if (at < answered.length && leaseOfDispatchNumber(answered[at] as number) <= lease) end();
+    // The account may be the reason for those after the last answered call.
+    if (sent > last) return found;
+    series.push(id);
+    from = lease;
+  }
+  end();
+  return found;
 }

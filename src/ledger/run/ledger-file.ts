@@ -1,202 +1,247 @@
 import {randomBytes} from 'node:crypto';
 import {rmSync, statSync, writeFileSync} from 'node:fs';
-import {crc32} from 'node:zlib';
-import {isDamageError, Sqlite, VersionError} from '../../disk/sqlite.ts';
-import {isDiskError, OutputError, StateError, systemReason} from '../../errors.ts';
-import {operationNames} from '../../operations/table.ts';
-import {say, set} from '../../sentence.ts';
+import {isDiskFullError, type Sqlite} from '../../disk/sqlite.ts';
+import {systemReason} from '../../errors.ts';
+import {dispatchNumber, type LedgerEntry, leaseOfDispatchNumber, type Reservation} from './ledger-entry.ts';
+import {
+  beginLedgerSession,
+  type LedgerSession,
+  ledgerUnwritableError,
+  openLedgerFile,
+  orThrowLedgerError,
+  unlinkLedgerFiles,
+} from './ledger-recovery.ts';
+import {
+  findEntries,
+  forgetFailures,
+  leaseText,
+  ROWS_AT_ONCE,
+  readEntry,
+  readMeta,
+  resetSpending,
+  toChecksummedJson,
+  writeEntries,
+  writeMeta,
+} from './ledger-rows.ts';
+
+/** Number of outcomes without a call that are written together. Keys are random: smaller groups write pages more often. */
+const SETTLED_AT_ONCE = 4_096;
 
 /**
- * `scope`: the ledger's endpoint and account, with its `RunCounts`. `value`: a row for each distinct value (a
- * `LedgerEntry`). `lease`: the calls that left together, until all of them are booked. The columns `scope` are 0: ledgers
- * that the first programs wrote may have several endpoints and accounts.
+ * A ledger's file, open for one session. Each transaction writes the lease of the calls to be sent next, and the entries
+ * and counts that changed since the last transaction.
+ *
+ * On a full disk, it removes the spare file to make room for the outcomes of calls in flight, and refuses reservations.
+ * Any other failed write is final: from then on, the counts in memory are ahead of the file.
  */
-const SCHEMA = `
-  CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, counts TEXT NOT NULL);
-  CREATE TABLE value (
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL,
-    scope INTEGER NOT NULL,
-    operation TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    sent INTEGER NOT NULL,
-    interrupted INTEGER,
-    -- The value's history: \`carried_out\` is 0, or 1 and the number of kills. A waiting value has the last code in
-    -- \`error\`.
-    carried_out INTEGER NOT NULL,
-    doubts INTEGER NOT NULL,
-    error TEXT,
-    data TEXT,
-    bought_at INTEGER,
-    nth INTEGER,
-    UNIQUE (key, scope)
-  );
-  CREATE TABLE lease (id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, calls TEXT NOT NULL);
-  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-`;
+export class LedgerFile {
+  /** The state in the file when the session began. The session changes its counts, and each transaction writes them. */
+  readonly session: LedgerSession;
+  /** The calls in flight, by key of the value, in the order of sending. */
+  readonly inFlight = new Map<string, Reservation>();
+  readonly #db: Sqlite;
+  /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
+  readonly #spare: SpareFile | undefined;
+  /** Entries that wait to be written, by key. */
+  #waiting = new Map<string, LedgerEntry>();
+  /** The counts as they are in the file. */
+  #counts: string;
+  #failure: unknown;
+  /** Set once the disk is full: every further reservation throws this error. */
+  #full: unknown;
+  #isOpen = true;
 
-/** Raise the version if a saved value changes shape, too. */
-const format = {schema: SCHEMA, version: 1};
-
-/** Maximum number of rows that are read at once. */
-export const ROWS_AT_ONCE = 500;
-
-/**
- * Opens a ledger's file, or creates it. `full`: true if a transaction must survive a power cut, as a credit limit
- * needs. Otherwise it survives only the end of the process.
- */
-export function openLedgerFile(path: string, full: boolean): Sqlite {
-  const db = openFile(path, full);
-  try {
-    refuseDamage(db);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function openFile(path: string, full: boolean): Sqlite {
-  const synchronous = full ? 'FULL' : 'NORMAL';
-  return new Sqlite(path, {format, synchronous, exclusive: true, busyTimeoutMs: 0});
-}
-
-/**
- * Removes the names of an open ledger's files. The files then vanish when they are closed, however the
- * process ends. This is safe: SQLite has opened the write-ahead log by now, and opens no file by name again.
- * On Windows it fails.
- */
-export function unlinkLedgerFiles(path: string): void {
-  for (const suffix of ['', '-wal']) {
+  /**
+   * Opens the file for the endpoint and account `scope`. `full`: true if a transaction must survive a power cut, as a
+   * credit limit needs; otherwise it survives only the end of the process. `temporary`: its names are removed at once.
+   */
+  constructor(path: string, scope: string, full: boolean, temporary: boolean) {
+    this.#db = orThrowLedgerError(() => openLedgerFile(path, full));
+    if (temporary) unlinkLedgerFiles(path);
+    this.#spare = temporary ? undefined : new SpareFile(path + SPARE_SUFFIX);
     try {
-      rmSync(path + suffix, {force: true});
-    } catch {
-      // Windows does not remove open files. There the caller removes their directory later.
+      this.session = orThrowLedgerError(() => beginLedgerSession(this.#db, scope));
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+    this.#counts = toChecksummedJson(this.session.counts);
+  }
+
+  /** The error that every write throws once a write has failed or writing has ended; undefined until then. */
+  get refusal(): unknown {
+    return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
+  }
+
+  find(keys: readonly string[]): Map<string, LedgerEntry> {
+    const found = new Map<string, LedgerEntry>();
+    const others: string[] = [];
+    for (const key of keys) {
+      const waiting = this.#waiting.get(key);
+      if (waiting !== undefined) found.set(key, waiting);
+      else others.push(key);
+    }
+    for (const entry of orThrowLedgerError(() => findEntries(this.session.sql, others)))
+      found.set(entry.key, entry);
+    return found;
+  }
+
+  /** Writes what waits. Returns the number of the last value's row; 0 without one. */
+  lastRow(): number {
+    this.drain();
+    const {last} = orThrowLedgerError(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
+    return Number(last);
+  }
+
+  /** Yields, in groups, the entries with answers that the run bought after the answer with the number `nth`. */
+  *answeredAfter(nth: number): Generator<LedgerEntry[]> {
+    for (let last = 0; ; ) {
+      this.drain();
+      const entries = orThrowLedgerError(() => this.session.sql.answered.all(last, nth).map(readEntry));
+      if (entries.length > 0) yield entries;
+      if (entries.length < ROWS_AT_ONCE) return;
+      last = entries.at(-1)?.id ?? last;
     }
   }
-}
 
-/** Runs `work`, and turns errors of SQLite and the file system into errors that tell the user what to do. */
-export function orThrowLedgerError<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof VersionError)
-      throw new StateError(
-        'state_version',
-        say`The saved state can't be used (${error.message}). Finish the run with the program that began it, or start over with ${set('restart', true)}.`,
-        {cause: error},
-      );
-    if (isDamageError(error)) throw damaged(error);
-    throw isDiskError(error) ? ledgerUnwritableError(systemReason(error), error) : error;
+  /** Yields, in groups, the rejections that are not judged yet. The caller judges each group before the next. */
+  *unjudgedRejections(): Generator<LedgerEntry[]> {
+    for (;;) {
+      this.drain();
+      const entries = orThrowLedgerError(() => this.session.sql.unjudged.all().map(readEntry));
+      if (entries.length === 0) return;
+      yield entries;
+    }
   }
-}
 
-export function ledgerUnwritableError(reason: string, cause: unknown): OutputError {
-  return new OutputError(
-    'state_unwritable',
-    `The run's state can't be written (${reason}). Fix the cause (disk space, permissions), then run the same command again.`,
-    {cause},
-  );
-}
-
-function damaged(cause: unknown): StateError {
-  return new StateError(
-    'state_damaged',
-    say`The run's saved state is damaged. Start over with ${set('restart', true)}; answers already in the answer store are not paid for again.`,
-    {cause},
-  );
-}
-
-/** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
-export function toChecksummedJson(value: unknown): string {
-  const json = JSON.stringify(value);
-  return `${json}\n${crc32(json)}`;
-}
-
-/**
- * Reads a text that {@link toChecksummedJson} wrote.
- *
- * @throws {StateError} `state_damaged` if the text is damaged.
- */
-export function fromChecksummedJson<T>(text: unknown): T {
-  const [json = '', checksum] = String(text).split('\n');
-  if (checksum !== String(crc32(json))) throw damaged(new Error('a saved value has another checksum'));
-  try {
-    return JSON.parse(json) as T;
-  } catch (error) {
-    throw damaged(error);
-  }
-}
-
-/** Reads a value that was saved under a name; undefined if there is none. */
-export function readMeta<T>(db: Sqlite, name: string): T | undefined {
-  const row = db.query(['value'], 'FROM meta WHERE name = ?').get(name);
-  return row && fromChecksummedJson<T>(row.value);
-}
-
-export function writeMeta(db: Sqlite, name: string, text: string): void {
-  db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, text);
-}
-
-/** State of a ledger that no session has open. */
-export interface LedgerState<Run> {
-  readonly run?: Run | undefined;
-  /** True if the run sent a call. */
-  readonly hasCalls: boolean;
-  /** Its endpoint and account, as a key. The first programs' ledgers may have several. */
-  readonly owners: readonly string[];
-}
-
-/**
- * Reads the state of a ledger that no process has open. Does not look for damage: to open it does.
- *
- * @throws an error if it can't be read.
- */
-export function peekLedger<Run>(path: string): LedgerState<Run> {
-  const db = openFile(path, false);
-  try {
-    const has = (rows: string) => db.query(['1 AS found'], `FROM ${rows} LIMIT 1`).get() !== undefined;
-    return {
-      run: readMeta<Run>(db, 'run'),
-      hasCalls: has('value WHERE sent > 0') || has('lease'),
-      owners: db
-        .query(['key'], 'FROM scope')
+  /** Places in the order of sending: of unjudged rejections, with the numbers of their rows, and of answered calls. */
+  rejectedAndAnsweredCalls() {
+    this.drain();
+    return orThrowLedgerError(() => ({
+      rejected: this.session.sql.rejectedCalls
         .all()
-        .map(({key}) => String(key)),
-    };
-  } finally {
-    db.close();
+        .map(({id, sent}) => ({id: Number(id), sent: Number(sent)})),
+      answered: this.session.sql.answeredCalls.all().map(({sent}) => Number(sent)),
+    }));
   }
-}
 
-/** SQL condition that is true for every row of `value` that this program wrote. */
-const IS_SOUND = [
-  `operation IN (${operationNames.map(name => `'${name}'`).join(', ')})`,
-  ...['state', 'sent', 'doubts'].map(column => `typeof(${column}) = 'integer'`),
-].join(' AND ');
+  getMeta<T>(name: string): T | undefined {
+    return orThrowLedgerError(() => readMeta<T>(this.#db, name));
+  }
 
-/**
- * Throws for damage in a ledger's file. Called before anything is sent, so that no run finds damage midway. Takes 1 µs
- * per value.
- */
-function refuseDamage(db: Sqlite): void {
-  const found = db.query(['quick_check AS found'], 'FROM pragma_quick_check(1)').get()?.found;
-  if (found !== 'ok') throw damaged(new Error(String(found)));
-  // SQLite doesn't check that texts are UTF-8. Reading a text does, so this reads all texts.
-  const page = db.query(
-    [
-      'max(id) AS last',
-      `sum(NOT (${IS_SOUND})) AS odd`,
-      "group_concat(key || coalesce(error, '') || coalesce(data, ''), '') AS texts",
-    ],
-    `FROM (SELECT * FROM value WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE})`,
-  );
-  for (let id = 0; ; ) {
-    const {last = null, odd} = page.get(id) ?? {};
-    if (Number(odd) > 0) throw damaged(new Error(`a value's row between ${id} and ${last}`));
-    if (last === null) return;
-    id = Number(last);
+  setMeta(name: string, value: unknown): void {
+    this.#write(() => writeMeta(this.#db, name, value));
+  }
+
+  /** See {@link forgetFailures}. */
+  forgetFailures(): void {
+    this.#write(() => forgetFailures(this.#db, 0));
+  }
+
+  /** Begins the count of the run `run` at the endpoint and account `scope`. */
+  beginCount(scope: string, run: unknown): void {
+    this.#write(() => {
+      forgetFailures(this.#db, 1);
+      resetSpending(this.#db, scope);
+      writeMeta(this.#db, 'run', run);
+    });
+  }
+
+  /** Queues an entry. */
+  add(entry: LedgerEntry): void {
+    this.#waiting.set(entry.key, entry);
+  }
+
+  /** Queues an entry whose value was settled without a call. */
+  addSettled(entry: LedgerEntry): void {
+    this.add(entry);
+    if (this.#waiting.size >= SETTLED_AT_ONCE) this.drain();
+  }
+
+  /** Writes the waiting entries. Throws if they can't be written, or an earlier write failed. */
+  drain(): void {
+    if (this.#waiting.size > 0 || this.#failure !== undefined) this.#write();
+  }
+
+  /** Writes the waiting entries. Every later write throws. */
+  endWriting(): void {
+    this.drain();
+    this.#isOpen = false;
+  }
+
+  /** Writes the lease of calls that leave together, if any, with the waiting entries. The calls are in flight then. */
+  reserve(calls: readonly Reservation[]): void {
+    if (calls.length === 0) {
+      this.drain();
+      return;
+    }
+    if (this.refusal === undefined) this.#demandSpace(this.inFlight.size + calls.length);
+    const lease = this.session.lastLease + 1;
+    this.#write(() => this.session.sql.lease.run(lease, leaseText(calls)), true);
+    this.session.lastLease = lease;
+    for (const [place, call] of calls.entries()) {
+      call.entry.sent = dispatchNumber(lease, place);
+      this.inFlight.set(call.key, call);
+    }
+  }
+
+  /** Closes the file without writing. The spare file stays for the next session. */
+  abandon(): void {
+    this.#db.close();
+  }
+
+  /** Closes the file after {@link endWriting}. */
+  close(): void {
+    this.#db.close();
+    this.#spare?.release();
+  }
+
+  /** Writes the waiting entries, and runs `more`, in one transaction. */
+  #write(more: () => void = () => {}, isReservation = false): void {
+    const {refusal} = this;
+    if (refusal !== undefined) throw refusal;
+    try {
+      this.#commit(more);
+    } catch (error) {
+      if (!isDiskFullError(error) || this.#spare?.release() !== true) {
+        this.#failure = error;
+        throw error;
+      }
+      this.#full = error;
+      if (isReservation) throw error;
+      this.#write(more);
+    }
+  }
+
+  /**
+   * Reserves disk space for the outcomes of `calls` in flight, before other programs fill the disk. Throws if there is
+   * no space.
+   */
+  #demandSpace(calls: number): void {
+    if (this.#full !== undefined) throw this.#full;
+    try {
+      this.#spare?.hold(calls);
+    } catch (error) {
+      this.#full = ledgerUnwritableError(systemReason(error), error);
+      throw this.#full;
+    }
+  }
+
+  #commit(more: () => void): void {
+    const counts = toChecksummedJson(this.session.counts);
+    const [oldest] = this.inFlight.values();
+    const lease =
+      oldest === undefined ? this.session.lastLease + 1 : leaseOfDispatchNumber(oldest.entry.sent);
+    orThrowLedgerError(() =>
+      this.#db.transaction(() => {
+        writeEntries(this.session.sql, this.#waiting.values());
+        this.session.sql.endLeases.run(lease);
+        if (counts !== this.#counts) this.session.sql.count.run(counts);
+        more();
+      }),
+    );
+    this.#waiting = new Map();
+    this.#counts = counts;
   }
 }
 

@@ -1,18 +1,43 @@
+import {crc32} from 'node:zlib';
 import {IN_LIST_SQL, type Sqlite, type SqlRow, type SqlValue, toListParameter} from '../../disk/sqlite.ts';
-import {type Operation, operationNames} from '../../operations/table.ts';
-import type {Answer, Outcome} from '../lookup-outcome.ts';
-import {
-  dispatchNumber,
-  type KeyedAnswer,
-  type LedgerEntry,
-  leaseOfDispatchNumber,
-  markInterrupted,
-  newEntry,
-  noAttempts,
-  type Reservation,
-} from './ledger-entry.ts';
-import {fromChecksummedJson, ROWS_AT_ONCE, readMeta, toChecksummedJson, writeMeta} from './ledger-file.ts';
-import {countInterruptedCalls, type RunCounts, zeroRunCounts} from './tally.ts';
+import {StateError} from '../../errors.ts';
+import type {Operation} from '../../operations/table.ts';
+import {say, set} from '../../sentence.ts';
+import type {Outcome} from '../lookup-outcome.ts';
+import {dispatchNumber, type LedgerEntry, noAttempts, type Reservation} from './ledger-entry.ts';
+import {zeroRunCounts} from './tally.ts';
+
+/**
+ * `scope`: the ledger's endpoint and account, with its `RunCounts`. `value`: a row for each distinct value (a
+ * `LedgerEntry`). `lease`: the calls that left together, until all of them are booked. The columns `scope` are 0: ledgers
+ * that the first programs wrote may have several endpoints and accounts.
+ */
+const SCHEMA = `
+  CREATE TABLE scope (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, counts TEXT NOT NULL);
+  CREATE TABLE value (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    scope INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    sent INTEGER NOT NULL,
+    interrupted INTEGER,
+    -- The value's history: \`carried_out\` is 0, or 1 and the number of kills. A waiting value has the last code in
+    -- \`error\`.
+    carried_out INTEGER NOT NULL,
+    doubts INTEGER NOT NULL,
+    error TEXT,
+    data TEXT,
+    bought_at INTEGER,
+    nth INTEGER,
+    UNIQUE (key, scope)
+  );
+  CREATE TABLE lease (id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, calls TEXT NOT NULL);
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/** Raise the version if a saved value changes shape, too. */
+export const ledgerFormat = {schema: SCHEMA, version: 1};
 
 /** State of a value that waits for its first or next call. Others: outcomes. */
 const WAITING = 0;
@@ -20,12 +45,50 @@ const stateOf = {ok: 2, failed: 3, unknown: 4, once: 5, twice: 6} as const;
 const IS_ANSWERED = `state IN (${stateOf.ok}, ${stateOf.unknown}) AND nth > 0`;
 const IS_UNJUDGED = `state = ${stateOf.once} AND nth = 0`;
 
+/** Maximum number of rows that are read at once. */
+export const ROWS_AT_ONCE = 500;
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
 
 /** Columns of a value's row that change, in the order of {@link columnsOf}. */
 const WRITTEN = 'state sent interrupted carried_out doubts error data bought_at nth'.split(' ');
 const READ = ['id', 'key', 'operation', ...WRITTEN];
+
+export function damagedLedgerError(cause: unknown): StateError {
+  return new StateError(
+    'state_damaged',
+    say`The run's saved state is damaged. Start over with ${set('restart', true)}; answers already in the answer store are not paid for again.`,
+    {cause},
+  );
+}
+
+/** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
+export function toChecksummedJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  return `${json}\n${crc32(json)}`;
+}
+
+/** @throws {StateError} `state_damaged` for a text that {@link toChecksummedJson} did not write. */
+export function fromChecksummedJson<T>(text: unknown): T {
+  const [json = '', checksum] = String(text).split('\n');
+  if (checksum !== String(crc32(json)))
+    throw damagedLedgerError(new Error('a saved value has another checksum'));
+  try {
+    return JSON.parse(json) as T;
+  } catch (error) {
+    throw damagedLedgerError(error);
+  }
+}
+
+/** Reads a value that was saved under a name; undefined if there is none. */
+export function readMeta<T>(db: Sqlite, name: string): T | undefined {
+  const row = db.query(['value'], 'FROM meta WHERE name = ?').get(name);
+  return row && fromChecksummedJson<T>(row.value);
+}
+
+export function writeMeta(db: Sqlite, name: string, value: unknown): void {
+  db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, toChecksummedJson(value));
+}
 
 /** The calls of a lease as they are saved: each with its key, operation, cost, dispatch, and if it renews an answer. */
 export function leaseText(calls: readonly Reservation[]): string {
@@ -34,7 +97,7 @@ export function leaseText(calls: readonly Reservation[]): string {
   );
 }
 
-function leasedCalls(text: unknown): readonly Omit<Reservation, 'entry'>[] {
+export function leasedCalls(text: unknown): readonly Omit<Reservation, 'entry'>[] {
   const saved = fromChecksummedJson<readonly [string, Operation, number, number, boolean | null][]>(text);
   return saved.map(([key, operation, cost, dispatch, renews]) => ({
     ...{key, operation, cost, dispatch},
@@ -97,23 +160,16 @@ function columnsOf({history, outcome, interrupted, sent, nth}: LedgerEntry): Sql
   ];
 }
 
-/** Number of known answers that one statement writes. This is a fifth faster than one answer per statement. */
-const ANSWERS_AT_ONCE = 64;
-
-function put(rows: string): string {
-  const changes = WRITTEN.map(column => `${column} = excluded.${column}`).join(', ');
-  return `INSERT INTO value (key, scope, operation, ${WRITTEN.join(', ')}) VALUES ${rows} ON CONFLICT (key, scope) DO UPDATE SET ${changes}`;
-}
-
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
 export function ledgerStatements(db: Sqlite) {
-  // Binding parameters takes time, so columns that all answers from the store share are part of the statement.
-  const knownAnswer = `(?, 0, ?, ${stateOf.ok}, 0, NULL, 0, 0, NULL, ?, ?, NULL)`;
+  const changes = WRITTEN.map(column => `${column} = excluded.${column}`).join(', ');
   return {
     find: db.query(READ, `FROM value WHERE key ${IN_LIST_SQL}`),
-    put: db.prepare(put(`(?, 0, ?, ${WRITTEN.map(() => '?').join(', ')})`)),
-    putAnswers: db.prepare(put(Array(ANSWERS_AT_ONCE).fill(knownAnswer).join(', '))),
+    put: db.prepare(
+      `INSERT INTO value (key, scope, operation, ${WRITTEN.join(', ')}) VALUES (?, 0, ?, ${WRITTEN.map(() => '?').join(', ')})
+      ON CONFLICT (key, scope) DO UPDATE SET ${changes}`,
+    ),
     lease: db.prepare('INSERT INTO lease (id, scope, calls) VALUES (?, 0, ?)'),
     endLeases: db.prepare('DELETE FROM lease WHERE id < ?'),
     count: db.prepare('UPDATE scope SET counts = ?'),
@@ -131,113 +187,16 @@ export function ledgerStatements(db: Sqlite) {
   };
 }
 
-/**
- * Begins a session at an endpoint and account (`key`). Returns what the file tells, and the number of calls that were in
- * flight when the last session ended.
- */
-export function beginLedgerSession(db: Sqlite, key: string) {
-  return db.transaction(() => {
-    const owner = keepOneOwner(db, key);
-    const sql = ledgerStatements(db);
-    const {interrupted, counts} = recoverLeases(db, sql);
-    const last =
-      db.query(['max(id) AS id', 'max(nth) AS nth', 'max(sent) AS sent'], 'FROM value').get() ?? {};
-    return {
-      ...{owner, interrupted, counts, sql},
-      lastId: Number(last.id),
-      bought: Number(last.nth),
-      lastLease: leaseOfDispatchNumber(Number(last.sent)),
-    };
-  });
+export function findEntries(sql: LedgerStatements, keys: readonly string[]): LedgerEntry[] {
+  const entries: LedgerEntry[] = [];
+  for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
+    entries.push(...sql.find.all(toListParameter(keys.slice(from, from + FIND_AT_ONCE))).map(readEntry));
+  return entries;
 }
 
-/**
- * Returns the ledger's endpoint and account; a new ledger becomes that of `key`. The first programs kept several in one
- * ledger, each with a run of its own: keeps that of `key`, or the last one.
- */
-function keepOneOwner(db: Sqlite, key: string): string {
-  const owners = db.query(['id', 'key'], 'FROM scope ORDER BY id').all();
-  const kept = owners.find(owner => owner.key === key) ?? owners.at(-1);
-  if (kept === undefined) {
-    db.prepare('INSERT INTO scope VALUES (0, ?, ?)').run(key, countsText(zeroRunCounts()));
-    return key;
-  }
-  const id = Number(kept.id);
-  if (owners.length > 1 || id !== 0) {
-    for (const table of ['value', 'lease'])
-      db.exec(`DELETE FROM ${table} WHERE scope <> ${id}; UPDATE ${table} SET scope = 0`);
-    db.exec(`DELETE FROM scope WHERE id <> ${id}; UPDATE scope SET id = 0`);
-    const run = readMeta<{readonly runId: string}>(db, 'run');
-    const own = run && {...run, runId: id === 0 ? run.runId : `${run.runId}-${id}`};
-    if (own !== undefined) writeMeta(db, 'run', toChecksummedJson(own));
-  }
-  return String(kept.key);
-}
-
-/** Counts as they are saved, which is at each turn: only operations with calls or refusals. */
-export function countsText({spending, refusals, ...others}: RunCounts): string {
-  const saved: Omit<RunCounts, 'spending' | 'refusals'> & {
-    spending: Partial<RunCounts['spending']>;
-    refusals: Partial<RunCounts['refusals']>;
-  } = {spending: {}, refusals: {}, ...others};
-  for (const name of operationNames) {
-    const {calls, spent, maybeSpent} = spending[name];
-    if (calls !== 0 || spent !== 0 || maybeSpent !== 0) saved.spending[name] = spending[name];
-    if (refusals[name].refused.count + refusals[name].longestStreak > 0)
-      saved.refusals[name] = refusals[name];
-  }
-  return toChecksummedJson(saved);
-}
-
-function readRunCounts(db: Sqlite): RunCounts {
-  const zero = zeroRunCounts();
-  const {counts} = db.query(['counts'], 'FROM scope').get() ?? {};
-  const {spending, renewed, refusals, attempts, expired = 0} = fromChecksummedJson<RunCounts>(counts);
-  return {
-    spending: {...zero.spending, ...spending},
-    ...{renewed, expired},
-    refusals: {...zero.refusals, ...refusals},
-    // The first programs saved none.
-    attempts: {...zero.attempts, ...attempts},
-  };
-}
-
-/**
- * Books calls as maybe charged that were in flight when a session was killed: the calls of a lease that are not booked
- * under it. Returns their number, and the run's counts.
- */
-function recoverLeases(
-  db: Sqlite,
-  sql: LedgerStatements,
-): {readonly interrupted: number; readonly counts: RunCounts} {
-  const counts = readRunCounts(db);
-  let interrupted = 0;
-  for (const row of db.query(['id', 'calls'], 'FROM lease ORDER BY id').all()) {
-    const lease = Number(row.id);
-    const calls = leasedCalls(row.calls);
-    const keys = calls.map(({key}) => key);
-    const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
-    const lost = calls.flatMap((call, nth) => {
-      const entry = known.get(call.key) ?? newEntry(call);
-      if (leaseOfDispatchNumber(entry.sent) >= lease) return [];
-      entry.sent = dispatchNumber(lease, nth);
-      bookInterrupted({...call, entry}, counts);
-      return [entry];
-    });
-    writeEntries(sql, lost);
-    sql.count.run(countsText(counts));
-    sql.endLeases.run(lease + 1);
-    interrupted += lost.length;
-  }
-  return {interrupted, counts};
-}
-
-/** Books a call whose session ended before the outcome was known: it counts as maybe charged. */
-export function bookInterrupted(call: Reservation, counts: RunCounts): void {
-  counts.spending[call.operation].maybeSpent += call.cost;
-  if (call.renews === true) counts.renewed += call.cost;
-  countInterruptedCalls(counts.attempts, 1);
-  markInterrupted(call);
+/** Writes entries as they are now. */
+export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntry>): void {
+  for (const entry of entries) sql.put.run(entry.key, entry.operation, ...columnsOf(entry));
 }
 
 /**
@@ -247,7 +206,7 @@ export function bookInterrupted(call: Reservation, counts: RunCounts): void {
 export function resetSpending(db: Sqlite, key: string): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
   if (db.prepare('UPDATE scope SET key = ?1 WHERE key <> ?1').run(key) > 0) db.exec('DELETE FROM value');
-  db.prepare('UPDATE scope SET counts = ?').run(countsText(zeroRunCounts()));
+  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(zeroRunCounts()));
 }
 
 /**
@@ -258,47 +217,4 @@ export function forgetFailures(db: Sqlite, doubts: number): void {
   db.exec(
     `UPDATE value SET state = ${WAITING}, doubts = min(doubts, ${doubts}), bought_at = NULL, nth = NULL WHERE data IS NULL AND (state IN (${stateOf.failed}, ${stateOf.unknown}) OR ${IS_UNJUDGED})`,
   );
-}
-
-export function findEntries(sql: LedgerStatements, keys: readonly string[]): LedgerEntry[] {
-  const entries: LedgerEntry[] = [];
-  for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
-    entries.push(...sql.find.all(toListParameter(keys.slice(from, from + FIND_AT_ONCE))).map(readEntry));
-  return entries;
-}
-
-/** Writes entries as they are now. */
-export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntry>): void {
-  let answers: LedgerEntry[] = [];
-  let values: SqlValue[] = [];
-  const write = (entry: LedgerEntry) => sql.put.run(entry.key, entry.operation, ...columnsOf(entry));
-  for (const entry of entries) {
-    const {outcome, sent, history, nth} = entry;
-    if (outcome?.status !== 'ok' || sent > 0 || nth !== null || history !== noAttempts) {
-      write(entry);
-      continue;
-    }
-    answers.push(entry);
-    values.push(entry.key, entry.operation, outcome.data, outcome.boughtAt ?? null);
-    if (answers.length < ANSWERS_AT_ONCE) continue;
-    sql.putAnswers.run(...values);
-    answers = [];
-    values = [];
-  }
-  answers.forEach(write);
-}
-
-/** Yields the entries with answers that the run bought after the answer with the number `nth`, in groups. */
-export function* answeredAfter(sql: LedgerStatements, nth: number): Generator<LedgerEntry[]> {
-  for (let last = 0; ; ) {
-    const rows = sql.answered.all(last, nth);
-    if (rows.length > 0) yield rows.map(readEntry);
-    if (rows.length < ROWS_AT_ONCE) return;
-    last = Number(rows.at(-1)?.id);
-  }
-}
-
-/** The kept answer of an entry that has one. */
-export function keyedAnswerOfEntry({operation, key, outcome}: LedgerEntry): KeyedAnswer {
-  return {operation, key, outcome: outcome as Answer};
 }

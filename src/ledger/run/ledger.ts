@@ -1,38 +1,29 @@
-import type {Sqlite} from '../../disk/sqlite.ts';
-import type {Operation} from '../../operations/table.ts';
+import {type Operation, perOperation} from '../../operations/table.ts';
 import {isStorable, type LookupKey, type Outcome} from '../lookup-outcome.ts';
-import {Bookkeeping} from './bookkeeping.ts';
-import type {Budget, CreditLimits} from './budget.ts';
-import {expireAnswers} from './expire-answers.ts';
+import {Budget, type CreditLimits} from './budget.ts';
 import {
   type BookedAttempt,
+  failureOf,
+  findValuesAtFault,
   type KeyedAnswer,
+  keyedAnswerOf,
   type LedgerEntry,
   newEntry,
   noAttempts,
   type Reservation,
 } from './ledger-entry.ts';
+import {LedgerFile} from './ledger-file.ts';
 import {
-  openLedgerFile,
-  orThrowLedgerError,
-  readMeta,
-  SPARE_SUFFIX,
-  SpareFile,
-  toChecksummedJson,
-  unlinkLedgerFiles,
-  writeMeta,
-} from './ledger-file.ts';
-import {
-  answeredAfter,
-  beginLedgerSession,
-  forgetFailures,
-  keyedAnswerOfEntry,
-  type LedgerStatements,
-  resetSpending,
-} from './ledger-rows.ts';
-import {LedgerWriter} from './ledger-writer.ts';
-import {settleRejections} from './settle-rejections.ts';
-import {DistinctValueCounter, type SpendingByOperation, type Tally, zeroRunCounts} from './tally.ts';
+  bookInterrupted,
+  countBooked,
+  DistinctValueCounter,
+  emptyTally,
+  resetRunCounts,
+  type SpendingByOperation,
+  type Tally,
+  unbookInterrupted,
+  zeroRunCounts,
+} from './tally.ts';
 
 export interface LedgerOptions extends CreditLimits {
   /** Endpoint and account of this session, as a key. A new ledger belongs to them. */
@@ -44,17 +35,14 @@ export interface LedgerOptions extends CreditLimits {
 }
 
 /**
- * The run's ledger: all that a run of one output at one endpoint and account remembers. For each distinct value, its
- * file has a durable reservation before the call, and the final outcome with its cost after the call. So no value is bought twice,
- * and no limit is exceeded, however often the run is killed, and whatever list or settings it has next.
- *
- * On a full disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space.
- * After any other write error it writes nothing more. The counts in memory then still have every call.
+ * All that a run of one output at one endpoint and account remembers. For each distinct value, its file has a durable
+ * reservation before the call, and the final outcome with its cost after the call. So no value is bought twice, and no
+ * limit is exceeded, however often the run is killed, and whatever list or settings it has next. After a failed write, the
+ * counts in memory still have every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
 export class Ledger {
-  /** The counts of this session. */
   readonly tally: Tally;
   /** Spending since the count began, by operation, with this session's. */
   readonly spending: SpendingByOperation;
@@ -66,68 +54,53 @@ export class Ledger {
   /** Endpoint and account of the ledger's values, as a key. If they are not this session's, it must call {@link beginCount}. */
   readonly owner: string;
   readonly #options: LedgerOptions;
-  readonly #db: Sqlite;
-  readonly #books: Bookkeeping;
-  readonly #sql: LedgerStatements;
-  readonly #writer: LedgerWriter;
-  readonly #spare: SpareFile | undefined;
+  readonly #file: LedgerFile;
+  readonly #session: LedgerFile['session'];
   /** Answers with a higher number hold for this session: at first, those that it buys. */
   #boughtBefore: number;
   #used: DistinctValueCounter;
   #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    const {scope: key, temporary = false, maxCredits, account} = options;
-    const full = !temporary && (maxCredits ?? account) !== undefined;
-    const db = orThrowLedgerError(() => openLedgerFile(path, full));
-    if (temporary) unlinkLedgerFiles(path);
+    const {scope, temporary = false, maxCredits, account} = options;
+    const file = new LedgerFile(path, scope, !temporary && (maxCredits ?? account) !== undefined, temporary);
     this.#options = options;
-    this.#db = db;
-    this.#spare = temporary ? undefined : new SpareFile(path + SPARE_SUFFIX);
-    try {
-      const found = orThrowLedgerError(() => beginLedgerSession(db, key));
-      const {owner, lastId, interrupted, bought, sql} = found;
-      const books = new Bookkeeping(options, found);
-      this.tally = books.tally;
-      this.spending = books.counts.spending;
-      this.budget = books.budget;
-      this.owner = owner;
-      this.interrupted = interrupted;
-      this.isResumed = lastId > 0;
-      this.#books = books;
-      this.#boughtBefore = bought;
-      this.#used = new DistinctValueCounter(this.tally, lastId);
-      this.#sql = sql;
-      this.#writer = new LedgerWriter(db, sql, books, lastId > 0, this.#spare);
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    this.#file = file;
+    const {counts, owner, interrupted, lastId, bought} = file.session;
+    this.#session = file.session;
+    this.tally = emptyTally(counts);
+    this.spending = counts.spending;
+    this.budget = new Budget(options, counts);
+    this.owner = owner;
+    this.interrupted = interrupted;
+    this.isResumed = lastId > 0;
+    this.#boughtBefore = bought;
+    this.#used = new DistinctValueCounter(this.tally, lastId);
   }
 
   /** True while entries can be read, also after {@link end}. False once the ledger is closed or a write failed. */
   get isReadable(): boolean {
-    return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
+    return this.#state === 'ended' || (this.#state === 'open' && this.#file.refusal === undefined);
   }
 
-  /** Calls in flight: those that were reserved and are not booked yet. */
+  /** Number of calls that were reserved and are not booked yet. */
   get inFlight(): number {
-    return this.#books.inFlight;
+    return this.#file.inFlight.size;
   }
 
   /** Adds up `measure` over the calls in flight. */
   sumInFlight(measure: (call: Reservation) => number): number {
-    return this.#books.sumInFlight(measure);
+    return [...this.#file.inFlight.values()].reduce((sum, call) => sum + measure(call), 0);
   }
 
   /** Number of answers that the run has bought. */
   get bought(): number {
-    return this.#books.bought;
+    return this.#session.bought;
   }
 
   /** Returns the entries of the values with these keys. A value that the ledger does not know has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
-    const found = this.#writer.find(keys);
+    const found = this.#file.find(keys);
     for (const entry of found.values()) entry.isUsed ||= this.#used.has(entry);
     return found;
   }
@@ -157,9 +130,21 @@ export class Ledger {
     isFresh: (entry: LedgerEntry) => boolean,
     costOf: (operation: Operation) => number,
   ): number {
-    return orThrowLedgerError(() =>
-      expireAnswers(this.#sql, this.#writer, this.#books.counts, nth, isFresh, costOf),
-    );
+    const answers = perOperation(() => 0);
+    for (const entries of this.#file.answeredAfter(nth))
+      for (const {operation} of entries) answers[operation] += 1;
+    let count = 0;
+    for (const entries of this.#file.answeredAfter(nth))
+      for (const entry of entries.filter(each => !isFresh(each))) {
+        const {operation} = entry;
+        // Prices may have changed since: an answer counts no more than was spent on it.
+        const paid = Math.floor(this.spending[operation].spent / answers[operation]);
+        this.#session.counts.expired += Math.min(costOf(operation), paid);
+        this.#file.add(Object.assign(entry, {nth: null}));
+        count += 1;
+      }
+    this.#file.drain();
+    return count;
   }
 
   /** Counts a value as used by this session: its rows get the outcome that the ledger has. */
@@ -169,9 +154,7 @@ export class Ledger {
 
   /** Begins to count values anew, since the run reads its input again. */
   readAgain(): void {
-    this.#writer.drain();
-    const {last} = orThrowLedgerError(() => this.#db.query(['max(id) AS last'], 'FROM value').get()) ?? {};
-    this.#used = new DistinctValueCounter(this.tally, Number(last ?? 0));
+    this.#used = new DistinctValueCounter(this.tally, this.#file.lastRow());
     for (const counts of Object.values(this.tally.operations))
       Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
   }
@@ -181,50 +164,80 @@ export class Ledger {
    * Writes all that was booked before in the same transaction, also if no call is reserved.
    */
   reserve(batch: readonly Reservation[]): number {
-    const granted = this.#books.reserve(batch, (lease, calls) => this.#writer.reserve(lease, calls));
+    const granted = batch.slice(0, this.budget.reserve(batch));
+    try {
+      this.#file.reserve(granted);
+    } catch (error) {
+      for (const call of granted) this.budget.release(call, 'free');
+      throw error;
+    }
     for (const {entry} of granted) this.#used.add(entry);
     return granted.length;
   }
 
   /** Books an attempt. The next {@link reserve} writes it. A call that was booked at {@link end} stays as it is. */
   record(booked: BookedAttempt): void {
-    const entry = this.#books.end(booked);
-    if (entry !== undefined) this.#writer.add(entry);
+    const call = this.#file.inFlight.get(booked.key);
+    if (call === undefined) return;
+    this.#file.inFlight.delete(call.key);
+    this.budget.release(call, booked.charge);
+    if (call.renews === true && booked.charge !== 'free') this.#session.counts.renewed += call.cost;
+    this.#book(call.entry, booked);
   }
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. Durable on return. */
   bookLate(entry: LedgerEntry, booked: BookedAttempt): void {
-    if (this.#state !== 'open') throw this.#writer.refusal;
-    this.#books.bookLate(entry, booked);
-    this.#writer.add(entry);
-    this.#writer.drain();
+    if (this.#state !== 'open') throw this.#file.refusal;
+    unbookInterrupted(booked, this.#session.counts);
+    this.#book(entry, booked);
+    this.#file.drain();
   }
 
-  /**
-   * Settles a value without a new call: by an earlier outcome, or as failed or unknown after its last allowed send.
-   */
+  #book(entry: LedgerEntry, booked: BookedAttempt): void {
+    const {outcome, history} = booked;
+    countBooked(this.tally, this.#session.counts.spending[booked.operation], booked);
+    Object.assign(entry, {history, interrupted: undefined});
+    // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
+    if (outcome !== undefined) Object.assign(entry, {outcome, nth: isStorable(outcome) ? 0 : null});
+    if (outcome !== undefined && isStorable(outcome) && outcome.rejected !== 'once')
+      Object.assign(entry, {nth: ++this.#session.bought, history: noAttempts});
+    this.#file.add(entry);
+  }
+
+  /** Settles a value without a new call: by an earlier outcome, or as failed or unknown after its last allowed send. */
   adopt(entry: LedgerEntry, outcome: Outcome): void {
     this.#used.add(entry);
     this.#used.countStored(entry.operation, outcome);
     Object.assign(entry, {outcome, nth: null}, isStorable(outcome) && {history: noAttempts});
-    this.#writer.addSettled(entry);
+    this.#file.addSettled(entry);
   }
 
   /**
    * Judges the rejections of the run, once it makes no more calls. A rejection is its value's answer, also for other
-   * runs, if a call that was sent later was answered, and if it is not one of `streak` or more that were sent without
-   * an answered call between them. Otherwise the account may be the reason: then it is a failure of this run. Calls
-   * `keep` with the answers, and returns the number of failures among this session's values, by operation.
+   * runs, if {@link findValuesAtFault} says so. Otherwise the account may be the reason: then it is a failure of this run.
+   * Calls `keep` with the answers, and returns the number of failures among this session's values, by operation.
    */
   settleRejections(streak: number, keep: (answer: KeyedAnswer) => void): ReadonlyMap<Operation, number> {
-    const [number, isUsed] = [() => ++this.#books.bought, (entry: LedgerEntry) => this.#used.has(entry)];
-    return orThrowLedgerError(() => settleRejections(this.#sql, this.#writer, streak, number, isUsed, keep));
+    const failures = new Map<Operation, number>();
+    const {rejected, answered} = this.#file.rejectedAndAnsweredCalls();
+    const atFault = findValuesAtFault(rejected, answered, streak);
+    for (const entries of this.#file.unjudgedRejections())
+      for (const entry of entries) {
+        const {id, operation} = entry;
+        if (atFault.has(id)) keep(keyedAnswerOf(Object.assign(entry, {nth: ++this.#session.bought})));
+        else {
+          Object.assign(entry, {outcome: failureOf(entry), nth: null});
+          // A list may have lost the rows of other values since.
+          if (this.#used.has(entry)) failures.set(operation, (failures.get(operation) ?? 0) + 1);
+        }
+        this.#file.add(entry);
+      }
+    return failures;
   }
 
   /** Yields, in groups, the answers with a higher number than `nth`. */
   *answersAfter(nth: number): Generator<KeyedAnswer[]> {
-    if (this.#state === 'open') this.#writer.drain();
-    for (const entries of answeredAfter(this.#sql, nth)) yield entries.map(keyedAnswerOfEntry);
+    for (const entries of this.#file.answeredAfter(nth)) yield entries.map(keyedAnswerOf);
   }
 
   /**
@@ -232,40 +245,31 @@ export class Ledger {
    * and all doubts of a value count as one. Answers stay, unless they are of another endpoint or account.
    */
   beginCount(run: unknown): void {
-    const {counts} = this.#books;
-    const {spending, refusals, attempts} = zeroRunCounts();
-    Object.assign(counts.spending, spending);
-    Object.assign(counts.refusals, refusals);
-    Object.assign(counts.attempts, attempts);
-    Object.assign(counts, {renewed: 0, expired: 0});
-    this.#writer.write(() => {
-      forgetFailures(this.#db, 1);
-      resetSpending(this.#db, this.#options.scope);
-      writeMeta(this.#db, 'run', toChecksummedJson(run));
-    });
+    resetRunCounts(this.#session.counts);
+    this.#file.beginCount(this.#options.scope, run);
   }
 
   /** Lets the next session look failed values up again, as if they had not been sent: the service is to blame. */
   forgetFailures(): void {
     Object.assign(this.tally.refusals, zeroRunCounts().refusals);
-    this.#writer.write(() => forgetFailures(this.#db, 0));
+    this.#file.forgetFailures();
   }
 
   /** Reads a value that {@link setMeta} saved; undefined if there is none. */
   getMeta<T>(name: string): T | undefined {
-    return orThrowLedgerError(() => readMeta<T>(this.#db, name));
+    return this.#file.getMeta<T>(name);
   }
 
   /** Saves `value` under `name`, together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#writer.write(() => writeMeta(this.#db, name, toChecksummedJson(value)));
+    this.#file.setMeta(name, value);
   }
 
   /** Books the calls in flight as maybe charged, and writes all bookings. Afterwards no attempt can be booked. */
   end(): void {
     if (this.#state !== 'open') return;
     this.#loseInFlight();
-    this.#writer.close();
+    this.#file.endWriting();
     this.#state = 'ended';
     this.budget.close();
   }
@@ -273,25 +277,30 @@ export class Ledger {
   close(): void {
     this.end();
     this.#state = 'closed';
-    this.#db.close();
-    this.#spare?.release();
+    this.#file.close();
   }
 
   /** Closes without writing, after an error that makes writing pointless. */
   abandon(): void {
     this.#loseInFlight();
     this.#state = 'closed';
-    for (const stage of [this.budget, this.#db]) {
+    for (const close of [() => this.budget.close(), () => this.#file.abandon()]) {
       try {
-        stage.close();
+        close();
       } catch {
         // Ignored: the caller reports the error for which it abandons the ledger.
       }
     }
   }
 
-  /** Books this session's calls in flight as maybe charged. */
+  /** Books this session's calls in flight as maybe charged: their outcomes are not known yet. */
   #loseInFlight(): void {
-    for (const entry of this.#books.loseAll()) this.#writer.add(entry);
+    const lost = [...this.#file.inFlight.values()];
+    this.#file.inFlight.clear();
+    for (const call of lost) {
+      this.budget.release(call, 'maybe');
+      bookInterrupted(call, this.#session.counts);
+      this.#file.add(call.entry);
+    }
   }
 }

@@ -2,7 +2,13 @@ import type {Attempt} from '../../client/attempt.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
 import {isStorable, type Outcome} from '../lookup-outcome.ts';
 import {BitSet} from './distinct-keys.ts';
-import {type BookedAttempt, INTERRUPTED_CODE, type LedgerEntry} from './ledger-entry.ts';
+import {
+  type BookedAttempt,
+  INTERRUPTED_CODE,
+  type LedgerEntry,
+  markInterrupted,
+  type Reservation,
+} from './ledger-entry.ts';
 
 /** Distinct values of an operation that the service refused in a row, without an answer in between. */
 export interface RefusalStreak {
@@ -122,28 +128,23 @@ function countUp(counts: Record<string, number>, name: string, by = 1): void {
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Counts a booked attempt, also under its operation. Returns true if it counts as a call. */
-export function countBooked(tally: Tally, {operation, attempt, retry}: BookedAttempt): boolean {
+/** Counts a booked attempt, also under its operation, and what it cost in `spending`. */
+export function countBooked(tally: Tally, spending: Spending, booked: BookedAttempt): void {
+  const {operation, attempt, charge, cost, retry} = booked;
   const counts = tally.operations[operation];
+  if (charge === 'spent') spending.spent += cost;
+  if (charge === 'maybe') spending.maybeSpent += cost;
   if (attempt.kind === 'answered') counts.answered += 1;
-  if (!countAttempt(tally, attempt)) return false;
+  if (!countAttempt(tally, attempt)) return;
+  spending.calls += 1;
   counts.calls += 1;
   if (retry) counts.retries += 1;
-  return true;
 }
 
 /** True if this run or an earlier one has an answer of this operation. */
 export function hasOperationAnswer(tally: Tally, operation: Operation): boolean {
   const {answered, fromStore, knownRejections} = tally.operations[operation];
   return answered + fromStore > knownRejections;
-}
-
-/** Counts calls that were in flight when their session ended. Negative numbers undo that. */
-export function countInterruptedCalls(attempts: AttemptCounts, count: number): void {
-  // A loss that is taken back may be of a count before this one.
-  const change = Math.max(count, -attempts.unconfirmed);
-  attempts.unconfirmed += change;
-  countUp(attempts.byError, INTERRUPTED_CODE, change);
 }
 
 /** Counts an attempt by status and latency. Returns true if it was certainly sent: then it counts as a call. */
@@ -255,4 +256,32 @@ export interface RunCounts {
 export function zeroRunCounts(): RunCounts {
   const attempts = {byStatus: {}, byError: {}, unsent: 0, unconfirmed: 0};
   return {spending: zeroSpending(), renewed: 0, expired: 0, refusals: zeroStreakTallies(), attempts};
+}
+
+/** Sets all counts to zero, in the same objects. */
+export function resetRunCounts(counts: RunCounts): void {
+  const {spending, refusals, attempts, ...sums} = zeroRunCounts();
+  Object.assign(counts.spending, spending);
+  Object.assign(counts.refusals, refusals);
+  Object.assign(counts.attempts, attempts);
+  Object.assign(counts, sums);
+}
+
+/** Books a call whose session ended before the outcome was known: it counts as maybe charged. */
+export function bookInterrupted(call: Reservation, counts: RunCounts): void {
+  counts.spending[call.operation].maybeSpent += call.cost;
+  if (call.renews === true) counts.renewed += call.cost;
+  countInterruptedCalls(counts.attempts, 1);
+  markInterrupted(call);
+}
+
+/** Takes back what {@link bookInterrupted} counted. A count that began since then lacks the call. */
+export function unbookInterrupted({operation, cost}: BookedAttempt, {spending, attempts}: RunCounts): void {
+  spending[operation].maybeSpent = Math.max(0, spending[operation].maybeSpent - cost);
+  countInterruptedCalls(attempts, Math.max(-1, -attempts.unconfirmed));
+}
+
+function countInterruptedCalls(attempts: AttemptCounts, change: number): void {
+  attempts.unconfirmed += change;
+  countUp(attempts.byError, INTERRUPTED_CODE, change);
 }

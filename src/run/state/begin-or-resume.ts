@@ -3,7 +3,7 @@ import {identifyFile} from '../../disk/path.ts';
 import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
-import type {LedgerState} from '../../ledger/run/ledger-file.ts';
+import type {LedgerState} from '../../ledger/run/ledger-recovery.ts';
 import type {AttemptCounts, SpendingByOperation} from '../../ledger/run/tally.ts';
 import {answerScope, scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';

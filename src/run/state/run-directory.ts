@@ -9,7 +9,7 @@ import {BulkEnrichError, OutputError, StateError, systemReason} from '../../erro
 import type {Job} from '../../job/job.ts';
 import {toThousandths} from '../../job/settings/cost.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
-import {type LedgerState, peekLedger} from '../../ledger/run/ledger-file.ts';
+import {type LedgerState, peekLedger} from '../../ledger/run/ledger-recovery.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {Destination} from '../destination/destination.ts';

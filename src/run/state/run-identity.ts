@@ -3,7 +3,7 @@ import {StateError} from '../../errors.ts';
 import type {FileState} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {AccountScope} from '../../ledger/answers/store-file.ts';
-import type {LedgerState} from '../../ledger/run/ledger-file.ts';
+import type {LedgerState} from '../../ledger/run/ledger-recovery.ts';
 import {say, set, shellWord} from '../../sentence.ts';
 import {answerScope, scopeKeyOfJob} from '../identity.ts';
 
