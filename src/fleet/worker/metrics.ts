@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../../errors.ts';
-import {buildInfo, formatPrometheusText, samplesBy} from '../../report/render/metrics.ts';
+import {buildInfo, formatPrometheusText} from '../../report/render/metrics.ts';
 import type {FleetQueueState, FleetWorker} from './worker.ts';
 
 interface Address {
@@ -77,7 +77,7 @@ export function workerMetrics(
   const {concurrency, inFlight, chunks, calls} = report;
   return formatPrometheusText([
     buildInfo(),
-    ['worker_calls_total', 'Calls made since the worker started, by outcome.', samplesBy('outcome', calls)],
+    ['worker_calls_total', 'Calls made since the worker started, by outcome.', calls, 'outcome'],
     ['worker_chunks_total', 'Chunks of values returned since the worker started.', chunks],
     ['worker_calls_in_flight', 'Calls in flight.', inFlight],
     ['worker_concurrency', 'Calls in flight at most.', concurrency],
@@ -85,12 +85,8 @@ export function workerMetrics(
     [
       'fleet_gate_closed_seconds',
       'How long the whole fleet makes no calls, as the service throttled; 0 while it may.',
-      fleet ? fleet.closedMs / 1_000 : null,
+      fleet && fleet.closedMs / 1_000,
     ],
-    [
-      'fleet_chunks_waiting',
-      'Chunks of values in Redis that no worker has taken yet.',
-      fleet?.waiting ?? null,
-    ],
+    ['fleet_chunks_waiting', 'Chunks of values in Redis that no worker has taken yet.', fleet?.waiting],
   ]);
 }

@@ -1,10 +1,16 @@
 import {exitCodes, isSuccess} from '../../errors.ts';
 import {packageVersion} from '../../operations/package-files.ts';
-import type {Summary} from '../summary.ts';
-import help from './metric-help.json' with {type: 'json'};
+import type {LookupCounts, Summary} from '../summary.ts';
+import declared from './metrics.json' with {type: 'json'};
 
-/** Values of metrics by their names. */
-type Values = Readonly<Partial<Record<keyof typeof help, Metric[2]>>>;
+/** A number, or numbers by the value of a metric's first label, then by that of the next. Unknown ones are left out. */
+type Figure = number | null | undefined | {readonly [labelValue: string]: Figure};
+
+/** A metric without any figure is left out. */
+export type Metric = readonly [name: string, help: string, figure: Figure, ...labels: string[]];
+
+type MetricName = keyof typeof declared;
+type Figures = Readonly<Partial<Record<MetricName, Figure>>>;
 
 /** The end of a run. It is also known for a run that could not begin, which has no summary. */
 interface RunEnd {
@@ -24,7 +30,10 @@ interface RunEnd {
  * run, its time of the last success is kept.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
-  return ofJob(summary.job, endValues(summary, before), {...workValues(summary), ...creditValues(summary)});
+  return metricsOfJob(summary.job, endFigures(summary, before), {
+    ...workFigures(summary),
+    ...creditFigures(summary),
+  });
 }
 
 /**
@@ -33,19 +42,22 @@ export function renderMetrics(summary: Summary, before = ''): string {
  */
 export function renderUnstartedMetrics({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (findLabelValue(before, 'job_name') ?? null) : known;
-  return ofJob(job, endValues({...end, job}, before), {});
+  return metricsOfJob(job, endFigures({...end, job}, before), {});
 }
 
 /** The label is `job_name`, since Prometheus itself sets the label `job`. */
-function ofJob(job: string | null, end: Values, others: Values): string {
-  const metrics = (values: Values) =>
-    (Object.keys(values) as (keyof Values)[]).map((name): Metric => [name, help[name], values[name] ?? null]);
+function metricsOfJob(job: string | null, end: Figures, others: Figures): string {
+  const metrics = (figures: Figures) =>
+    (Object.keys(figures) as MetricName[]).map((name): Metric => {
+      const [help = '', ...labels] = declared[name];
+      return [name, help, figures[name], ...labels];
+    });
   return formatPrometheusText([...metrics(end), buildInfo(), ...metrics(others)], {job_name: job ?? ''});
 }
 
-function endValues(end: RunEnd, before: string): Values {
+function endFigures(end: RunEnd, before: string): Figures {
   const {job, finished_at, exit_code, reason, duration_ms, drift, unfinished_days: days} = end;
-  const kept = (name: keyof typeof help) => valueIn(before, name, job ?? '');
+  const kept = (name: MetricName) => valueIn(before, name, job ?? '');
   const finished = secondsOf(finished_at);
   const success = isSuccess(exit_code);
   return {
@@ -56,69 +68,54 @@ function endValues(end: RunEnd, before: string): Values {
     last_run_exit_code: exit_code,
     last_run_duration_seconds: inSeconds(duration_ms),
     // A run that could not begin has not looked.
-    unfinished_days: duration_ms === undefined ? kept('unfinished_days') : (days?.length ?? null),
-    last_run_reason: reason === undefined ? null : samplesBy('reason', {[reason]: 1}),
-    last_run_drifts: drift?.length ?? null,
+    unfinished_days: duration_ms === undefined ? kept('unfinished_days') : days?.length,
+    last_run_reason: reason === undefined ? null : {[reason]: 1},
+    last_run_drifts: drift?.length,
   };
 }
 
-function workValues({started_at, rows, input, pace, lookups, calls}: Summary): Values {
+function workFigures({started_at, rows, input, pace, lookups, calls}: Summary): Figures {
   const {ok, with_errors, rejected} = rows;
   const {p50, p95, p99, max} = calls.latency_ms;
+  const byOperation = (figureOf: (counts: LookupCounts) => Figure) =>
+    Object.fromEntries(Object.entries(lookups).map(([name, counts]) => [name, figureOf(counts)]));
   return {
     run_started_timestamp_seconds: secondsOf(started_at),
     run_rows_read: rows.read,
     run_input_bytes: input.bytes,
     run_rate_limit: pace.rate_limit,
     run_paused_seconds: inSeconds(pace.paused_ms),
-    run_rows: samplesBy('outcome', {ok, with_errors, rejected}),
-    run_lookups: byOperation(lookups, ({answered, empty, invalid, failed, unknown, skipped}, operation) =>
-      samplesBy('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation}),
-    ),
-    run_stale_lookups: byOperation(lookups, ({stale}, operation) => [[{operation}, stale]]),
-    run_distinct_values: byOperation(lookups, ({distinct}, operation) => [[{operation}, distinct]]),
-    run_values_from_store: byOperation(lookups, ({from_store}, operation) => [[{operation}, from_store]]),
-    run_calls: byOperation(lookups, (own, operation) => [[{operation}, own.calls]]),
+    run_rows: {ok, with_errors, rejected},
+    run_lookups: byOperation(({answered, empty, invalid, failed, unknown, skipped}) => ({
+      ...{answered, empty, invalid, failed, unknown, skipped},
+    })),
+    run_stale_lookups: byOperation(({stale}) => stale),
+    run_distinct_values: byOperation(({distinct}) => distinct),
+    run_values_from_store: byOperation(({from_store}) => from_store),
+    run_calls: byOperation(counts => counts.calls),
     run_retries: calls.retries,
-    run_call_latency_seconds: samplesBy('quantile', {
-      ...{'0.5': inSeconds(p50), '0.95': inSeconds(p95), '0.99': inSeconds(p99)},
-    }),
+    run_call_latency_seconds: {'0.5': inSeconds(p50), '0.95': inSeconds(p95), '0.99': inSeconds(p99)},
     run_call_latency_max_seconds: inSeconds(max),
-    run_hit_ratio: byOperation(lookups, ({from_store: known, distinct}, operation) =>
-      distinct === 0 ? [] : [[{operation}, known / distinct]],
-    ),
+    run_hit_ratio: byOperation(({from_store: known, distinct}) => (distinct === 0 ? null : known / distinct)),
   };
 }
 
-function creditValues({credits, store, risk}: Summary): Values {
+function creditFigures({credits, store, risk}: Summary): Figures {
   const {spent, maybe_spent, saved, account} = credits;
   const {dedupe: saved_by_dedupe, store: saved_by_store, prefilter: saved_by_prefilter} = saved;
-  const kinds = {spent, maybe_spent, saved_by_dedupe, saved_by_store, saved_by_prefilter};
+  const periods = {day: account.per_day, month: account.per_month};
   return {
-    run_credits: samplesBy('kind', kinds),
-    run_operation_credits: byOperation(credits.by_operation, (own, operation) =>
-      samplesBy('kind', own, {operation}),
-    ),
+    run_credits: {spent, maybe_spent, saved_by_dedupe, saved_by_store, saved_by_prefilter},
+    run_operation_credits: credits.by_operation,
     run_credit_limit: credits.limit,
-    run_account_credits: (['day', 'month'] as const).flatMap(period => {
-      const {used = null, limit = null} = account[`per_${period}`] ?? {};
-      return samplesBy('kind', {used, limit}, {period});
-    }),
+    run_account_credits: Object.fromEntries(
+      Object.entries(periods).map(([period, use]) => [period, use && {used: use.used, limit: use.limit}]),
+    ),
     run_store_usable: store && (store.trouble === null ? 1 : 0),
-    run_store_missed:
-      store && samplesBy('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
-    run_risk_rows:
-      risk &&
-      samplesBy('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}),
-    run_risk_score_mean: risk?.mean ?? null,
+    run_store_missed: store && {not_looked_up: store.not_looked_up, not_stored: store.not_stored},
+    run_risk_rows: risk && {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown},
+    run_risk_score_mean: risk?.mean,
   };
-}
-
-function byOperation<Own>(
-  all: Readonly<Record<string, Own>>,
-  samplesOf: (own: Own, operation: string) => readonly Sample[],
-): Sample[] {
-  return Object.entries(all).flatMap(([operation, own]) => samplesOf(own, operation));
 }
 
 function secondsOf(time: string): number {
@@ -137,45 +134,36 @@ function valueIn(before: string, name: string, job: string): number | null {
   return line !== undefined && Number.isFinite(value) ? value : null;
 }
 
+export function buildInfo(): Metric {
+  return ['build_info', 'The version of the program that wrote this.', {[packageVersion()]: 1}, 'version'];
+}
+
 type Labels = Readonly<Record<string, string>>;
-export type Sample = readonly [labels: Labels, value: number];
 
 /**
- * A metric with its samples. A single number is one sample without labels. Null leaves the metric out. A name that ends in
- * `_total` is a counter's, samples with the label `quantile` are a summary's, all others are gauges.
+ * The text of all metrics that have figures. A name that ends in `_total` is a counter's, a metric with the label
+ * `quantile` is a summary, all others are gauges. `own`: labels to add to every sample.
  */
-export type Metric = readonly [name: string, help: string, value: readonly Sample[] | number | null];
-
-export function buildInfo(): Metric {
-  return [
-    'build_info',
-    'The version of the program that wrote this.',
-    samplesBy('version', {[packageVersion()]: 1}),
-  ];
-}
-
-/** A sample for each value that is known. `others`: more labels of each. */
-export function samplesBy(
-  label: string,
-  values: Readonly<Record<string, number | null>>,
-  others: Labels = {},
-): Sample[] {
-  return Object.entries(values).flatMap(([name, value]): Sample[] =>
-    value === null ? [] : [[{...others, [label]: name}, value]],
-  );
-}
-
-/** The text of all metrics that have samples. `own`: labels to add to every sample. */
 export function formatPrometheusText(metrics: readonly Metric[], own: Labels = {}): string {
-  const texts = metrics.map(([name, help, value]) => {
-    const samples: readonly Sample[] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
+  const texts = metrics.map(([name, help, figure, ...labels]) => {
+    const samples = samplesOf(figure, labels, own);
     if (samples.length === 0) return '';
-    const isSummary = samples.some(([labels]) => 'quantile' in labels);
-    const type = name.endsWith('_total') ? 'counter' : isSummary ? 'summary' : 'gauge';
-    const lines = samples.map(([labels, value]) => `${sampleName(name, {...own, ...labels})} ${value}\n`);
+    const type = name.endsWith('_total') ? 'counter' : labels.includes('quantile') ? 'summary' : 'gauge';
+    const lines = samples.map(([labelled, value]) => `${sampleName(name, labelled)} ${value}\n`);
     return `# HELP bulk_enrich_${name} ${help}\n# TYPE bulk_enrich_${name} ${type}\n${lines.join('')}`;
   });
   return texts.join('');
+}
+
+function samplesOf(
+  figure: Figure,
+  [label = '', ...inner]: readonly string[],
+  own: Labels,
+): [Labels, number][] {
+  if (typeof figure === 'number') return [[own, figure]];
+  return Object.entries(figure ?? {}).flatMap(([value, part]) =>
+    samplesOf(part, inner, {...own, [label]: value}),
+  );
 }
 
 /** A sample's name with its labels, as its line begins. */
