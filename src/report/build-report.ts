@@ -11,10 +11,9 @@ import {
 } from './format.ts';
 import type {KeyFigure, Report, Section, Tone} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
-import {moneySection} from './sections/money-section.ts';
 import {RISK_TITLE, riskSection} from './sections/risk-section.ts';
 import {errorsSection, fieldsSection, rowsSection, topCountsSection} from './sections/rows-section.ts';
-import {paceSection, runSection} from './sections/run-section.ts';
+import {moneySection, paceSection, runSection} from './sections/run-section.ts';
 import type {Summary} from './summary.ts';
 
 /** Makes the report of a run from its summary alone: it reads no other file, and no clock. */
@@ -35,7 +34,7 @@ export function buildReport(summary: Summary): Report {
     status: statusOf(summary),
     lead: leadOf(summary),
     facts: factsOf(summary),
-    sections: sections.filter((section): section is Section => section !== undefined),
+    sections: sections.filter((section): section is Section => (section?.blocks.length ?? 0) > 0),
   };
 }
 

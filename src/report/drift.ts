@@ -1,6 +1,6 @@
 import {unaskedCodes} from '../ledger/lookup-outcome.ts';
 import {formatCount, formatPercent, pluralize} from './format.ts';
-import type {Section} from './model.ts';
+import {type Section, tableOf, withRows} from './model.ts';
 import {lookupTotal} from './run-record.ts';
 import type {Drift, Summary} from './summary.ts';
 
@@ -141,23 +141,15 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** Figures that differ from the job's last runs; undefined if none does. */
-export function driftSection({drift}: Summary): Section | undefined {
-  if (drift.length === 0) return undefined;
+/** Figures that differ from the job's last runs. */
+export function driftSection({drift}: Summary): Section {
+  const rows = drift.map(
+    ({what, now, usual}) => [driftName(what), driftValue(what, now), driftValue(what, usual)] as const,
+  );
   return {
     title: 'Unlike the last runs',
     note: `Compared with the median of ${pluralize(drift[0]?.runs ?? 0, 'earlier run')} of this job.`,
-    blocks: [
-      {
-        caption: 'What jumped',
-        head: ['What', 'this run', 'usually'],
-        rows: drift.map(({what, now, usual}) => [
-          driftName(what),
-          driftValue(what, now),
-          driftValue(what, usual),
-        ]),
-      },
-    ],
+    blocks: withRows([tableOf('What jumped', ['What', 'this run', 'usually'], rows)]),
   };
 }
 

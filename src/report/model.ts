@@ -1,6 +1,6 @@
 import {formatCount, formatPercent, rankByCount} from './format.ts';
 
-/** A report before it is HTML or Markdown: its content, and the form of each part. */
+/** A report before it is HTML or Markdown. */
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
@@ -26,7 +26,7 @@ export interface Section {
   readonly blocks: readonly ReportTable[];
 }
 
-/** Meaning of a colour. The style sheet of the HTML report sets the colour for each meaning. */
+/** Meaning of a colour, which the style sheet sets. No meaning is shown by colour alone. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
 /** A number is written with {@link formatCount}; null is a figure that nothing was measured for. */
@@ -64,31 +64,32 @@ export type Chart =
       readonly ends: readonly number[];
     };
 
-/** A table of these rows; no block without rows. */
-export function tableIfAny(
+export function tableOf(
   caption: string,
   head: ReportTable['head'],
   rows: ReportTable['rows'],
   form: Pick<ReportTable, 'texts' | 'form'> = {},
-): ReportTable[] {
-  return rows.length === 0 ? [] : [{caption, head, rows, ...form}];
+): ReportTable {
+  return {caption, head, rows, ...form};
 }
 
-/** Names with their counts and the shares of `of`; no block without names. */
-export function rankingIfAny(
+/** The tables that have rows. */
+export function withRows(blocks: readonly ReportTable[]): ReportTable[] {
+  return blocks.filter(({rows}) => rows.length > 0);
+}
+
+/** Names with their counts and the shares of `of`. */
+export function rankingOf(
   caption: string,
   what: string,
   names: readonly (readonly [name: string, times: number])[],
   of: number,
-): ReportTable[] {
+): ReportTable {
   const rows = names.map(([name, times]) => [name, times, formatPercent(times, of)] as const);
-  const chart = {kind: 'ranking'} as const;
-  return rows.length === 0 ? [] : [{caption, head: [what, 'count', 'share'], rows, chart}];
+  return {caption, head: [what, 'count', 'share'], rows, chart: {kind: 'ranking'}};
 }
 
-const MOST = 12;
-
-/** The most common names. */
+/** The twelve most common names. */
 export function mostCommon(counts: Readonly<Record<string, number>>): [name: string, times: number][] {
-  return rankByCount(counts).slice(0, MOST);
+  return rankByCount(counts).slice(0, 12);
 }

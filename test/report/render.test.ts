@@ -7,8 +7,8 @@ import {
   formatMoment,
   formatPercent,
 } from '../../src/report/format.ts';
-import {drawLines, roundUp} from '../../src/report/render/charts.ts';
-import {renderHtml} from '../../src/report/render/html.ts';
+
+import {drawLines, renderHtml, roundUp} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
 import {reasonMeanings} from '../../src/report/sections/risk-section.ts';
 import type {RiskCounts, Summary} from '../../src/report/summary.ts';

@@ -1,6 +1,6 @@
 import {shellWord} from '../../sentence.ts';
 import {formatCount, pluralize} from '../format.ts';
-import {mostCommon, type ReportTable, rankingIfAny, type Section, tableIfAny} from '../model.ts';
+import {mostCommon, type ReportTable, rankingOf, type Section, tableOf, withRows} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 import reasons from './reasons.json' with {type: 'json'};
 
@@ -18,7 +18,7 @@ export function riskSection({risk, output, shared}: Summary): Section | undefine
   return {
     title: RISK_TITLE,
     note: `${pluralize(scored, 'row')} scored from 0 to 100${average}.${without}`,
-    blocks: [
+    blocks: withRows([
       {
         caption: 'Rows by level',
         head: ['Rows', 'low', 'medium', 'high', 'unknown'],
@@ -34,57 +34,58 @@ export function riskSection({risk, output, shared}: Summary): Section | undefine
         ]),
         chart: {kind: 'histogram'},
       },
-      ...highRows(risk, output.path),
-      ...rankingIfAny('Reasons, most often first', 'Reason', reasonsInWords(risk), scored),
-      ...rankingIfAny('Signals that were missing', 'Signal', mostCommon(missing), scored + unknown),
-      ...tableIfAny('Values that several have', ['Value', 'rows', 'had by, at most'], sharedRows(shared)),
-      ...declaredRules(risk),
-      ...tableIfAny(
+      highRows(risk, output.path),
+      rankingOf('Reasons, most often first', 'Reason', reasonsInWords(risk), scored),
+      rankingOf('Signals that were missing', 'Signal', mostCommon(missing), scored + unknown),
+      tableOf('Values that several have', ['Value', 'rows', 'had by, at most'], sharedRows(shared)),
+      declaredRules(risk),
+      tableOf(
         'Rules to look at',
         ['Warning'],
         warnings.map(warning => [warning]),
       ),
-    ],
+    ]),
   };
 }
 
 /** The shared values of the list by kind, as counts: rows, and how many have each of the most shared ones. */
 export function sharedRows(shared: Summary['shared']): [fact: string, rows: string, largest: string][] {
-  const some = Object.entries(shared).filter(([, {rows}]) => rows > 0);
-  return some.map(([fact, {rows, largest}]) => [
+  const held = Object.entries(shared).filter(([, {rows}]) => rows > 0);
+  return held.map(([fact, {rows, largest}]) => [
     fact,
     formatCount(rows),
     largest.map(formatCount).join(', '),
   ]);
 }
 
-/** A table with the row numbers of high risk, and the command that lists all of these rows with their scores. */
-function highRows({high, high_rows: rows}: RiskCounts, output: string): ReportTable[] {
-  if (rows.length === 0) return [];
-  const isPart = high > rows.length;
-  const caption = isPart ? `The first ${formatCount(rows.length)} rows of high risk` : 'Rows of high risk';
-  const numbers = ['Row numbers', `${rows.join(', ')}${isPart ? ', …' : ''}`] as const;
-  const list = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`] as const;
-  return tableIfAny(caption, ['What', 'value'], output === '-' ? [numbers] : [numbers, list], {texts: [1]});
+/** The row numbers of high risk, and the command that lists all of these rows with their scores. */
+function highRows({high, high_rows: listed}: RiskCounts, output: string): ReportTable {
+  const isPart = high > listed.length;
+  const numbers = ['Row numbers', `${listed.join(', ')}${isPart ? ', …' : ''}`] as const;
+  const command = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`] as const;
+  const caption = isPart ? `The first ${formatCount(listed.length)} rows of high risk` : 'Rows of high risk';
+  const rows = output === '-' ? [numbers] : [numbers, command];
+  return tableOf(caption, ['What', 'value'], listed.length === 0 ? [] : rows, {texts: [1]});
 }
 
 /** The most common reasons, each followed by its meaning, from the job's rules or the default rules. */
 function reasonsInWords({reasons, rules}: RiskCounts): [words: string, times: number][] {
   return mostCommon(reasons).map(([reason, times]) => {
-    const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
+    const conditions = rules.filter(rule => rule.reason === reason).map(({when}) => when);
     const known = Object.hasOwn(reasonMeanings, reason) ? reasonMeanings[reason] : undefined;
-    const meaning = own.length > 0 ? own.join(' or ') : known;
+    const meaning = conditions.length > 0 ? conditions.join(' or ') : known;
     return [meaning === undefined ? reason : `${reason}: ${meaning}`, times];
   });
 }
 
 /** Rules with a description or an owner, and shadow rules. */
-function declaredRules({rules}: RiskCounts): ReportTable[] {
-  const isTold = ({shadow, description, owner}: RiskCounts['rules'][number]) =>
-    shadow === true || description !== undefined || owner !== undefined;
-  const rows = rules.filter(isTold).map(({reason, add, shadow, held, description = '', owner = ''}) => {
+function declaredRules({rules}: RiskCounts): ReportTable {
+  const declared = rules.filter(
+    ({shadow, description, owner}) => shadow === true || description !== undefined || owner !== undefined,
+  );
+  const rows = declared.map(({reason, add, shadow, held, description = '', owner = ''}) => {
     const name = shadow === true ? `${reason} (shadow: not added)` : reason;
     return [name, add, held, description, owner] as const;
   });
-  return tableIfAny('Rules', ['Rule', 'points', 'rows', 'for', 'owner'], rows, {texts: [3, 4]});
+  return tableOf('Rules', ['Rule', 'points', 'rows', 'for', 'owner'], rows, {texts: [3, 4]});
 }

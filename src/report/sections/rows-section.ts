@@ -2,7 +2,7 @@ import {codeMeaning} from '../../lookup/code-meanings.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {operationTitle} from '../../operations/table.ts';
 import {formatCount, formatPercent, pluralize} from '../format.ts';
-import {type ReportTable, rankingIfAny, type Section, type Tone, tableIfAny} from '../model.ts';
+import {type ReportTable, rankingOf, type Section, type Tone, tableOf, withRows} from '../model.ts';
 import {lookupTotal} from '../run-record.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
 
@@ -39,76 +39,71 @@ export function rowsSection(summary: Summary): Section | undefined {
         ]),
         chart: {kind: 'stacks', tones: outcomes.map(([, tone]) => tone)},
       },
-      ...codesTable('Repaired before the lookup', repairs),
-      ...tableIfAny(
-        'Columns that were not looked up',
-        ['Column', 'its values', 'to look it up'],
-        left_out.map(({operation, column, share, flag}) => [
-          column,
-          `${formatPercent(share, 1)} may be of the kind ${operation}`,
-          flag,
-        ]),
-        {texts: [0, 1, 2]},
-      ),
+      ...withRows([
+        codesTable('Repaired before the lookup', repairs),
+        tableOf(
+          'Columns that were not looked up',
+          ['Column', 'its values', 'to look it up'],
+          left_out.map(({operation, column, share, flag}) => [
+            column,
+            `${formatPercent(share, 1)} may be of the kind ${operation}`,
+            flag,
+          ]),
+          {texts: [0, 1, 2]},
+        ),
+      ]),
     ],
   };
 }
 
 const MOST_CODES = 20;
 
-/** Codes with their first rows and meanings; empty without codes. */
-function codesTable(caption: string, coded: Summary['errors']): ReportTable[] {
+/** Codes with their first rows and meanings. */
+function codesTable(caption: string, coded: Summary['errors']): ReportTable {
   const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first, service}) => {
     const numbers = `${first.join(', ')}${times > first.length ? ', …' : ''}`;
     return [code, times, numbers, codeMeaning(code, service)] as const;
   });
-  return tableIfAny(caption, ['Code', 'count', 'first rows', 'meaning'], rows, {texts: [2, 3]});
+  return tableOf(caption, ['Code', 'count', 'first rows', 'meaning'], rows, {texts: [2, 3]});
 }
 
-/**
- * Errors by code with their meanings, and calls without a usable answer by status. Undefined if there are neither.
- */
-export function errorsSection({errors, calls}: Summary): Section | undefined {
-  const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
-  const broken = [...strange, ...Object.entries(calls.by_error)];
-  const blocks = [
-    ...codesTable('Codes, most often first', errors),
-    ...tableIfAny(
-      'Calls without a usable answer, retried ones included',
-      ['HTTP status or network code', 'calls'],
-      broken.sort((a, b) => b[1] - a[1]),
-    ),
-    ...tableIfAny(
-      'Answers unlike those of earlier runs, or of no use',
-      ['What is odd'],
-      (calls.oddities ?? []).map(sentence => [sentence] as const),
-    ),
-  ];
-  if (blocks.length === 0) return undefined;
+/** Errors by code with their meanings, and calls without a usable answer by status. */
+export function errorsSection({errors, calls}: Summary): Section {
+  const refused = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
   const left = errors.length - MOST_CODES;
   const more = left > 0 ? ` ${pluralize(left, 'rarer code')} are in the summary file.` : '';
   return {
     title: 'Where something was wrong',
     note: `Rows are named by number, never by value.${more}`,
-    blocks,
+    blocks: withRows([
+      codesTable('Codes, most often first', errors),
+      tableOf(
+        'Calls without a usable answer, retried ones included',
+        ['HTTP status or network code', 'calls'],
+        [...refused, ...Object.entries(calls.by_error)].sort((a, b) => b[1] - a[1]),
+      ),
+      tableOf(
+        'Answers unlike those of earlier runs, or of no use',
+        ['What is odd'],
+        (calls.oddities ?? []).map(sentence => [sentence]),
+      ),
+    ]),
   };
 }
 
 /** By field: the share of answers with the field, and the share of those answers in which the field is true. */
-export function fieldsSection({fields, lookups}: Summary): Section | undefined {
-  const rows = Object.entries(fields).flatMap(([operation, shares]) =>
-    (lookups[operation]?.answered ?? 0) === 0
-      ? []
-      : Object.entries(shares).map(([name, {present, true: yes}]) => {
-          const share = yes === undefined || present === 0 ? '' : formatPercent(yes, 1);
-          return [`${operation}.${name}`, formatPercent(present, 1), share] as const;
-        }),
+export function fieldsSection({fields, lookups}: Summary): Section {
+  const answered = Object.entries(fields).filter(([name]) => (lookups[name]?.answered ?? 0) > 0);
+  const rows = answered.flatMap(([operation, shares]) =>
+    Object.entries(shares).map(([name, {present, true: yes}]) => {
+      const share = yes === undefined || present === 0 ? '' : formatPercent(yes, 1);
+      return [`${operation}.${name}`, formatPercent(present, 1), share] as const;
+    }),
   );
-  if (rows.length === 0) return undefined;
   return {
     title: 'Answer fields',
     note: 'How many of the answers had each field, and how many of those said yes.',
-    blocks: [{caption: 'Shares of the answers', head: ['Field', 'present', 'yes'], rows, form: 'folded'}],
+    blocks: withRows([tableOf('Shares of the answers', ['Field', 'present', 'yes'], rows, {form: 'folded'})]),
   };
 }
 
@@ -120,20 +115,19 @@ const captions: Readonly<Record<TopKind, readonly [caption: string, what: string
 };
 
 /** Counts of the values' countries, networks and domains, which identify no person. */
-export function topCountsSection({top}: Summary): Section | undefined {
-  const blocks = topKinds.flatMap(kind => {
+export function topCountsSection({top}: Summary): Section {
+  const rankings = topKinds.map(kind => {
     const {names = [], counted = 0, missed_at_most: missed = 0} = top[kind] ?? {};
     const [caption, what] = captions[kind];
-    const isOfCountries = what === 'Country';
-    return rankingIfAny(
+    return rankingOf(
       missed === 0 ? caption : `${caption} (counts are at least these)`,
       what,
-      names.map(({name, count: times}) => [isOfCountries ? countryName(name) : name, times]),
+      names.map(({name, count: times}) => [what === 'Country' ? countryName(name) : name, times]),
       counted,
     );
   });
-  if (blocks.length === 0) return undefined;
-  return {title: 'Where they come from', note: 'The ten most common of each, by rows.', blocks};
+  const note = 'The ten most common of each, by rows.';
+  return {title: 'Where they come from', note, blocks: withRows(rankings)};
 }
 
 /** `US` → `United States (US)`. Other texts stay as they are. */
