@@ -9,7 +9,7 @@ import {
   pluralize,
   refusalStreaksSentence,
 } from './format.ts';
-import type {KeyFigure, Report, Section, Tone} from './model.ts';
+import type {KeyFigure, Report, Section} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
 import {RISK_TITLE, riskSection} from './sections/risk-section.ts';
 import {errorsSection, fieldsSection, rowsSection, topCountsSection} from './sections/rows-section.ts';
@@ -31,7 +31,7 @@ export function buildReport(summary: Summary): Report {
   ];
   return {
     title: titleOf(summary),
-    status: statusOf(summary),
+    status: summary.exit_code === 0 ? {tone: 'good', text: 'Complete'} : statuses[summary.status],
     lead: leadOf(summary),
     facts: factsOf(summary),
     sections: sections.filter((section): section is Section => (section?.blocks.length ?? 0) > 0),
@@ -46,17 +46,13 @@ function titleOf({job, input: {paths}}: Summary): string {
   return job === null ? list : `${job} (${list})`;
 }
 
-const statuses: Readonly<Record<Summary['status'], readonly [tone: Tone, text: string]>> = {
-  completed: ['warn', 'Complete, limit passed'],
-  partial: ['warn', 'Complete, with gaps'],
-  interrupted: ['warn', 'Interrupted'],
-  failed: ['bad', 'Failed'],
+/** The status of runs that did not end with exit code 0. */
+const statuses: Readonly<Record<Summary['status'], Report['status']>> = {
+  completed: {tone: 'warn', text: 'Complete, limit passed'},
+  partial: {tone: 'warn', text: 'Complete, with gaps'},
+  interrupted: {tone: 'warn', text: 'Interrupted'},
+  failed: {tone: 'bad', text: 'Failed'},
 };
-
-function statusOf({status, exit_code}: Summary): Report['status'] {
-  const [tone, text] = exit_code === 0 ? (['good', 'Complete'] as const) : statuses[status];
-  return {tone, text};
-}
 
 function leadOf(summary: Summary): string {
   const {rows, status, reason, exit_code, come_back_at, started_at, failed_if} = summary;
@@ -108,10 +104,10 @@ function factsOf(summary: Summary): KeyFigure[] {
 
 function spentNote({spent, maybe_spent, limit, account}: Summary['credits']): string | undefined {
   const notes = [
-    ...(account.price === undefined ? [] : [formatMoney(spent, account.price)]),
-    ...(maybe_spent === 0 ? [] : [`${formatCount(maybe_spent)} more perhaps`]),
-    ...(limit === null ? [] : [`limit ${formatCount(limit)}`]),
-  ];
+    account.price && formatMoney(spent, account.price),
+    maybe_spent > 0 && `${formatCount(maybe_spent)} more perhaps`,
+    limit !== null && `limit ${formatCount(limit)}`,
+  ].filter(Boolean);
   return notes.length === 0 ? undefined : notes.join(', ');
 }
 

@@ -31,11 +31,9 @@ const ALL_KNOWN = {runs: 5, share: 0.9} as const;
 const EARLIER_LIST = 'earlier_list';
 
 export function makeRunProfile(summary: Summary): RunProfile {
-  const {rows, risk, new_fields: fields = {}, new_answers = {}, credits, finished_at, reason} = summary;
-  const {
-    date,
-    input: {sha256},
-  } = summary;
+  const {rows, risk, new_fields: fields = {}, new_answers = {}, credits} = summary;
+  const {date, input, finished_at, reason} = summary;
+  const {sha256} = input;
   const figures: Record<string, {value: number; of: number}> = {
     rows: {value: rows.written, of: 1},
     credits: {value: credits.spent + credits.maybe_spent, of: 1},
@@ -48,7 +46,6 @@ export function makeRunProfile(summary: Summary): RunProfile {
   const cells = lookupTotal(summary, 'values') - lookupTotal(summary, 'empty');
   addShare('failed', failed, failed + lookupTotal(summary, 'answered'));
   addShare('invalid', lookupTotal(summary, 'invalid'), cells);
-  // The share of distinct values that the answer store knew.
   addShare('hit_rate', lookupTotal(summary, 'from_store'), lookupTotal(summary, 'distinct'));
   if (risk) addShare('risk.high', risk.high, risk.scored);
   for (const [operation, ofFields] of Object.entries(fields)) {
@@ -59,7 +56,7 @@ export function makeRunProfile(summary: Summary): RunProfile {
     }
   }
   const list = date !== undefined && sha256 !== null && rows.read >= FEWEST_ROWS ? {date, sha256} : undefined;
-  return {finished_at, isWhole: unaskedCodes.every(code => code !== reason), list, figures};
+  return {finished_at, isWhole: !(unaskedCodes as readonly string[]).includes(reason), list, figures};
 }
 
 /** Says that a list is probably an earlier day's under this day's name; undefined if it is not. */
@@ -85,15 +82,15 @@ export function findEarlierList(
 }
 
 /**
- * Returns the figures of this run that differ from the median of the job's last runs, by more than `threshold` and
- * by more than chance explains. `threshold` is a share from 0 to 1. Compares only whole runs. A run that caught up on
- * a night without one had more rows and new values than usual, which is no jump.
+ * The figures of this run that differ from the median of the job's last whole runs, by more than `threshold` (a share)
+ * and by more than chance explains. A run that caught up on a night without one had more rows and new values than
+ * usual, which is no jump.
  */
 export function compareRuns(now: RunProfile, history: readonly RunProfile[], threshold: number): Drift[] {
   const before = history.filter(({isWhole}) => isWhole).slice(-COMPARED);
   if (!now.isWhole) return [];
   const usualWork = !hasCaughtUp(now, before);
-  /** True if a figure of this name may rise or fall so: credits count only if they rise, known values only if they fall. */
+  /** True if a change in this direction counts: credits only if they rise, known values only if they fall. */
   const isOfInterest = (name: string, rises: boolean) => {
     if (name === 'rows') return usualWork || !rises;
     if (name === 'credits') return usualWork && rises;
@@ -103,26 +100,21 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     const known = before.flatMap(({figures}) => figures[what]?.value ?? []);
     const usual = median(known);
     const isJump = known.length > 0 && isOfInterest(what, value > usual);
-    return isJump && hasJumped(what, {value, usual, of}, threshold)
-      ? [{what, now: value, usual, runs: known.length}]
-      : [];
+    if (!isJump || !hasJumped(what, value, usual, of, threshold)) return [];
+    return [{what, now: value, usual, runs: known.length}];
   });
 }
 
 function hasCaughtUp(now: RunProfile, before: readonly RunProfile[]): boolean {
   const ends = [...before, now].map(({finished_at: end}) => Date.parse(end));
-  const waits = ends.slice(1).map((end, nth) => end - (ends[nth] ?? end));
+  const waits = ends.slice(1).map((end, index) => end - (ends[index] ?? end));
   const last = waits.pop() ?? 0;
   return waits.length > 0 && last > CAUGHT_UP * median(waits);
 }
 
 /** True if a figure moved by more than `threshold`, and by more than chance explains. */
-function hasJumped(
-  name: string,
-  {value, usual, of}: {readonly value: number; readonly usual: number; readonly of: number},
-  threshold: number,
-): boolean {
-  if (name === 'rows' || name === 'credits') {
+function hasJumped(name: string, value: number, usual: number, of: number, threshold: number): boolean {
+  if (isCount(name)) {
     const chance = Math.sqrt(Math.max(value, usual, 1));
     const moved = Math.abs(value - usual);
     return moved > COUNT_FACTOR * threshold * usual && moved > DEVIATIONS * chance;
@@ -132,6 +124,11 @@ function hasJumped(
   const middle = (value + usual) / 2 / scale;
   const chance = Math.sqrt((middle * (1 - middle)) / Math.max(1, of));
   return moved > threshold && moved > DEVIATIONS * chance;
+}
+
+/** Rows and credits are counts, `risk.mean` is a score. All other figures are shares. */
+function isCount(name: string): boolean {
+  return name === 'rows' || name === 'credits';
 }
 
 function median(values: readonly number[]): number {
@@ -168,9 +165,8 @@ function driftName(what: string): string {
   return names[what] ?? what;
 }
 
-/** Rows, credits and scores are numbers; all other figures are shares. */
 function driftValue(what: string, value: number): string {
-  if (what === 'rows' || what === 'credits') return formatCount(Math.round(value));
+  if (isCount(what)) return formatCount(Math.round(value));
   return what === 'risk.mean' ? formatCount(Math.round(value * 10) / 10) : formatPercent(value, 1);
 }
 

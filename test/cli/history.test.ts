@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {z} from 'zod';
 import {type RunRecord, UNFINISHED_REASON} from '../../src/report/run-record.ts';
-import type {Spend} from '../../src/report/spend-report.ts';
+import type {Spend} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {saveRunInHistory} from '../../src/run/end/history.ts';
 import type {PlanReport as Plan} from '../../src/run/estimate.ts';

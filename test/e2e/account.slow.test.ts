@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {Spend} from '../../src/report/spend-report.ts';
+import type {Spend} from '../../src/report/run-record.ts';
 import {openArena} from '../support/crash.ts';
 import {busiestSecond, departures} from '../support/departures.ts';
 import {runHere} from '../support/main.ts';

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {formatForecast} from '../../src/cli/terminal/cost.ts';
 import {formatAmount, formatMoney} from '../../src/report/format.ts';
-import type {Spend} from '../../src/report/spend-report.ts';
+import type {Spend} from '../../src/report/run-record.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';
 import {startService} from '../e2e/service.ts';
 import {createSandbox} from '../support/command.ts';

@@ -1,6 +1,6 @@
 import {afterEach, expect, test, vi} from 'vitest';
 import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
-import {sumSpending} from '../../src/report/spend-report.ts';
+import {sumSpending} from '../../src/report/run-record.ts';
 import {fullSummary} from './summaries.ts';
 
 afterEach(() => {

@@ -2,8 +2,15 @@ import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {parseDuration} from '../../job/setting-types.ts';
 import {csvTable} from '../../output/csv-line.ts';
 import {formatAmount, formatCount, formatMoney, formatPercent, pluralize} from '../../report/format.ts';
-import {makeRunRecord, type RunRecord, roundCredits} from '../../report/run-record.ts';
-import {type Grouping, type Spend, sumSpending} from '../../report/spend-report.ts';
+import {
+  type Grouping,
+  makeRunRecord,
+  type RunRecord,
+  roundCredits,
+  type Spend,
+  sumSpending,
+} from '../../report/run-record.ts';
+
 import type {Summary} from '../../report/summary.ts';
 import {historyDirectory, readRunSummaries} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';
