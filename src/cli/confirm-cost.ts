@@ -9,9 +9,8 @@ import type {RunOutcome} from '../run/exit.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
 import {type Console, isInteractive} from './console.ts';
-import {formatForecast, sumConditionalCalls, sumPlannedCalls} from './terminal/cost.ts';
 import {breakLines} from './terminal/lines.ts';
-import {describeColumns} from './terminal/opening.ts';
+import {describeColumns, formatForecast, sumPlanned} from './terminal/opening.ts';
 import {escapeControls, print} from './terminal/printable.ts';
 import {hasBar, showPhases} from './terminal/progress.ts';
 
@@ -47,7 +46,7 @@ export async function countAndConfirmCalls(
     for (const doubt of doubts) warn(doubt);
     await demandAgreement(plan, job, console);
   }
-  return sumConditionalCalls(plan) > 0 ? undefined : sumPlannedCalls(plan);
+  return sumPlanned(plan, 'conditional') > 0 ? undefined : sumPlanned(plan, 'calls');
 }
 
 /** Undefined if the plan can't be made: the run itself reports the error. */

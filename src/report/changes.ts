@@ -1,8 +1,7 @@
 import {z} from 'zod';
 import {formatCount} from './format.ts';
+import {counts, whole} from './summary.ts';
 
-const whole = z.int().min(0);
-const counts = z.record(z.string(), whole);
 const each = z.object({old: whole, new: whole});
 
 /** Differences between two outputs, in the form of `diff --json`, `score --json` and a job's summary. */

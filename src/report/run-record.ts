@@ -1,9 +1,7 @@
 import {basename} from 'node:path';
 import {z} from 'zod';
-import {type LookupCounts, priceSchema, type Summary, summarySchema} from './summary.ts';
+import {type LookupCounts, priceSchema, type Summary, summarySchema, time, whole} from './summary.ts';
 
-const time = z.iso.datetime();
-const whole = z.int().min(0);
 const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.number()});
 
 /** The `reason` in the history of a run under way, and of a killed one. */

@@ -7,7 +7,7 @@ import {type Operation, operationNames} from '../operations/table.ts';
  * `fail_if` and the reports come from it. As long as `schema_version` is 2, fields are added but never removed.
  */
 
-const whole = z.int().min(0);
+export const whole = z.int().min(0);
 const credits = z.number().min(0);
 const spending = z.object({spent: credits, maybe_spent: credits});
 const perPeriod = z.object({
@@ -16,8 +16,8 @@ const perPeriod = z.object({
   lacked: credits.optional().describe('Credits that the count lacked at the start, which were added.'),
 });
 const share = z.number().min(0).max(1);
-const time = z.iso.datetime();
-const counts = z.record(z.string(), whole);
+export const time = z.iso.datetime();
+export const counts = z.record(z.string(), whole);
 
 /** Price of a credit, from the account's file. */
 export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});

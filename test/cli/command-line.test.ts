@@ -26,7 +26,7 @@ function next(
 ) {
   const job = whole<Job>({output: {lasts: true}, date: undefined, settings, ...of});
   const stop = {status: 'interrupted', reason, exitCode, message: '', ...more} as Stop;
-  return commandToContinue(GIVEN, job, exitCode, stop, need);
+  return commandToContinue(GIVEN, job, stop, need);
 }
 
 const budget = {maxCredits: 5_000};

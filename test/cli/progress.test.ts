@@ -1,14 +1,15 @@
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Console} from '../../src/cli/console.ts';
 import {formatOpening} from '../../src/cli/terminal/opening.ts';
-import {hasBar, startProgress} from '../../src/cli/terminal/progress.ts';
 import {
   estimateTimeLeft,
   formatPhase,
   formatStatus,
+  hasBar,
   type ProgressFigures,
   Speedometer,
-} from '../../src/cli/terminal/status-line.ts';
+  startProgress,
+} from '../../src/cli/terminal/progress.ts';
 import {emptyTally, zeroSpending} from '../../src/ledger/run/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 import {whole} from '../support/whole.ts';

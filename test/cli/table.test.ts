@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import {describe, expect, test} from 'vitest';
-import {fitTable, type TableColumn} from '../../src/cli/terminal/table.ts';
+import {fitTable, type TableColumn} from '../../src/cli/terminal/lines.ts';
 
 const text = (head: string, cell: string, more: Partial<TableColumn> = {}): TableColumn => ({
   head,

@@ -1,8 +1,7 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
 import {scoreChangesSchema, scoreExplanationSchema} from '../../src/report/changes.ts';
-import {runRecordSchema} from '../../src/report/run-record.ts';
-import type {Spend} from '../../src/report/run-record.ts';
+import {runRecordSchema, type Spend} from '../../src/report/run-record.ts';
 import {priceSchema, summarySchema} from '../../src/report/summary.ts';
 
 /**

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {formatForecast} from '../../src/cli/terminal/cost.ts';
+import {formatForecast} from '../../src/cli/terminal/opening.ts';
 import {formatAmount, formatMoney} from '../../src/report/format.ts';
 import type {Spend} from '../../src/report/run-record.ts';
 import type {PlanReport} from '../../src/run/estimate.ts';

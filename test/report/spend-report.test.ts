@@ -1,6 +1,5 @@
 import {afterEach, expect, test, vi} from 'vitest';
-import {makeRunRecord, type RunRecord} from '../../src/report/run-record.ts';
-import {sumSpending} from '../../src/report/run-record.ts';
+import {makeRunRecord, type RunRecord, sumSpending} from '../../src/report/run-record.ts';
 import {fullSummary} from './summaries.ts';
 
 afterEach(() => {

@@ -30,9 +30,8 @@ import {openConnection} from '../../run/open/connection.ts';
 import {shellWord} from '../../sentence.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type JobFlags, withoutMissingFlags} from '../job-from-flags.ts';
-import {terminalWidth, wrapText} from '../terminal/lines.ts';
+import {formatTable, terminalWidth, wrapText} from '../terminal/lines.ts';
 import {createPainter, print, printJson} from '../terminal/printable.ts';
-import {formatTable} from '../terminal/table.ts';
 import {
   type Check,
   checkNetwork,

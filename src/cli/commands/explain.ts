@@ -8,9 +8,8 @@ import {pluralize} from '../../report/format.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import {makeRunFacts} from '../../score/run-facts.ts';
 import {shellWord} from '../../sentence.ts';
-import {breakLines, terminalWidth} from '../terminal/lines.ts';
+import {breakLines, formatTable, terminalWidth} from '../terminal/lines.ts';
 import {print, printJsonLine} from '../terminal/printable.ts';
-import {formatTable} from '../terminal/table.ts';
 
 interface ExplainFlags {
   readonly row?: string;

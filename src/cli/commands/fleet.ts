@@ -15,9 +15,8 @@ import {type Connection, createStrayAnswerWarning, openConnection} from '../../r
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {readFlag, withoutMissingFlags} from '../job-from-flags.ts';
 import {onEndSignals} from '../signals.ts';
-import {terminalWidth} from '../terminal/lines.ts';
+import {createTableColumns, fitTable, type TableColumn, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {createTableColumns, fitTable, type TableColumn} from '../terminal/table.ts';
 
 type WorkerFlags = RawSettings & {
   readonly redis?: string;

@@ -14,9 +14,15 @@ import {
 import type {Summary} from '../../report/summary.ts';
 import {historyDirectory, readRunSummaries} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';
-import {terminalWidth, textWidth} from '../terminal/lines.ts';
+import {
+  createTableColumns,
+  fitTable,
+  formatTable,
+  type TableColumn,
+  terminalWidth,
+  textWidth,
+} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {createTableColumns, fitTable, formatTable, type TableColumn} from '../terminal/table.ts';
 
 interface ListingFlags {
   readonly since: string;

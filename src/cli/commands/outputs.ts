@@ -7,9 +7,8 @@ import {type BadRowsComparison, type Changes, levelGrid} from '../../report/chan
 import {formatCount, formatPercent, pluralize, rankByCount} from '../../report/format.ts';
 import {loadRules} from '../../score/rules.ts';
 import {pauseWorkflowCommands} from '../github.ts';
-import {breakLines, terminalWidth} from '../terminal/lines.ts';
+import {breakLines, formatTable, terminalWidth} from '../terminal/lines.ts';
 import {print, printJson, printRawRows} from '../terminal/printable.ts';
-import {formatTable} from '../terminal/table.ts';
 
 interface OutputFlags {
   readonly output?: string;

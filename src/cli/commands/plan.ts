@@ -8,12 +8,11 @@ import {type Counted, exceedsLimit} from '../../run/exit.ts';
 import {makeLimitStop} from '../../run/stop.ts';
 import {envWithoutApiKey, type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';
 import {commandToRun} from '../terminal/command-line.ts';
-import {formatForecast, sumPlannedCalls} from '../terminal/cost.ts';
-import {breakLines, terminalWidth} from '../terminal/lines.ts';
+import {breakLines, formatTable, terminalWidth} from '../terminal/lines.ts';
+import {formatForecast, sumPlanned} from '../terminal/opening.ts';
 import {formatTroubles} from '../terminal/outcome.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {showPhases} from '../terminal/progress.ts';
-import {formatTable} from '../terminal/table.ts';
 
 /** `bulk-enrich plan`: shows what `run` would do with the same arguments. */
 export async function planCommand(
@@ -104,7 +103,7 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
 
 /** The cost of a run, the case in which it costs the most, and a warning if a limit is less than that. */
 function costOf(report: PlanReport, {endpoint, settings}: Job): string {
-  if (sumPlannedCalls(report) === 0) return 'A run makes no calls, and costs nothing.';
+  if (sumPlanned(report, 'calls') === 0) return 'A run makes no calls, and costs nothing.';
   const {at_least: least, all_sent_once: once, at_most: worst} = report.credits;
   const {maxCredits = Number.POSITIVE_INFINITY} = settings;
   const {account_left: left = Number.POSITIVE_INFINITY} = report;

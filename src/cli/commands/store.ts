@@ -17,8 +17,8 @@ import {
 } from '../../operations/table.ts';
 import {formatCount, pluralize, formatBytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
+import {formatTable} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {formatTable} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;

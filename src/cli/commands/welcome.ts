@@ -1,9 +1,8 @@
 import {readdirSync} from 'node:fs';
 import {formatByName} from '../../job/file-names.ts';
 import {shellWord} from '../../sentence.ts';
-import {breakLines, terminalWidth} from '../terminal/lines.ts';
+import {breakLines, formatTable, terminalWidth} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {formatTable} from '../terminal/table.ts';
 
 /** `bulk-enrich` without a command: shows possible next steps, with the files of this directory. */
 export async function welcomeCommand(): Promise<number> {

@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes, type Remedy} from '../../errors.ts';
+import {exitCodes, type Remedy} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
 import type {RawSettings} from '../../job/parse.ts';
 import type {Counted, Stop} from '../../run/exit.ts';
@@ -15,7 +15,7 @@ export interface CommandLine {
 /** The command line in words for a shell. */
 function lineOf({command, inputs, flags}: CommandLine): string {
   const given = Object.entries(flags).flatMap(([name, value]) =>
-    [value].flat().flatMap(one => (one === undefined ? [] : set(name, one as string | boolean).asFlag())),
+    [value].flat().flatMap(each => (each === undefined ? [] : set(name, each as string | boolean).asFlag())),
   );
   // A name that begins with a dash would be read as a flag.
   const paths = inputs.map(input => shellWord(/^-./.test(input) ? `./${input}` : input));
@@ -36,56 +36,48 @@ export function applyRemedy(line: CommandLine, {flags = [], pipe, isDoubtful}: R
   }
   const inputs = line.inputs.map(input => (input === pipe?.input ? '-' : input));
   const {yes: _, ...planned} = all;
-  const again = lineOf(
-    isDoubtful ? {command: 'plan', inputs, flags: planned} : {...line, inputs, flags: all},
-  );
-  return pipe === undefined ? again : `${pipe.command} ${shellWord(pipe.input)} | ${again}`;
+  const fixed = isDoubtful ? {command: 'plan', inputs, flags: planned} : {...line, inputs, flags: all};
+  return `${pipe === undefined ? '' : `${pipe.command} ${shellWord(pipe.input)} | `}${lineOf(fixed)}`;
 }
 
-/** By exit code: the condition to meet before the next try. Until then, the same command would stop again. */
-const FIRST: Readonly<Record<number, string>> = {
+/** By exit code: the condition without which the same command would stop again. */
+const CONDITIONS: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
   [exitCodes.output]: ', once that is fixed',
 };
 
-export interface NextCommand {
-  readonly command: string;
-  /** The condition to meet first, in words that follow "To continue"; empty without a condition. */
-  readonly first: string;
-}
+/** Exit codes of faults that no command fixes. */
+const FAULTS: readonly number[] = [exitCodes.input, exitCodes.state, exitCodes.limit];
 
 /** The setting whose limit stopped a run, by the reason. */
 const LIMITS = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
 
 /**
- * The command that continues where this run stopped. Undefined if no command does: the output is a stream, or a
- * fault of input, settings or state must be fixed first. `need`: the credit limit that all rows need, if known.
+ * The command that continues where this run stopped, and `first` the condition to meet, in words that follow "To
+ * continue". Undefined if no command does: the output is a stream, or a fault of input, settings or state must be fixed
+ * first. `need`: the credit limit that all rows need, if known.
  */
 export function commandToContinue(
   line: CommandLine,
   {output, date, settings}: Pick<Job, 'output' | 'date' | 'settings'>,
-  exitCode: ExitCode,
-  {reason, comeBackMs, counted}: Stop<Said>,
+  {exitCode, reason, comeBackMs, counted}: Stop<Said>,
   need?: number,
-): NextCommand | undefined {
+): {readonly command: string; readonly first: string} | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   // `comeBackMs` is set if the account's budget of a day or month is used up. No flag raises it, only
   // the account file.
   const name = comeBackMs === undefined ? LIMITS[reason as keyof typeof LIMITS] : undefined;
-  const limit = name && raised(settings[name], counted, name === 'maxCredits' ? need : undefined);
+  const limit = name && raiseLimit(settings[name], counted, need);
   if (name !== undefined && limit !== undefined)
-    return {command: sameAgain(line, date, {[name]: limit}), first: ''};
-  const isFault = [exitCodes.input, exitCodes.state, exitCodes.limit].some(code => code === exitCode);
-  if (isFault) return undefined;
-  return {command: sameAgain(line, date), first: comeBackMs === undefined ? (FIRST[exitCode] ?? '') : ''};
+    return {command: repeatCommand(line, date, {[name]: limit}), first: ''};
+  if (FAULTS.includes(exitCode)) return undefined;
+  const first = comeBackMs === undefined ? (CONDITIONS[exitCode] ?? '') : '';
+  return {command: repeatCommand(line, date), first};
 }
 
-/**
- * Returns a higher limit: `need` if it is known. Otherwise twice the old limit, or twice the count that
- * exceeded it, if that is higher.
- */
-function raised(
+/** A higher limit: of credits `need`, if it is known; else twice the old limit, or twice the count that exceeded it. */
+function raiseLimit(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
   need?: number,
@@ -101,14 +93,14 @@ function raised(
  * The command once more with these settings, without --restart. If a path has `{date}`, adds --date: the user may
  * run the command days later.
  */
-function sameAgain(line: CommandLine, date: string | undefined, more: RawSettings = {}): string {
+function repeatCommand(line: CommandLine, date: string | undefined, more: RawSettings = {}): string {
   const {restart: _, ...flags} = line.flags;
   return lineOf({...line, flags: {...flags, date: flags['date'] ?? date, ...more}});
 }
 
 /** The command that repeats the lookups that got no answer. */
 export function commandToRetry(line: CommandLine, date: Job['date']): string {
-  return sameAgain(line, date, {force: true});
+  return repeatCommand(line, date, {force: true});
 }
 
 /** The command of the run, after its plan; undefined if the list came through a pipe. */
@@ -116,10 +108,18 @@ export function commandToRun({inputs, flags}: CommandLine): string | undefined {
   return inputs.includes('-') ? undefined : lineOf({command: 'run', inputs, flags});
 }
 
-/** Settings about the first run's own files and its list's format. {@link commandForOtherList} drops them. */
-const OWN = ['output', 'summary', 'rejects', 'state', 'report', 'metrics', 'date', 'force', 'restart'].concat(
-  ['skipLines', 'limit', 'encoding', 'padShortRows'],
-);
+/** Settings of the first run's files and its list's format, which the command for another list lacks. */
+const FILES_AND_FORMAT = [
+  'output',
+  'summary',
+  'rejects',
+  'state',
+  'report',
+  'metrics',
+  'date',
+  'force',
+  'restart',
+].concat(['skipLines', 'limit', 'encoding', 'padShortRows']);
 
 /** The command for another list (`list`), with the output beside that list. */
 export function commandForOtherList(
@@ -127,7 +127,7 @@ export function commandForOtherList(
   {fromFile}: Pick<Job, 'fromFile'>,
   list: string,
 ): string {
-  const kept = Object.fromEntries(Object.entries(flags).filter(([name]) => !OWN.includes(name)));
+  const kept = Object.fromEntries(Object.entries(flags).filter(([name]) => !FILES_AND_FORMAT.includes(name)));
   // The output in the job file already holds the rows of the first run, so the command names a new output.
   const output = fromFile ? {output: defaultOutput([list])} : {};
   return lineOf({command: 'run', inputs: [list], flags: {...kept, ...output}});

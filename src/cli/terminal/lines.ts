@@ -13,9 +13,8 @@ export function textWidth(text: string): number {
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && textWidth(`${last} ${word}`) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && textWidth(longer) <= width) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
@@ -33,8 +32,82 @@ export function terminalWidth(name: 'stdout' | 'stderr'): number {
 /** Breaks a message between words into lines of at most `width` characters. Default: the width of stderr. */
 export function breakLines(message: string, width = terminalWidth('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
-  return message
-    .split('\n')
-    .flatMap(line => wrapText(line, width))
-    .join('\n');
+  const lines = message.split('\n').flatMap(line => wrapText(line, width));
+  return lines.join('\n');
+}
+
+/** Blanks between two columns of a table. */
+const GAP = 2;
+
+/** A table whose first `leftAligned` columns are aligned to the left, and all others to the right. */
+export function formatTable(rows: readonly (readonly string[])[], leftAligned = 1): string {
+  // A cell may show a name from the user's list, with line ends or tabs in it. A blank replaces them.
+  const cleaned = rows.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
+  const widths: number[] = [];
+  for (const row of cleaned)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, textWidth(cell));
+  const align = (cell: string, index: number) => {
+    const blanks = ' '.repeat((widths[index] ?? 0) - textWidth(cell));
+    return index < leftAligned ? cell + blanks : blanks + cell;
+  };
+  return cleaned.map(row => row.map(align).join(' '.repeat(GAP)).trimEnd()).join('\n');
+}
+
+/** A column of a table that must fit its terminal. */
+export interface TableColumn {
+  readonly head: string;
+  readonly cells: readonly string[];
+  /** Texts are aligned to the left, figures to the right. */
+  readonly isText?: boolean;
+  /**
+   * Characters to which this column can be cut before other columns are left out. If all columns that may go are
+   * gone and the table is still too wide, the texts are cut further. A column without this number is never cut.
+   */
+  readonly shrinksTo?: number;
+  /** A narrow table leaves out the column with 0 first, then 1, and so on. A column without this number stays. */
+  readonly leavesAs?: number;
+}
+
+/** Returns a function that makes one column of a table. The table has a row for each of `members`. */
+export function createTableColumns<Member>(members: readonly Member[]) {
+  return (
+    head: string,
+    cellOf: (member: Member) => string,
+    more: Partial<TableColumn> = {},
+  ): TableColumn => ({head, cells: members.map(cellOf), ...more});
+}
+
+const SHORTEST_TEXT = 6;
+
+/** Makes a table of at most `width` characters a line. To fit, it first leaves columns out, then cuts texts. */
+export function fitTable(given: readonly TableColumn[], width: number): string {
+  let columns = given.map(column => ({
+    ...column,
+    width: Math.max(...[column.head, ...column.cells].map(textWidth)),
+  }));
+  const tooWide = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one + GAP, -GAP) - width;
+  const leaving = columns.filter(({leavesAs}) => leavesAs !== undefined);
+  for (const column of leaving.sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0))) {
+    if (tooWide(columns.map(one => Math.min(one.width, one.shrinksTo ?? one.width))) <= 0) break;
+    columns = columns.filter(one => one !== column);
+  }
+  const shrinking = columns.filter(({shrinksTo}) => shrinksTo !== undefined);
+  for (let over = tooWide(columns.map(one => one.width)); over > 0; over -= 1) {
+    const [longest] = shrinking.toSorted((a, b) => b.width - a.width);
+    if (longest === undefined || longest.width <= SHORTEST_TEXT) break;
+    longest.width -= 1;
+  }
+  const cut = columns.map(({head, cells, width}) => [head, ...cells].map(cell => cutTo(cell, width)));
+  const rows = cut[0]?.map((_, row) => cut.map(cells => cells[row] ?? '')) ?? [];
+  return formatTable(rows, columns.filter(({isText}) => isText === true).length);
+}
+
+function cutTo(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (textWidth(kept + character) > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
 }

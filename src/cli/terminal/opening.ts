@@ -1,6 +1,7 @@
 import {totalSpending} from '../../ledger/run/tally.ts';
 import {operationNames, operations} from '../../operations/table.ts';
-import {pluralize} from '../../report/format.ts';
+import {formatCount, formatDuration, formatMoney, pluralize} from '../../report/format.ts';
+import type {PlanReport} from '../../run/estimate.ts';
 import type {Session} from '../../run/session.ts';
 import {breakLines} from './lines.ts';
 
@@ -21,22 +22,19 @@ export function formatOpening({job, input: {layout}, asking: {executor, ledger}}
     columns === ''
       ? 'No column is looked up, so no calls are made.'
       : `Looking up ${columns}${isEmbedded ? '. The embedded service answers' : ''}, ${pace}.`,
-    ...(ledger.isResumed ? [resuming(ledger)] : []),
+    ...(ledger.isResumed ? [resumedSentence(ledger)] : []),
   ].map(sentence => breakLines(sentence));
 }
 
-function resuming({spending, interrupted}: Session['asking']['ledger']): string {
-  const lost =
-    interrupted === 0
-      ? ''
-      : ` ${pluralize(interrupted, 'call')} in flight when the last session ended may have been charged.`;
+function resumedSentence({spending, interrupted}: Session['asking']['ledger']): string {
   const {calls} = totalSpending(spending);
   // A new count has no calls, but may know answers of the counts before it.
   const kept =
     calls === 0
       ? 'Answers already paid for are kept.'
       : `Resuming: what the ${pluralize(calls, 'call')} made before answered is not asked again, and its rows are written again.`;
-  return `${kept}${lost}`;
+  if (interrupted === 0) return kept;
+  return `${kept} ${pluralize(interrupted, 'call')} in flight when the last session ended may have been charged.`;
 }
 
 /**
@@ -47,28 +45,57 @@ export function describeColumns(
   columns: readonly {readonly operation: string; readonly column: string}[],
   defaultCountry: string | undefined,
 ): string {
-  const named = (wanted: string) => [
+  const columnsOf = (wanted: string) => [
     ...new Set(columns.filter(({operation}) => operation === wanted).map(({column}) => column)),
   ];
   const groups = operationNames.flatMap(operation => {
-    const names = named(operation);
+    const names = columnsOf(operation);
     if (names.length === 0) return [];
-    const told = names.every(name => name.toLowerCase() === operation) ? [] : [operations[operation].label];
-    const from = operation === 'phone' ? named('country') : [];
-    if (from.length > 0) told.push(`country from ${from.map(name => `"${name}"`).join(' and ')}`);
+    const notes = names.every(name => name.toLowerCase() === operation) ? [] : [operations[operation].label];
+    const from = operation === 'phone' ? columnsOf('country') : [];
+    if (from.length > 0) notes.push(`country from ${from.map(name => `"${name}"`).join(' and ')}`);
     if (operation === 'phone' && defaultCountry !== undefined)
-      told.push(`${from.length === 0 ? 'country' : 'else'} ${defaultCountry}`);
-    return [`${listed(names.map(quoted))}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
+      notes.push(`${from.length === 0 ? 'country' : 'else'} ${defaultCountry}`);
+    return [`${joinNames(names.map(quoted))}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`];
   });
   return groups.join(', ');
 }
 
 /** Joins names for a sentence: `a, b and c`. */
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** A column's name, quoted if it could be read as words of the sentence. */
 function quoted(name: string): string {
   return /^[\p{L}\p{N}_.-]+$/u.test(name) ? name : `"${name}"`;
+}
+
+/** The forecast of a run: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
+export function formatForecast(plan: PlanReport, kind: 'embedded' | 'live'): string {
+  const {credits, time_ms: ms, rate_per_second: rate, price} = plan;
+  const {at_least: least, all_sent_once: most, at_most: worst} = credits;
+  const calls = sumPlanned(plan, 'calls');
+  const parts = [between(calls - sumPlanned(plan, 'conditional'), calls, 'call')];
+  const cost = between(least, most, 'credit');
+  const inBrackets = (amount: string) => (worst === most ? '' : ` (${amount} at worst)`);
+  if (kind === 'embedded') {
+    const atWorst = worst === most ? '' : `, ${formatCount(worst)} at worst`;
+    parts.push(`free with the embedded service (at a live service: ${cost}${atWorst})`);
+  } else {
+    parts.push(cost + inBrackets(formatCount(worst)));
+    if (price !== undefined) parts.push(formatMoney(most, price) + inBrackets(formatMoney(worst, price)));
+  }
+  if (ms) parts.push(`about ${formatDuration(ms)} at ${formatCount(rate ?? 0)}/s`);
+  return parts.join(', ');
+}
+
+/** `4 calls`; `2 to 4 calls` if the number depends on conditions of lookups (`when`). */
+function between(least: number, most: number, one: string): string {
+  return least === most ? pluralize(most, one) : `${formatCount(least)} to ${pluralize(most, one)}`;
+}
+
+/** The calls of a plan, or those that depend on conditions. */
+export function sumPlanned({lookups}: PlanReport, which: 'calls' | 'conditional'): number {
+  return Object.values(lookups).reduce((sum, counts) => sum + counts[which], 0);
 }

@@ -6,7 +6,14 @@ import {logEvent} from '../../job/monitoring/log-events.ts';
 import {rejectionAgeMs} from '../../job/setting-types.ts';
 import type {Settings} from '../../job/settings.ts';
 import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
-import {formatCount, pluralize, storeTroubleSentence} from '../../report/format.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatMoney,
+  pluralize,
+  storeTroubleSentence,
+} from '../../report/format.ts';
 import {lookupTotal} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun, type RunOutcome, type Stop} from '../../run/exit.ts';
@@ -14,10 +21,8 @@ import {undercountSentence} from '../../run/open/account.ts';
 import {type Said, shellWord} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {type CommandLine, commandForOtherList, commandToContinue, commandToRetry} from './command-line.ts';
-import {formatCost} from './cost.ts';
-import {breakLines, wrapText} from './lines.ts';
+import {breakLines, formatTable, wrapText} from './lines.ts';
 import {print} from './printable.ts';
-import {formatTable} from './table.ts';
 
 /** A run that ended, and the command that began it. */
 export interface EndedRun {
@@ -45,9 +50,10 @@ export function renderOutcome(run: EndedRun, console: Console): void {
     tellEnd(outcome, console);
     return;
   }
-  const told = details(job, summary, console.width);
-  // Prints a blank line between the details and the result.
-  for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
+  const shown = details(job, summary, console.width);
+  // A blank line is between the details and the result.
+  if (shown.length > 0 && shown.at(-1) !== '') shown.push('');
+  for (const line of shown) console.say(line);
   if (stop === undefined) tellEnd(outcome, console);
   else {
     const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
@@ -59,45 +65,43 @@ export function renderOutcome(run: EndedRun, console: Console): void {
 
 /** The table of lookups, and lines on the risk, repairs and errors of the rows. */
 function details({settings, paths}: Job, summary: Summary, width: number): string[] {
-  const lookups = lookupTable(summary);
-  const {risk, rows, repairs, errors} = summary;
+  const {lookups, risk, rows, repairs, errors} = summary;
+  const table = lookupTable(lookups);
   const allIn = paths.summary ?? 'the summary';
-  return [
-    ...(lookups === '' ? [] : ['', lookups, '']),
-    ...(risk !== null && rows.written > 0 ? [formatRisk(risk)] : []),
-    ...repairedLine(repairs),
+  const lines = [...(table === '' ? [] : ['', table, ''])];
+  if (risk !== null && rows.written > 0) {
+    const levels = (['high', 'medium', 'low', 'unknown'] as const).map(
+      level => `${formatCount(risk[level])} ${level}`,
+    );
+    lines.push(`Risk: ${levels.join(', ')}`);
+  }
+  if (repairs.length > 0)
+    lines.push(breakLines(`Repaired before the lookup: ${repairKinds(repairs).join(', ')}.`));
+  lines.push(
     ...formatTroubles({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
-    ...keptRefusals(settings, summary),
-  ];
-}
-
-/** How long refusals are kept, and what looks their values up again. */
-function keptRefusals({maxAge = {}}: Partial<Settings>, summary: Summary): string[] {
-  const kept = lookupTotal(summary, 'rejected');
-  if (kept === 0) return [];
-  const days = pluralize(rejectionAgeMs(maxAge) / DAY_MS, 'day');
-  return [
-    breakLines(
-      `${pluralize(kept, 'lookup')} made no call, or no more: two runs got the same refusal, which is kept for ${days} (--max-age rejected=7d). --force looks up all of these again.`,
-    ),
-  ];
+  );
+  const refused = lookupTotal(summary, 'rejected');
+  if (refused > 0) {
+    const days = pluralize(rejectionAgeMs(settings.maxAge ?? {}) / DAY_MS, 'day');
+    lines.push(
+      breakLines(
+        `${pluralize(refused, 'lookup')} made no call, or no more: two runs got the same refusal, which is kept for ${days} (--max-age rejected=7d). --force looks up all of these again.`,
+      ),
+    );
+  }
+  return lines;
 }
 
 const DAY_MS = 86_400_000;
 
-function formatRisk({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
-  return `Risk: ${formatCount(high)} high, ${formatCount(medium)} medium, ${formatCount(low)} low, ${formatCount(unknown)} unknown`;
-}
-
-/** The number of repairs of each kind, in one line. The rows are in the summary. */
-function repairedLine(repairs: Summary['repairs']): string[] {
+/** The number of repairs of each kind. The rows are in the summary. */
+function repairKinds(repairs: Summary['repairs']): string[] {
   const kinds = new Map<string, number>();
   for (const {code, count: times} of repairs) {
     const words = code.slice(code.lastIndexOf('.') + 1).replaceAll('_', ' ');
     kinds.set(words, (kinds.get(words) ?? 0) + times);
   }
-  const told = [...kinds].map(([words, times]) => `${formatCount(times)} × ${words}`);
-  return told.length === 0 ? [] : [breakLines(`Repaired before the lookup: ${told.join(', ')}.`)];
+  return [...kinds].map(([words, times]) => `${formatCount(times)} × ${words}`);
 }
 
 /**
@@ -132,14 +136,44 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
   return ` ${pluralize(gaps, 'row')} of ${formatCount(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
+/** The credits spent and saved, with the number of calls and the time. */
+export function formatCost({credits, endpoint, calls, ...summary}: Summary): string {
+  const {spent, maybe_spent: maybe, account} = credits;
+  const perhaps =
+    maybe === 0 ? '' : ` and ${formatCount(maybe)} that may have been charged without an answer`;
+  const money = account.price === undefined ? '' : ` (${formatMoney(spent, account.price)})`;
+  const cost =
+    endpoint.kind === 'embedded'
+      ? `Nothing was spent: the embedded service is free. A live service would have cost ${pluralize(spent, 'credit')}${perhaps}`
+      : `${pluralize(spent, 'credit')}${money} spent${perhaps}`;
+  const {times} = summary.resumed;
+  // A resumed run may have paused for days, so it shows its start instead of its time.
+  const time =
+    times === 0
+      ? formatDuration(summary.duration_ms)
+      : `${pluralize(times + 1, 'session')} since ${formatMoment(summary.started_at)}`;
+  return `${cost}.${savedSentence(credits)} ${pluralize(calls.total, 'call')} in ${time}.`;
+}
+
+/** ` Saved: 881 for repeated values, 33 for values that need no call.`; empty if nothing was saved. */
+function savedSentence({saved}: Summary['credits']): string {
+  const conditions =
+    saved.by_condition === 0 ? '' : `, ${formatCount(saved.by_condition)} of them by condition`;
+  const reasons = [
+    [saved.dedupe, 'for repeated values'],
+    [saved.store, 'for values in the store'],
+    [saved.prefilter, `for values that need no call${conditions}`],
+  ] as const;
+  const parts = reasons.flatMap(([count, how]) => (count > 0 ? [`${formatCount(count)} ${how}`] : []));
+  return parts.length === 0 ? '' : ` Saved: ${parts.join(', ')}.`;
+}
+
 /** Lines on the work that is saved of a run that stopped, and on the command that continues it. */
 function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): string[] {
   const {spent, maybe_spent: maybe} = outcome.summary.credits;
-  const next = commandToContinue(line, job, outcome.exitCode, stop, need);
-  return [
-    ...(spent + maybe > 0 ? [breakLines(safeLine(job, outcome))] : []),
-    ...(next === undefined ? [] : [`To continue${next.first}: ${next.command}`]),
-  ];
+  const next = commandToContinue(line, job, stop, need);
+  const lines = spent + maybe > 0 ? [breakLines(safeLine(job, outcome))] : [];
+  return next === undefined ? lines : [...lines, `To continue${next.first}: ${next.command}`];
 }
 
 /** Commands for the next steps; none if all is well. */
@@ -196,7 +230,7 @@ function logStopped({job, outcome, line, need}: EndedRun, stop: Stop<Said>, {log
     reason,
     exit_code: outcome.exitCode,
     come_back_at: comeBackMs === undefined ? undefined : new Date(comeBackMs).toISOString(),
-    to_continue: commandToContinue(line, job, outcome.exitCode, stop, need)?.command,
+    to_continue: commandToContinue(line, job, stop, need)?.command,
   };
   logEvent(log, 'run_stopped', fields, String(stop.message));
 }
@@ -212,15 +246,16 @@ const COLUMNS = [
 ];
 
 /** The table of lookups, without columns of zeros; empty if all columns are zeros. */
-function lookupTable(summary: Summary): string {
-  const found = Object.entries(summary.lookups);
-  const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
+function lookupTable(lookups: Summary['lookups']): string {
+  const operations = Object.entries(lookups);
+  const shown = COLUMNS.filter(name => operations.some(([, counts]) => counts[name] > 0));
   if (shown.length === 0) return '';
   const head = ['', ...shown.map(name => name.replace('_', ' '))];
-  return formatTable([
-    head,
-    ...found.map(([name, lookups]) => [name, ...shown.map(column => formatCount(lookups[column]))]),
+  const rows = operations.map(([name, counts]) => [
+    name,
+    ...shown.map(column => formatCount(counts[column])),
   ]);
+  return formatTable([head, ...rows]);
 }
 
 /** A sentence on the work that is saved. */
@@ -254,23 +289,16 @@ export function formatTroubles(
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows, service}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
-    const line = `${formatCount(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings, service)}`;
+    const advice = codeAdvice(code, settings, service);
+    const sentences = [codeMeaning(code, service), advice && `${capitalize(advice)}.`].filter(Boolean);
+    const words = sentences.length === 0 ? '' : `: ${sentences.join(' ')}`;
+    const line = `${formatCount(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${words}`;
     return wrapText(line, width - 4).map((part, index) => `${index === 0 ? '  ' : '    '}${part}`);
   });
   const left = errors.length - shown;
   return [heading, ...lines, ...(left > 0 ? [`  ${formatCount(left)} more codes are in ${allIn}.`] : [])];
 }
 
-/** The code's meaning and advice; empty for a code that only the service defines. */
-function inWords(code: string, settings: Partial<Settings>, isService?: boolean): string {
-  const [meaning, advice] = [codeMeaning(code, isService), codeAdvice(code, settings, isService)];
-  const words = [
-    ...(meaning === '' ? [] : [meaning]),
-    ...(advice === undefined ? [] : [`${capital(advice)}.`]),
-  ];
-  return words.length === 0 ? '' : `: ${words.join(' ')}`;
-}
-
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
