@@ -137,7 +137,7 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
 }
 
 /** The credits spent and saved, with the number of calls and the time. */
-export function formatCost({credits, endpoint, calls, ...summary}: Summary): string {
+function formatCost({credits, endpoint, calls, ...summary}: Summary): string {
   const {spent, maybe_spent: maybe, account} = credits;
   const perhaps =
     maybe === 0 ? '' : ` and ${formatCount(maybe)} that may have been charged without an answer`;
