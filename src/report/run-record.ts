@@ -6,6 +6,8 @@ const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.numbe
 
 /** The `reason` in the history of a run under way, and of a killed one. */
 export const UNFINISHED_REASON = 'unfinished';
+/** The `reason` of a run whose only lack is that runs of earlier days are unfinished. */
+export const UNFINISHED_DAYS = 'unfinished_days';
 
 /** A run, as `runs` shows it: made of its summary in the history. */
 export const runRecordSchema = summarySchema

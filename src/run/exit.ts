@@ -5,6 +5,7 @@ import type {RefusalStreak, Tally} from '../ledger/run/tally.ts';
 import {REFUSAL_STREAK} from '../lookup/canary.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
+import {UNFINISHED_DAYS} from '../report/run-record.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {type Counters, hasAnswers, sumFailedCells, sumUnaskedCells} from './counts/counters.ts';
@@ -70,9 +71,6 @@ const withoutAnswers: Readonly<Record<string, ExitCode>> = {
   outage: exitCodes.temporary,
   lookups_failed: exitCodes.temporary,
 };
-
-/** Reason of a run whose only lack is that runs of earlier days are unfinished. */
-export const UNFINISHED_DAYS = 'unfinished_days';
 
 /** The summary of a run that wrote all rows, with the earlier days that are unfinished now: with them, 0 becomes 3. */
 export function withUnfinishedDays(summary: Summary, {unfinished, settings}: Job): Summary {

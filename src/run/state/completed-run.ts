@@ -7,18 +7,13 @@ import {isReadOnce, openStdinOrPipe, type PipeSettings} from '../../input/bytes/
 import {isFromJobFile, type Job} from '../../job/job.ts';
 import {isReplaceable} from '../../output/earlier/enriched-file.ts';
 import {pluralize} from '../../report/format.ts';
+import {UNFINISHED_DAYS} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
 import {isRunFile, outputExistsError} from '../destination/publish.ts';
 import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
 import {checkReportPaths, writeReports, writeSummary} from '../end/report-files.ts';
-import {
-  failureSentence,
-  isCompleteRun,
-  type RunOutcome,
-  UNFINISHED_DAYS,
-  withUnfinishedDays,
-} from '../exit.ts';
+import {failureSentence, isCompleteRun, type RunOutcome, withUnfinishedDays} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {Stopper} from '../stop.ts';
