@@ -60,7 +60,7 @@ export function makeRunRecord(summary: Summary): RunRecord {
     calls: calls.total,
     credits: {spent, maybe_spent, by_operation: Object.fromEntries(byOperation)},
     saved: roundCredits(savedTotal(credits)),
-    hit_rate: distinct === 0 ? null : Math.round((known / distinct) * 1e6) / 1e6,
+    hit_rate: distinct === 0 ? null : roundQuotient(known / distinct),
     store_trouble: typeof store?.trouble === 'string',
     drift: summary.drift.map(({what}) => what),
   };
@@ -88,6 +88,11 @@ export function stripDirectories(summary: Summary): Summary {
 /** Rounds a sum of credits to three decimals, as many as credits have. */
 export function roundCredits(credits: number): number {
   return Math.round(credits * 1_000) / 1_000;
+}
+
+/** Rounds to six decimals, which removes the floating-point tail of a quotient. */
+export function roundQuotient(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
 }
 
 /** Adds up these counts over all operations. */
@@ -165,7 +170,7 @@ function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, par
 function sumOf(one: Spent, other: Spent): Spent {
   const money = {...one.money};
   for (const [currency, amount] of Object.entries(other.money))
-    money[currency] = Math.round(((money[currency] ?? 0) + amount) * 1e6) / 1e6;
+    money[currency] = roundQuotient((money[currency] ?? 0) + amount);
   return {
     runs: one.runs + other.runs,
     calls: one.calls + other.calls,

@@ -299,7 +299,6 @@ type DeepReadonly<T> = T extends object ? {readonly [Name in keyof T]: DeepReado
 export type Summary = DeepReadonly<z.output<typeof summarySchema>>;
 export type LookupCounts = Summary['lookups'][string];
 export type RiskCounts = NonNullable<Summary['risk']>;
-export type RuleCount = RiskCounts['rules'][number];
 export type TimelineSummary = Summary['timeline'];
 export type Drift = Summary['drift'][number];
 export type Price = z.output<typeof priceSchema>;

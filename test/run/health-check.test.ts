@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
-import {withHealthCheck} from '../../src/run/end/health-check.ts';
+import {withHealthCheck} from '../../src/run/end/report-files.ts';
 import {startPingServer} from '../support/ping-server.ts';
 
 test('a health check gets one start ping however often the run says that it has begun, and none from a run that never did', async () => {

@@ -121,10 +121,14 @@ export function latencyPercentile(tally: Tally, p: number): number | null {
   return null;
 }
 
-function countUp(counts: Record<string, number>, name: string, by = 1): void {
-  // Reads own members only: names may come from the service, and every object inherits `constructor`.
-  const before = Object.hasOwn(counts, name) ? counts[name] : undefined;
-  if (before !== undefined || Object.keys(counts).length < MOST_NAMES) counts[name] = (before ?? 0) + by;
+/** Counts a name. Every object inherits names such as `constructor`, so only own members are read. */
+export function countName(counts: Record<string, number>, name: string, by = 1): void {
+  counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + by;
+}
+
+/** Counts a name of the service, unless it is new and there are {@link MOST_NAMES}. Without a count, a name goes. */
+export function countServiceName(counts: Record<string, number>, name: string, by = 1): void {
+  if (Object.hasOwn(counts, name) || Object.keys(counts).length < MOST_NAMES) countName(counts, name, by);
   if (counts[name] === 0) delete counts[name];
 }
 
@@ -151,8 +155,9 @@ export function hasOperationAnswer(tally: Tally, operation: Operation): boolean 
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const {attempts} = tally;
   const status = 'status' in attempt ? attempt.status : undefined;
-  if (status === undefined) countUp(attempts.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
-  else countUp(attempts.byStatus, String(status));
+  if (status === undefined)
+    countServiceName(attempts.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
+  else countServiceName(attempts.byStatus, String(status));
   // `fatal` without a status: the connection was not made, as with a bad certificate or a proxy's wrong password.
   const isUnsent = attempt.kind === 'not_sent' || (attempt.kind === 'fatal' && status === undefined);
   if (isUnsent) {
@@ -163,11 +168,11 @@ export function countAttempt(tally: Tally, attempt: Attempt): boolean {
     attempts.unconfirmed += 1;
     return false;
   }
-  countUp(tally.latency, String(latencyBucket(attempt.latencyMs)));
+  countServiceName(tally.latency, String(latencyBucket(attempt.latencyMs)));
   tally.latencyMaxMs = Math.max(tally.latencyMaxMs, attempt.latencyMs);
   if (attempt.kind !== 'answered') return true;
-  for (const field of attempt.unknownFields) countUp(tally.unknownFields, field);
-  for (const field of attempt.wrongTypes) countUp(tally.wrongTypes, field);
+  for (const field of attempt.unknownFields) countServiceName(tally.unknownFields, field);
+  for (const field of attempt.wrongTypes) countServiceName(tally.wrongTypes, field);
   return true;
 }
 
@@ -283,5 +288,5 @@ export function unbookInterrupted({operation, cost}: BookedAttempt, {spending, a
 
 function countInterruptedCalls(attempts: AttemptCounts, change: number): void {
   attempts.unconfirmed += change;
-  countUp(attempts.byError, INTERRUPTED_CODE, change);
+  countServiceName(attempts.byError, INTERRUPTED_CODE, change);
 }

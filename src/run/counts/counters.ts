@@ -1,13 +1,15 @@
+import {REDACTED_FIELD_NAME, repeatsSentValue} from '../../client/redact.ts';
 import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import {type CellResult, isServiceCode, isUnasked, type UnaskedCode} from '../../ledger/lookup-outcome.ts';
+import {countName} from '../../ledger/run/tally.ts';
+import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {getAtPath} from '../../operations/signals.ts';
-import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
+import {type Operation, operationNames, operations, perOperation} from '../../operations/table.ts';
 import type {AnswerField, TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
-import type {RiskLevel} from '../../score/language/rule-variables.ts';
-import type {Risk, RuleOutcomes} from '../../score/scorer.ts';
-import {countTopNames, emptyTopCounts, type TopCountsByKind} from './top-counts.ts';
+import {rankByCount} from '../../report/format.ts';
+import {countRisk, countRules, emptyRiskTally, type RiskTally} from './risk-counts.ts';
 
 /** Counts over the written rows. */
 export interface Counters {
@@ -39,20 +41,6 @@ export interface Counters {
 /** By code: how often it was counted, and the numbers of the first rows with it. */
 type ErrorCounts = Record<string, {count: number; rows: number[]; service?: true}>;
 
-interface RiskTally {
-  readonly levels: Record<RiskLevel, number>;
-  /** Sum of all scores. */
-  sum: number;
-  /** Number of rows by the tens of their scores: 0 to 9, 10 to 19, …, 90 to 100. */
-  readonly histogram: number[];
-  readonly reasons: Record<string, number>;
-  readonly missing: Record<string, number>;
-  /** Numbers of the first rows of high risk. */
-  readonly highRows: number[];
-  /** Number of rows by the rule's index and its outcome. A rule that was false in every row is missing. */
-  readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
-}
-
 export interface FieldCount {
   present: number;
   true: number;
@@ -60,15 +48,11 @@ export interface FieldCount {
 
 /** Maximum number of rows that are named for each error code. */
 const NAMED_ROWS = 10;
-/** Maximum number of rows of high risk in the summary. */
-const HIGH_ROWS = 100;
 /** Maximum number of codes per operation: a service may send a different code for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
 /** After a code that is the service's word: the same word of this program is another code. */
 const OF_SERVICE = ' service';
-/** Number of bars in the histogram, and also the width of each bar in points. */
-const HISTOGRAM = 10;
 
 export function emptyCounters(): Counters {
   const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
@@ -83,15 +67,7 @@ export function emptyCounters(): Counters {
     rejected: perOperation(() => 0),
     refused: 0,
     top: emptyTopCounts(),
-    risk: {
-      levels: {low: 0, medium: 0, high: 0, unknown: 0},
-      sum: 0,
-      histogram: Array.from({length: HISTOGRAM}, () => 0),
-      reasons: {},
-      missing: {},
-      highRows: [],
-      rules: {},
-    },
+    risk: emptyRiskTally(),
     fields: perOperation(() => ({})),
   };
 }
@@ -137,31 +113,7 @@ export function countRow(
   if (trouble) counters.rows.with_errors += 1;
   else counters.rows.ok += 1;
   if (risk !== undefined) countRisk(counters.risk, risk, row.record);
-  if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
-}
-
-function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {
-  counts.levels[level] += 1;
-  if (level === 'high' && counts.highRows.length < HIGH_ROWS) counts.highRows.push(row);
-  for (const reason of reasons) countName(counts.reasons, reason);
-  for (const signal of missing) countName(counts.missing, signal);
-  if (score === null) return;
-  counts.sum += score;
-  const tens = Math.min(HISTOGRAM - 1, Math.floor(score / HISTOGRAM));
-  counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
-}
-
-function countRules(counts: RiskTally['rules'], outcomes: RuleOutcomes): void {
-  for (const outcome of ['held', 'undecided', 'wrong'] as const)
-    for (const index of outcomes[outcome]) {
-      counts[index] ??= {held: 0, undecided: 0, wrong: 0};
-      counts[index][outcome] += 1;
-    }
-}
-
-/** Counts a name. Every object inherits names such as `constructor`, so only own properties are read. */
-export function countName(counts: Record<string, number>, name: string): void {
-  counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
+  if (outcomes !== undefined) countRules(counters.risk, outcomes);
 }
 
 export function countFields(
@@ -240,4 +192,82 @@ export function sumAskedCells(counters: Counters): number {
 /** True if a value has an answer, or was rejected with a code of its own, which is an answer too. */
 export function hasAnswers({lookups, rejected, refused}: Counters): boolean {
   return refused > 0 || operationNames.some(name => lookups[name].ok > 0 || rejected[name] > 0);
+}
+
+/** The most common names among many, in bounded memory. */
+export interface TopCounts {
+  /** Number of occurrences counted in all, of any name. */
+  counted: number;
+  /** At most this many occurrences of one name may be missing from its count. */
+  missed: number;
+  counts: Record<string, number>;
+}
+
+export type TopCountsByKind = Record<TopKind, TopCounts>;
+
+/** Number of names that {@link countTopName} keeps when it drops the rarer ones. */
+const KEPT = 200;
+const LONGEST_NAME = 80;
+const SHOWN = 10;
+/** Minimum count of a domain that is shown: a rarer domain may be one person's own. */
+const FEWEST_OF_A_DOMAIN = 5;
+
+export function emptyTopCounts(): TopCountsByKind {
+  return Object.fromEntries(
+    topKinds.map(kind => [kind, {counted: 0, missed: 0, counts: {}}]),
+  ) as unknown as TopCountsByKind;
+}
+
+/**
+ * Counts an answer under the names in it, such as its network. If a name is new and repeats the cell's value,
+ * counts it as {@link REDACTED_FIELD_NAME}, so that the summary does not show the value. Domains keep their names,
+ * but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
+ */
+export function countTopNames(
+  top: TopCountsByKind,
+  operation: Operation,
+  answer: unknown,
+  cell?: string,
+): void {
+  for (const [kind, path] of operations[operation].top) {
+    const found = getAtPath(answer, path);
+    const name = typeof found === 'string' ? found.trim() : '';
+    if (name === '') continue;
+    const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
+    countTopName(
+      top[kind],
+      isKnown || !repeatsSentValue(name, {cell: cell.trim()}) ? name : REDACTED_FIELD_NAME,
+    );
+  }
+}
+
+/**
+ * Counts a name. At more than twice {@link KEPT} names, the rarer ones are dropped. So counts may be too low, but
+ * never too high.
+ */
+export function countTopName(top: TopCounts, name: string): void {
+  const key = name.slice(0, LONGEST_NAME);
+  if (key === '__proto__') return;
+  top.counted += 1;
+  countName(top.counts, key);
+  if ((top.counts[key] ?? 0) > 1 || Object.keys(top.counts).length <= 2 * KEPT) return;
+  const order = rankByCount(top.counts);
+  top.missed += order[KEPT]?.[1] ?? 0;
+  top.counts = Object.fromEntries(order.slice(0, KEPT));
+}
+
+/** The summary's `top`: for each kind how many answers were counted, and the most common names. */
+export function topSummary(top: TopCountsByKind) {
+  const shown = (kind: TopKind) => {
+    const fewest = kind === 'domains' ? FEWEST_OF_A_DOMAIN : 1;
+    const names = rankByCount(top[kind].counts).filter(([, count]) => count >= fewest);
+    return {
+      counted: top[kind].counted,
+      missed_at_most: top[kind].missed,
+      names: names.slice(0, SHOWN).map(([name, count]) => ({name, count})),
+    };
+  };
+  return Object.fromEntries(
+    topKinds.filter(kind => top[kind].counted > 0).map(kind => [kind, shown(kind)]),
+  ) as Partial<Record<TopKind, ReturnType<typeof shown>>>;
 }

@@ -1,19 +1,18 @@
 import {readAnswerFields} from '../../client/answer-fields.ts';
 import type {BookedAttempt} from '../../ledger/run/ledger-entry.ts';
+import {countServiceName} from '../../ledger/run/tally.ts';
 import {fieldTypes} from '../../operations/field-types.ts';
 import {getAtPath, lacksSignals, signals} from '../../operations/signals.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
 import {pluralize, rankByCount} from '../../report/format.ts';
-import {countFields, countName, type FieldCount} from './counters.ts';
+import {countFields, type FieldCount} from './counters.ts';
 
 /** Earlier answers that are read of each operation, and the fewest, of the new ones too, that are compared. */
 export const COMPARED_ANSWERS = 100;
 const FEWEST = 5;
 /** A field that this share of earlier answers has does not vanish by chance. */
 const USUAL = 0.9;
-/** Maximum number of different names that are counted: a service may send any. */
-const MOST_NAMES = 200;
 
 /** Counts of one operation's new answers. */
 interface NewCounts {
@@ -46,14 +45,14 @@ export class NewAnswers {
 
   count({operation, attempt}: Pick<BookedAttempt, 'operation' | 'attempt'>): void {
     const counts = this.#counts[operation];
-    if (attempt.kind === 'unreadable') countUpTo(MOST_NAMES, counts.unusable, attempt.detail);
+    if (attempt.kind === 'unreadable') countServiceName(counts.unusable, attempt.detail);
     if (attempt.kind !== 'answered') return;
     this.#earlier(operation);
     counts.answers += 1;
     if (attempt.lacksSignals !== true) counts.withSignals += 1;
     if (attempt.isOtherForm === true) counts.otherForms += 1;
     countFields(counts.fields, attempt.data, this.#fields[operation]);
-    for (const name of attempt.unknownFields) countUpTo(MOST_NAMES, counts.unknown, name);
+    for (const name of attempt.unknownFields) countServiceName(counts.unknown, name);
   }
 
   /** True if an answer of the operation, of this session or an earlier run, had a field that the default rules read. */
@@ -113,9 +112,4 @@ export class NewAnswers {
     counts.earlier ??= this.#latest(operation);
     return counts.earlier;
   }
-}
-
-/** Counts a name, unless it is new and there are too many. */
-function countUpTo(most: number, counts: Record<string, number>, name: string): void {
-  if (Object.hasOwn(counts, name) || Object.keys(counts).length < most) countName(counts, name);
 }

@@ -1,15 +1,15 @@
 import {latencyPercentile, type Tally, totalOverOperations} from '../../ledger/run/tally.ts';
 import type {TimelineSummary} from '../../report/summary.ts';
 
-/** Counts at one moment of a run. */
+/** A session's counts at a moment. */
 interface BooksReading {
   readonly tally: Tally;
   readonly rows: number;
-  /** Milliseconds that calls were in flight, summed over all calls of the session. */
+  /** Milliseconds that calls were in flight, summed over all calls. */
   readonly inFlightMs: number;
 }
 
-/** A session's counts at a moment. `read`: its rows since it last began to read its input. */
+/** A reading to keep. `read`: the session's rows since it last began to read its input. */
 type Mark = ReturnType<typeof markOf>;
 
 function markOf(at: number, {tally, rows: read, inFlightMs}: BooksReading, rows: number) {

@@ -15,12 +15,12 @@ import {
 } from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
+import {roundQuotient} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Counters, emptyCounters, listErrors, sumCells} from '../counts/counters.ts';
+import {type Counters, emptyCounters, listErrors, sumCells, topSummary} from '../counts/counters.ts';
 import {NewAnswers} from '../counts/new-answers.ts';
-import {riskSummary} from '../counts/risk-summary.ts';
+import {riskSummary} from '../counts/risk-counts.ts';
 import {Timeline} from '../counts/timeline.ts';
-import {topSummary} from '../counts/top-counts.ts';
 import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
@@ -38,10 +38,9 @@ interface SummaryFacts {
   /** Number of the run's sessions before this one. */
   readonly times: number;
   readonly now: number;
-  /** Calls and credits of all sessions of the run. */
+  /** Calls and credits of all sessions of the run, and their attempts. */
   readonly spending: SpendingByOperation;
-  /** Their attempts, of a run that could not start. */
-  readonly attempts?: AttemptCounts | undefined;
+  readonly attempts: AttemptCounts;
   /** The open session; undefined if the run could not start. */
   readonly session?: Session;
   readonly published?: PublishedDigests | undefined;
@@ -53,8 +52,9 @@ export function summarizeSession(session: Session, end: End, published?: Publish
   const {runId, startedAt, sessions} = session.identity;
   // A clock that was set back must not make this session end before it began.
   const now = Math.max(io.now(), Math.round(session.clock()));
-  const {spending} = asking.ledger;
-  return buildSummary({job, end, runId, startedAt, times: sessions - 1, now, spending, session, published});
+  const {spending, tally} = asking.ledger;
+  const run = {job, end, runId, startedAt, times: sessions - 1, now, spending, attempts: tally.attempts};
+  return buildSummary({...run, session, published});
 }
 
 /** The summary of a run that could not start: what its earlier sessions spent, and why this one did nothing. */
@@ -72,23 +72,23 @@ export async function summarizeFailedStart(
       attempts: ledger.tally.attempts,
     }));
   // Without a session, or if its ledger is unreadable, nothing is known.
-  const {run, attempts, spending = zeroSpending()} = (await read?.catch(() => undefined)) ?? {};
-  const {runId = randomUUID(), startedAt = now, sessions = 0} = run ?? {};
+  const known = await read?.catch(() => undefined);
+  const {attempts, spending} = known ?? {attempts: emptyTally().attempts, spending: zeroSpending()};
+  const {runId = randomUUID(), startedAt = now, sessions = 0} = known?.run ?? {};
   return buildSummary({job, end, runId, startedAt, times: sessions, now, spending, attempts});
 }
 
 /** Builds the summary in its documented form. If a name in that form changes, `schema_version` must change too. */
 function buildSummary(facts: SummaryFacts): Summary {
-  const {job, end, runId, startedAt, times, spending, session} = facts;
+  const {job, end, runId, startedAt, times, spending, attempts, session} = facts;
   // A clock that was set back must not make a run end before it began.
   const finishedAt = Math.max(facts.now, startedAt);
   const {counters = emptyCounters()} = session?.output.writer ?? {};
   const {tally = emptyTally()} = session?.asking.ledger ?? {};
   const {newAnswers = new NewAnswers()} = session?.asking ?? {};
-  const {attempts = tally.attempts} = facts;
   const names = namesOf(facts, counters);
   const lookups = mapByOperation(names, name => lookupSummary(counters, tally, spending, name));
-  const priced = pricing(job);
+  const priceOf = createPricer(job);
   const {timeline = new Timeline(0, {tally, rows: 0, inFlightMs: 0})} = session?.output ?? {};
   const {mapping, rules, facts: list} = session?.input.layout ?? {};
   return {
@@ -106,33 +106,26 @@ function buildSummary(facts: SummaryFacts): Summary {
     endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
     ...filesOf(facts),
     settings_sha256: settingsDigest(job),
-    rows: rowSummary(session, counters),
+    rows: rowSummary(session, counters.rows),
     lookups,
-    calls: {
-      ...callSummary(tally, attempts, spending),
-      other_forms: newAnswers.otherForms,
-      oddities: newAnswers.oddities,
-    },
+    calls: callSummary(tally, attempts, spending, newAnswers),
     credits: {
       ...spendingInCredits(totalSpending(spending)),
       limit: job.settings.maxCredits ?? null,
       account: accountSummary(facts),
-      saved: savedSummary(counters, tally, lookups, priced),
+      saved: savedSummary(counters, tally, lookups, priceOf),
       by_operation: mapByOperation(names, name => spendingInCredits(spending[name])),
     },
-    store: job.settings.store === false ? null : storeSummary(session, tally, priced),
+    store: job.settings.store === false ? null : storeSummary(session, tally, priceOf),
     pace: paceSummary(session, finishedAt),
     top: topSummary(counters.top),
     timeline: timeline.summary,
-    risk: job.settings.score === 'none' ? null : riskSummary(counters, rules),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters.risk, counters.rows.written, rules),
     fields: mapByOperation(names, name =>
-      fieldSummary(name, counters.fields[name], counters.lookups[name].ok),
+      fieldSummary(name, {fields: counters.fields[name], answers: counters.lookups[name].ok}),
     ),
     new_answers: mapByOperation(names, name => newAnswers.of(name).answers),
-    new_fields: mapByOperation(names, name => {
-      const {fields, answers: of} = newAnswers.of(name);
-      return fieldSummary(name, fields, of);
-    }),
+    new_fields: mapByOperation(names, name => fieldSummary(name, newAnswers.of(name))),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
     columns: columnsOf(session),
@@ -153,8 +146,8 @@ function namesOf({session, spending}: SummaryFacts, counters: Counters): Operati
   return operationNames.filter(name => mapped.includes(name) || isCounted(name));
 }
 
-/** Returns the price, in credits, of a number of lookups by operation. */
-function pricing(job: Job) {
+/** Returns a function for the price, in credits, of a number of lookups by operation. */
+function createPricer(job: Job) {
   const price = createOperationPricer(job);
   return (count: (name: Operation) => number) =>
     toCredits(operationNames.reduce((sum, name) => sum + count(name) * price(name), 0));
@@ -176,19 +169,14 @@ function filesOf({job, session, published}: SummaryFacts) {
   };
 }
 
-function rowSummary(session: Session | undefined, counters: Counters) {
-  const {written, rejected, ok, with_errors} = counters.rows;
-  const {blankLines, paddedRows: padded, linesBesideHeader} = session?.input.source ?? noInput();
-  const [blank_lines, lines_beside_header] = [blankLines, linesBesideHeader];
+function rowSummary(session: Session | undefined, rows: Counters['rows']) {
+  const {blankLines, linesBesideHeader, paddedRows} = session?.input.source ?? noInput();
   return {
-    read: written + rejected,
-    written,
-    rejected,
-    ok,
-    with_errors,
-    blank_lines,
-    lines_beside_header,
-    padded,
+    read: rows.written + rows.rejected,
+    ...rows,
+    blank_lines: blankLines,
+    lines_beside_header: linesBesideHeader,
+    padded: paddedRows,
   };
 }
 
@@ -212,7 +200,12 @@ function lookupSummary(counters: Counters, tally: Tally, spending: SpendingByOpe
   };
 }
 
-function callSummary(tally: Tally, attempts: AttemptCounts, spending: SpendingByOperation) {
+function callSummary(
+  tally: Tally,
+  attempts: AttemptCounts,
+  spending: SpendingByOperation,
+  {otherForms, oddities}: NewAnswers,
+) {
   return {
     total: totalSpending(spending).calls,
     ...attemptSummary(attempts),
@@ -225,6 +218,8 @@ function callSummary(tally: Tally, attempts: AttemptCounts, spending: SpendingBy
     },
     unknown_fields: tally.unknownFields,
     wrong_types: tally.wrongTypes,
+    other_forms: otherForms,
+    oddities,
   };
 }
 
@@ -240,28 +235,28 @@ function accountSummary({job, session}: SummaryFacts): Summary['credits']['accou
   return {label: job.settings.account, ...Object.fromEntries(uses), ...(price && {price})};
 }
 
-type Pricing = ReturnType<typeof pricing>;
+type Pricer = ReturnType<typeof createPricer>;
 
 function savedSummary(
   {lookups: cells, skipped}: Counters,
   tally: Tally,
   lookups: Summary['lookups'],
-  priced: Pricing,
+  priceOf: Pricer,
 ) {
   // Cells skipped because the service could not be called saved nothing.
   const unwanted = (name: Operation) => cells[name].skipped - sumCells(skipped[name], unaskedCodes);
   return {
-    dedupe: priced(name => lookups[name]?.deduplicated ?? 0),
-    store: priced(name => tally.operations[name].fromStore),
-    prefilter: priced(name => cells[name].invalid + unwanted(name)),
-    by_condition: priced(name => skipped[name].condition ?? 0),
+    dedupe: priceOf(name => lookups[name]?.deduplicated ?? 0),
+    store: priceOf(name => tally.operations[name].fromStore),
+    prefilter: priceOf(name => cells[name].invalid + unwanted(name)),
+    by_condition: priceOf(name => skipped[name].condition ?? 0),
   };
 }
 
 /** Costs of trouble with the answer store: credits that may have been paid again, and answers that are lost. */
-function storeSummary(session: Session | undefined, tally: Tally, priced: Pricing) {
+function storeSummary(session: Session | undefined, tally: Tally, priceOf: Pricer) {
   const {cause: trouble = null, missed: not_stored = 0} = session?.asking.store.trouble ?? {};
-  const perhaps_paid_again = priced(name => tally.operations[name].notLookedUp);
+  const perhaps_paid_again = priceOf(name => tally.operations[name].notLookedUp);
   return {trouble, not_looked_up: totalOverOperations(tally, 'notLookedUp'), perhaps_paid_again, not_stored};
 }
 
@@ -270,13 +265,13 @@ function paceSummary(session: Session | undefined, finishedAt: number) {
   const {executor, ledger} = session.asking;
   const {limit = null, pauses, pausedMs} = executor.pace();
   const seconds = (finishedAt - session.begunAt) / 1_000;
-  const achieved = seconds > 0 ? round(totalOverOperations(ledger.tally, 'calls') / seconds) : 0;
+  const achieved = seconds > 0 ? roundQuotient(totalOverOperations(ledger.tally, 'calls') / seconds) : 0;
   return {rate_limit: limit, achieved, pauses, paused_ms: pausedMs};
 }
 
 /** For each field, the share of answers that have the field. For a flag, also the share of true values. */
-function fieldSummary(name: Operation, fields: Counters['fields'][Operation], answers: number) {
-  const share = (part: number, whole: number) => (whole === 0 ? 0 : round(part / whole));
+function fieldSummary(name: Operation, {fields, answers}: ReturnType<NewAnswers['of']>) {
+  const share = (part: number, whole: number) => (whole === 0 ? 0 : roundQuotient(part / whole));
   const shares = fieldsOfOperation(name).map(({name: field, kind}) => {
     const {present = 0, true: yes = 0} = fields[field] ?? {};
     const ofAnswers = share(present, answers);
@@ -291,11 +286,6 @@ function columnsOf(session: Session | undefined): Summary['columns'] {
   const persons = person === undefined ? [] : [{operation: 'person', column: person, prefix: ''}];
   const all = [...(mapping?.targets ?? []), ...persons];
   return all.map(({operation, column, prefix}) => ({operation, column, prefix}));
-}
-
-/** Rounds to six decimals, which removes the floating-point tail of a quotient. */
-function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
 }
 
 /** The base URL without credentials; null if the embedded service was not started. */

@@ -1,5 +1,8 @@
+import {readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
 import {hasDigest} from '../../disk/digest.ts';
-import {type ExitCode, exitCodes} from '../../errors.ts';
+import {isDiskFullError, sqliteCode} from '../../disk/sqlite.ts';
+import {type ExitCode, exitCodes, OutputError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {REFUSAL_STREAK} from '../../lookup/canary.ts';
 import {
@@ -17,33 +20,31 @@ import type {RunIo} from '../io.ts';
 import {undercountSentence} from '../open/account.ts';
 import {pruneAnswerStore, storesRejections} from '../open/answer-store.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
-import {closeStages, flushAnswersToStore, type Session} from '../session.ts';
+import {closeStages, countFinishedRows, flushAnswersToStore, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/completed-run.ts';
 import {closeRunDirectory, noteEnded, type RunDirectory} from '../state/run-directory.ts';
 import {makeErrorStop, makeNoAnswersStop, REFUSED, rejectionsWarning, wasRefused} from '../stop.ts';
 import {summarizeFailedStart, summarizeSession} from './build-summary.ts';
 import {findDrift, saveRunInHistory} from './history.ts';
 import {writeReports, writeSummary, writeUnstartedMetrics} from './report-files.ts';
-import {spaceSentence} from './space.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finishSession(session: Session): Promise<RunOutcome<Said>> {
-  const outcome = await ended(session);
+  const outcome = await endSession(session);
   const {summary, stop} = outcome;
   const wrongTypes = wrongTypesSentence(summary).trimStart();
-  const odd = stop === undefined ? (summary.calls.oddities ?? []) : [];
-  for (const sentence of [wrongTypes, ...odd]) if (sentence !== '') session.io.warn(sentence);
+  const oddities = stop === undefined ? (summary.calls.oddities ?? []) : [];
+  for (const sentence of [wrongTypes, ...oddities]) if (sentence !== '') session.io.warn(sentence);
   return outcome;
 }
 
-async function ended(session: Session): Promise<RunOutcome<Said>> {
+async function endSession(session: Session): Promise<RunOutcome<Said>> {
   const {job, stopper, asking, output} = session;
   // A program has its rows already, with the reason of each.
-  const unanswered = () =>
-    job.output.kind === 'rows'
-      ? undefined
-      : makeNoAnswersStop(output.writer.counters, asking.ledger.tally, job.endpoint);
-  const stop = stopper.reason ?? unanswered();
+  const hasRows = job.output.kind === 'rows';
+  const stop =
+    stopper.reason ??
+    (hasRows ? undefined : makeNoAnswersStop(output.writer.counters, asking.ledger.tally, job.endpoint));
   try {
     // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
     if (stop === undefined || !job.output.lasts) settleRejections(session);
@@ -147,8 +148,7 @@ async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcom
   const space = spaceSentence(session, stop);
   const lostAnswers = !ledger.isReadable;
   const summary = summarizeSession(session, stop);
-  writeStopped(job, io, state, summary);
-  saveRunInHistory(summary, io);
+  recordStoppedRun(job, io, state, summary);
   closeLedger(session);
   writeReports(job, summary, io);
   await closeStages(session);
@@ -183,9 +183,10 @@ function closeLedger({asking: {ledger}}: Session): void {
   }
 }
 
-function writeStopped(job: Job, io: RunIo, state: RunDirectory | undefined, summary: Summary): void {
+function recordStoppedRun(job: Job, io: RunIo, state: RunDirectory | undefined, summary: Summary): void {
   const {output, rejects} = state?.replaced ?? summary;
   writeSummary(job, io, {...summary, output, rejects});
+  saveRunInHistory(summary, io);
 }
 
 /**
@@ -199,15 +200,60 @@ export async function reportFailedStart(
   error: unknown,
 ): Promise<void> {
   const stop = makeErrorStop(error);
-  const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
-  if (callers.includes(stop.exitCode)) return;
-  // A missing input counts as a typo of the user, and the run writes no summary. But a job that runs from a
-  // file gets a summary, which reports the missing input.
+  if (stop.exitCode === exitCodes.locked || stop.exitCode === exitCodes.interrupted) return;
+  // A missing input is a typo of the user. But that of a job file is in the summary.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     return writeUnstartedMetrics(job.settings.metrics, job.name ?? null, stop.exitCode, io);
   const summary = await summarizeFailedStart(job, io.now(), state, stop);
-  writeStopped(job, io, state, summary);
-  saveRunInHistory(summary, io);
+  recordStoppedRun(job, io, state, summary);
   writeReports(job, summary, io);
+}
+
+/** Codes of errors of the ledger and of the unpublished files. Others name their file's place themselves. */
+const CODES_OF_OWN_FILES: readonly string[] = ['output_unwritable', 'state_unwritable'];
+
+/** The run's own directory whose disk is full, by an error; undefined if it is of something else. */
+function fullDirectory(error: unknown, state: RunDirectory): string | undefined {
+  if (!(error instanceof OutputError) || !isDiskFullError(error)) return undefined;
+  if (!CODES_OF_OWN_FILES.includes(error.code)) return undefined;
+  if (sqliteCode(error.cause) !== undefined) return state.directory;
+  // Without a file, the full device may be that of the stream.
+  return state.destination.file === undefined ? undefined : state.partials;
+}
+
+const MIB = 2 ** 20;
+/** Maximum size of the ledger's log. */
+const LOG_BYTES = 33 * MIB;
+
+/**
+ * A sentence on the space that the rest of a run needs on the disk that stopped it because it is full, by the share of
+ * rows that are written. If the share is not known, or the state is temporary, names only the directory. Empty for
+ * other stops.
+ */
+function spaceSentence({state, input, output}: Session, {error}: Stop<unknown>): string {
+  const full = fullDirectory(error, state);
+  if (full === undefined) return '';
+  const {bytesTotal, position, recordsRead} = input.source;
+  const share = (countFinishedRows(output.writer) / recordsRead) * (position.bytes / (bytesTotal ?? 0));
+  if (state.temporary !== undefined || !(share > 0 && share <= 1)) return fullSentence(full);
+  const isOnDisk = (directory: string) => statSync(directory).dev === statSync(full).dev;
+  const directories = [...new Set([state.directory, state.partials])].filter(isOnDisk);
+  const paths = directories.flatMap(directory => readdirSync(directory).map(name => join(directory, name)));
+  const used = paths.reduce((sum, path) => sum + (statSync(path, {throwIfNoEntry: false})?.size ?? 0), 0);
+  const log = directories.includes(state.directory) ? LOG_BYTES : 0;
+  const needed = Math.max(1, Math.ceil((used / share - used + log) / MIB));
+  return ` The rest of the run needs up to about ${formatCount(needed)} MiB more in ${full}.`;
+}
+
+function fullSentence(directory: string): string {
+  return ` The disk with ${directory} is full.`;
+}
+
+/** The error of a run that could not begin. If the disk of its own files is full, the message names their directory. */
+export function explainFullDisk(error: unknown, state: RunDirectory | undefined): unknown {
+  const full = state && fullDirectory(error, state);
+  if (full === undefined) return error;
+  const {said, cause} = error as OutputError;
+  return new OutputError('state_unwritable', say`${said}${fullSentence(full)}`, {cause});
 }

@@ -39,7 +39,7 @@ export const unfinishedEnd: End = {
   exitCode: exitCodes.interrupted,
 };
 
-/** The directory of the history. Throws if there is no home directory. */
+/** Throws if there is no home directory. */
 export function historyDirectory(env: Env): string {
   return join(userDirectory('state', env), 'runs');
 }
@@ -98,7 +98,7 @@ export function completeKilledRuns(runs: readonly RunSpending[], {env, warn}: Wo
   for (const [id, spending, attempts] of runs) {
     const path = pathOf(env, id);
     try {
-      const known = summaryIn(path);
+      const known = readSummary(path);
       const complete = known && withSpending(known, spending, attempts);
       if (complete && JSON.stringify(complete) !== JSON.stringify(known)) writeRun(env, complete);
     } catch (error) {
@@ -152,17 +152,17 @@ type RunFilter = (run: Summary) => boolean;
 export function readRunSummaries({env, warn}: Pick<World, 'env' | 'warn'>, isWanted?: RunFilter): Summary[] {
   const directory = historyDirectory(env);
   const files = existsSync(directory) ? readdirSync(directory).filter(name => name.endsWith('.json')) : [];
-  const found = files.flatMap(name => {
+  const summaries = files.flatMap(name => {
     const path = join(directory, name);
     try {
-      return summaryIn(path, isWanted) ?? [];
+      return readSummary(path, isWanted) ?? [];
     } catch (error) {
       // Another run may have removed an old file meanwhile.
       if (systemCode(error) !== 'ENOENT') warn(`${path} is damaged, so that run is left out.`);
       return [];
     }
   });
-  return found.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
+  return summaries.sort((a, b) => Date.parse(a.finished_at) - Date.parse(b.finished_at));
 }
 
 /**
@@ -171,12 +171,12 @@ export function readRunSummaries({env, warn}: Pick<World, 'env' | 'warn'>, isWan
  *
  * @throws an error if the file is no summary.
  */
-function summaryIn(path: string, isWanted: RunFilter = () => true): Summary | undefined {
-  const found = JSON.parse(readFileText(path)) as Summary;
-  if (basename(path) !== `${found.run_id}.json`) throw new Error('it is the file of another run');
-  if (!isWanted(found)) return undefined;
-  summarySchema.parse(found);
-  return found;
+function readSummary(path: string, isWanted: RunFilter = () => true): Summary | undefined {
+  const summary = JSON.parse(readFileText(path)) as Summary;
+  if (basename(path) !== `${summary.run_id}.json`) throw new Error('it is the file of another run');
+  if (!isWanted(summary)) return undefined;
+  summarySchema.parse(summary);
+  return summary;
 }
 
 /** The history's runs of the job's endpoint and account, in the order of their ends; none if it can't be read. */

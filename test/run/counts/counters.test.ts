@@ -13,7 +13,7 @@ import {
   sumFailedCells,
   sumUnaskedCells,
 } from '../../../src/run/counts/counters.ts';
-import {riskSummary} from '../../../src/run/counts/risk-summary.ts';
+import {riskSummary} from '../../../src/run/counts/risk-counts.ts';
 import type {RuleSet} from '../../../src/score/rules.ts';
 import type {Risk} from '../../../src/score/scorer.ts';
 import {whole} from '../../support/whole.ts';
@@ -138,7 +138,12 @@ test('a reason may be called like what each object has, and rules count by their
 
 test('a row without a score tells what it lacked, and does not lower the mean', () => {
   const counters = countsOf([{risk: scored(60, 'high')}, {risk: scored(null, 'unknown', {missing: ['ip']})}]);
-  expect(riskSummary(counters, undefined)).toMatchObject({scored: 1, unknown: 1, mean: 60, missing: {ip: 1}});
+  expect(riskSummary(counters.risk, 2, undefined)).toMatchObject({
+    scored: 1,
+    unknown: 1,
+    mean: 60,
+    missing: {ip: 1},
+  });
 });
 
 const rule = (own: boolean) => ({when: 'double(row.n) > 1', add: 1, reason: 'much', place: '', own});
@@ -148,14 +153,14 @@ const rulesOf = (...own: boolean[]): RuleSet => ({
 });
 
 test('the summary tells that the default rules counted, also beside rules of the job', () => {
-  const told = (...own: boolean[]) => riskSummary(emptyCounters(), rulesOf(...own)).default_rules;
+  const told = (...own: boolean[]) => riskSummary(emptyCounters().risk, 0, rulesOf(...own)).default_rules;
   expect([told(true), told(false, true), told(false)]).toEqual([false, true, true]);
 });
 
 test('a rule that was decided in some rows is no warning, however often its values were of no use', () => {
   const wrong = {risk: scored(0), outcomes: {held: [], undecided: [], wrong: [0]}};
   const warnings = (...rows: Parameters<typeof countsOf>[0]) =>
-    riskSummary(countsOf(rows), rulesOf(true)).warnings;
+    riskSummary(countsOf(rows).risk, rows.length, rulesOf(true)).warnings;
   expect(warnings(wrong)[0]).toContain('could not use the values it reads in the only row');
   expect(warnings(wrong, {})).toEqual(['A rule never held in any of 2 rows: much']);
 });

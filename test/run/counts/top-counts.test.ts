@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {countTopName, countTopNames, emptyTopCounts, topSummary} from '../../../src/run/counts/top-counts.ts';
+import {countTopName, countTopNames, emptyTopCounts, topSummary} from '../../../src/run/counts/counters.ts';
 
 test('answers are counted by country, network and domain, wherever an operation has them', () => {
   const top = emptyTopCounts();
