@@ -11,7 +11,7 @@ import {
 import {drawLines, renderHtml, roundUp} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
 import {reasonMeanings} from '../../src/report/sections/risk-section.ts';
-import type {RiskCounts, Summary} from '../../src/report/summary.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import {defaultRules} from '../../src/score/rules.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
@@ -52,78 +52,6 @@ test.each([
 });
 
 describe('the HTML page', () => {
-  test.each<[Partial<Summary>, string]>([
-    [{}, 'nightly-signups (signups-2026-01-05.csv)'],
-    [{job: null}, 'signups-2026-01-05.csv'],
-    [{job: null, input: {paths: ['a/b.csv', 'c.csv', 'd.csv'], bytes: 1, sha256: ''}}, 'b.csv and 2 more'],
-    [{job: null, input: {paths: ['-'], bytes: 1, sha256: ''}}, 'stdin'],
-    [{job: null, input: {paths: [], bytes: 1, sha256: ''}}, 'Enrichment run'],
-  ])('is named by its list, in its title and its heading: %#', (changes, name) => {
-    const page = html(fullSummary(changes));
-    expect(page).toContain(`<title>${name}: Complete, with gaps</title>`);
-    expect(page).toContain(`<h1>${name}</h1>`);
-    expect(markdown(fullSummary(changes))).toMatch(/^# .*: Complete, with gaps$/m);
-  });
-
-  test('leads from the rows of high risk to their numbers, and to the command that lists all', () => {
-    const risk = (high: number[]) => ({...(fullSummary().risk as RiskCounts), high: 1_959, high_rows: high});
-    const page = html(fullSummary({risk: risk(Array.from({length: 100}, (_, n) => 7 * n + 1))}));
-    expect(page).toContain('<a href="#risk">1,959</a>');
-    const plain = page.replaceAll('<wbr>', '');
-    expect(plain).toMatch(/>The first 100 rows of high risk<.*>1, 8, 15, .*, 694, …</s);
-    expect(plain).toContain('bulk-enrich explain exports/signups-2026-01-05.enriched.csv --level high');
-    const output = {path: '-', bytes: null, sha256: null, delimiter: null};
-    const few = html(fullSummary({risk: {...risk([3, 12]), high: 2}, output}));
-    expect(few).toMatch(/>Rows of high risk<.*>3, 12</s);
-    expect(few).not.toContain('bulk-enrich explain');
-    expect(html(fullSummary({risk: {...risk([]), high: 0}}))).not.toContain('ows of high risk<');
-  });
-
-  const counted = fullSummary().risk as RiskCounts;
-  const counts = {add: 9, held: 1, undecided: 0, wrong: 0};
-  const rules = [{reason: 'tor', when: 'ip.is_tor_node && row.x > 1', ...counts}];
-  test.each<[string, Partial<Summary>, readonly string[]]>([
-    [
-      'repairs with the meaning of their codes',
-      {repairs: [{code: 'phone.decimal_zero', count: 1_203, rows: [2, 7]}]},
-      ['Repaired before the lookup', 'phone.decimal_zero', '1,203', '2, 7, …', 'The .0 at its end'],
-    ],
-    [
-      'reasons in words: their meaning, or the rule of the job',
-      {risk: {...counted, reasons: {tor: 3, vpn: 2, gone: 1}, rules}},
-      ['vpn: the address of a VPN', 'tor: ip.is_tor_node &amp;&amp; row.x &gt; 1', '>gone<'],
-    ],
-    [
-      'that nothing was spent at the embedded service',
-      {endpoint: {kind: 'embedded', base_url: null}},
-      [
-        'The embedded service is free. At a live service: 53,130 credits',
-        '<dt>Credits spent</dt><dd>0</dd><dd class="note">a live service: 53,130',
-      ],
-    ],
-    [
-      'the limits that were passed',
-      {reason: 'fail_if', exit_code: 4, failed_if: ['risk.high > 500']},
-      ['Exit code 4 (fail if). Limit passed: risk.high &gt; 500.'],
-    ],
-    [
-      'money, rows, risk, places, pace and trouble, with the meaning of codes',
-      {},
-      [
-        ...['nightly-signups', 'Complete, with gaps', '5 Jan 2026, 02:00 UTC, ran for 24 min 36 s', '53,130'],
-        ...['The limit was 60,000.', '207 more may have been charged', '91,360 of 91,489', '1,959'],
-        ...['untrusted_email', 'United States (US)', 'Fictional Broadband GmbH', 'mail.example.net'],
-        ...['36.2 calls a second', '3 pauses, 3 min 12 s in all', 'email.timeout', 'econnrefused'],
-        ...['12, 53, 97, 146, 201, 388, 402, 511, 689, 702, …', 'Share of high risk', '2.1%', '1 time'],
-        'An IPv6 address: the service takes IPv4 only.',
-      ],
-    ],
-  ])('shows %s', (_, changes, texts) => {
-    const page = html(fullSummary(changes)).replaceAll('<wbr>', '');
-    for (const text of texts) expect(page).toContain(text);
-    expect(page.includes('Repaired before')).toBe(changes.repairs !== undefined);
-  });
-
   test('has a meaning of every default reason, in words', () => {
     for (const {reason} of defaultRules)
       expect(reasonMeanings[reason], reason).toMatch(/^(?!.*_)[a-z].*[^.]$/i);
@@ -135,6 +63,7 @@ describe('the HTML page', () => {
     expect(page).not.toMatch(/<script|<link(?! rel="icon" href="data:,")|<img|<iframe|@import|url\(/);
     const links = [...page.matchAll(/\b(src|href|action)="([^"]*)"/g)].map(([, , to]) => to);
     expect(links).toEqual(['data:,', '#risk']);
+    expect(page).toContain('<a href="#risk">1,959</a>');
     expect(page).toContain('<section id="risk">');
   });
 
@@ -160,7 +89,6 @@ describe('the HTML page', () => {
 
   test('of a run that did nothing says that, without empty charts', () => {
     const page = html(bareSummary());
-    expect(page).toContain('Stopped: outage (exit code 5), with 0 rows written so far. Run again after');
     expect(page).not.toMatch(/<figure|NaN|undefined|null/);
   });
 
@@ -183,24 +111,8 @@ describe('the HTML page', () => {
 });
 
 describe('Markdown', () => {
-  test('has the same words and figures, every table whole', () => {
-    const text = markdown(fullSummary());
-    expect(text).toContain('# nightly-signups (signups-2026-01-05.csv): Complete, with gaps');
-    expect(text).toContain('| United States (US) | 14,120 | 36% |');
-    expect(wholeTables(text)).toBeGreaterThan(12);
-  });
-
-  test('gives the shares of missing signals among all rows, also those that could not be scored', () => {
-    const risk = {
-      ...(fullSummary().risk as RiskCounts),
-      ...{scored: 1, unknown: 3, reasons: {own: 1}, missing: {ip: 3}},
-    };
-    const text = markdown(fullSummary({risk}));
-    expect(text).toContain('| ip | 3 | 75% |');
-    expect(text).toContain('| own | 1 | 100% |');
-  });
-
   test('lets no text become markup, nor break its table', () => {
+    expect(wholeTables(markdown(fullSummary()))).toBeGreaterThan(12);
     const text = markdown(hostile);
     expect(text).not.toMatch(/(?<!\\)<(?!wbr>|!-- bulk-enrich report -->\n#)|(?<!\\)\[x/);
     expect(text.split('\n').filter(line => line.startsWith('# '))).toHaveLength(1);
@@ -211,24 +123,6 @@ describe('Markdown', () => {
     const text = markdown(hostile);
     expect(text).toContain('@<wbr>someone');
     for (const part of text.split('<wbr>')) expect(part).not.toMatch(/www\.|:\/\/|@./i);
-  });
-
-  test('shows a long timeline at no more than a dozen moments', () => {
-    const points = Array.from({length: 240}, (_, n) => n);
-    const counts = {calls: points, rows: points, in_flight: points};
-    const timeline = {ms: points.map(() => 1_000), latency_p50_ms: points, latency_p95_ms: points, ...counts};
-    const [, pace = ''] = markdown(fullSummary({timeline})).split('**Pace, a second**');
-    const lines = pace.split('**')[0]?.trim().split('\n') ?? [];
-    expect(lines.length).toBeLessThan(14);
-    // Also of stretches that no step ends at.
-    const odd = Object.fromEntries(Object.entries(timeline).map(([name, all]) => [name, all.slice(0, 25)]));
-    const [, short = ''] = markdown(fullSummary({timeline: odd as typeof timeline})).split(
-      '**Pace, a second**',
-    );
-    expect([lines.at(-1), short]).toEqual([
-      expect.stringMatching(/^\| 4 min 00 s \|/),
-      expect.stringContaining('\n| 25 s |'),
-    ]);
   });
 });
 

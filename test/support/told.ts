@@ -36,10 +36,22 @@ export function toldIn(path: string, between = ' => '): (one: string, said: stri
   };
 }
 
+/** Compares texts with a file: the first whole, of each other the lines that it lacks, or has beyond the first. */
+export function expectTexts(path: string, texts: readonly (readonly [name: string, text: string])[]): void {
+  const first = texts[0]?.[1].split('\n') ?? [];
+  const parts = texts.map(([name, text], index) => {
+    const lines = text.split('\n');
+    const lacks = first.filter(line => !lines.includes(line)).map(line => `- ${line}`.trimEnd());
+    const has = lines.filter(line => !first.includes(line)).map(line => `+ ${line}`.trimEnd());
+    return `== ${name}\n${(index === 0 ? lines : [...lacks, ...has]).join('\n')}\n`;
+  });
+  expectText(path, parts.join('\n'));
+}
+
 /** Compares a text with a file, which UPDATE=1 writes. */
 export function expectText(path: string, text: string): void {
   if (isUpdate) writeFileSync(path, text);
-  else expect(text).toBe(readFileSync(path, 'utf8'));
+  expect(text).toBe(readFileSync(path, 'utf8'));
 }
 
 /** What the usage error says that this ends with. */
