@@ -12,7 +12,7 @@ export {
 export {ClientError} from './client/client-error.ts';
 export type {CallOptions} from './client/http/transport.ts';
 export {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from './errors.ts';
-export type {EventLog} from './job/monitoring/log-events.ts';
+export type {EventLog} from './job/log-events.ts';
 export {type EnrichedRows, enrich, enrichStream} from './library/enrich.ts';
 export type {Enriched, Enrichment, EnrichSettings, LookupResult, RejectedRow} from './library/enriched.ts';
 export type {JobInput, RunSettings} from './library/job-input.ts';

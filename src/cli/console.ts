@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
-import {forgetUncheckedTls, warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, toOneLine} from '../errors.ts';
-import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
+import {warnIfUncheckedTls} from '../job/endpoint.ts';
+import {type EventLog, logEvent} from '../job/log-events.ts';
 import {type LogLevel, logLevels} from '../job/settings/result-settings.ts';
 import type {Settings} from '../job/settings.ts';
 import {memoize} from '../operations/memoize.ts';
@@ -41,7 +41,8 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
     ? logged('warning')
     : (sentence: Said) => say(breakLines(`${paint('yellow', 'Warning:')} ${toOneLine(String(sentence))}`));
   warnIfUncheckedTls(process.env, warn);
-  forgetUncheckedTls();
+  // Otherwise Node would warn of insecure connections, although certificates are checked.
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   return {
     quiet,
     forMachine,

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {type Command, Option} from 'commander';
-import type {SettingUse} from '../job/settings/declare.ts';
+import type {SettingUse} from '../job/setting-types.ts';
 import {sourceFile} from '../operations/package-files.ts';
 import declared from './commands.json' with {type: 'json'};
 
@@ -51,7 +51,7 @@ const actions: Readonly<Record<string, () => Promise<CommandHandler>>> = {
   rejects: async () => (await import('./commands/outputs.ts')).rejectsCommand,
   lookup: async () => (await import('./commands/lookup.ts')).lookupCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
-  'rules test': async () => (await import('./commands/rules.ts')).rulesTestCommand,
+  'rules test': async () => (await import('./commands/outputs.ts')).rulesTestCommand,
   runs: async () => (await import('./commands/history.ts')).runsCommand,
   spend: async () => (await import('./commands/history.ts')).spendCommand,
   'store stats': async () => (await import('./commands/store.ts')).storeStatsCommand,

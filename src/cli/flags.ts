@@ -1,6 +1,6 @@
 import {type Command, Option} from 'commander';
 import {UsageError} from '../errors.ts';
-import type {SettingUse} from '../job/settings/declare.ts';
+import type {SettingUse} from '../job/setting-types.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
 import {defaultAges, intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import {spellName} from '../sentence.ts';

@@ -1,9 +1,8 @@
 import {existsSync} from 'node:fs';
 import {Command, CommanderError} from 'commander';
 import {exitCodes, systemCode, systemReason, UsageError} from '../errors.ts';
-import {didYouMean} from '../job/did-you-mean.ts';
 import {packageVersion} from '../operations/package-files.ts';
-import {shellWord} from '../sentence.ts';
+import {didYouMean, shellWord} from '../sentence.ts';
 import {
   type AddCommandsOptions,
   type AddSettingFlags,

@@ -1,16 +1,24 @@
+import {createInterface} from 'node:readline';
+import {BulkEnrichError, exitCodes} from '../errors.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
+import {createOperationPricer, toCredits} from '../job/settings/cost.ts';
+import type {Operation} from '../operations/table.ts';
+import {makePlan, type PlanIo, type PlanReport} from '../run/estimate.ts';
+import type {RunOutcome} from '../run/exit.ts';
 import {run} from '../run/run.ts';
 import type {Session} from '../run/session.ts';
 import {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
-import {countAndConfirmCalls, estimateSufficientLimit} from './confirm-cost.ts';
-import type {Console} from './console.ts';
+import {type Console, isInteractive} from './console.ts';
 import {annotateOutcome, pauseWorkflowCommands} from './github.ts';
 import {watchSignals} from './signals.ts';
 import type {CommandLine} from './terminal/command-line.ts';
+import {breakLines} from './terminal/lines.ts';
+import {describeColumns, formatForecast, sumPlanned} from './terminal/opening.ts';
 import {renderOutcome} from './terminal/outcome.ts';
-import {createStdoutRowStream} from './terminal/printable.ts';
-import {showPhases, startProgress} from './terminal/progress.ts';
+import {createStdoutRowStream, escapeControls, print} from './terminal/printable.ts';
+import {hasBar, showPhases, startProgress} from './terminal/progress.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
 export async function runJobInTerminal(job: Job, console: Console, line: CommandLine): Promise<number> {
@@ -58,5 +66,101 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
     return outcome.exitCode;
   } finally {
     unwatch();
+  }
+}
+
+/**
+ * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
+ * Returns undefined if the number is not needed, or can't be counted: the input can be read only once, or lookups
+ * have conditions. `warn` receives the plan's warnings before the question, `counted` the facts of the list.
+ *
+ * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
+ */
+async function countAndConfirmCalls(
+  job: Job,
+  isAgreed: boolean,
+  console: Console,
+  stopper: Stopper,
+  warn: (sentence: Said) => void,
+  counted: NonNullable<PlanIo['counted']>,
+): Promise<number | undefined> {
+  const {endpoint, settings} = job;
+  // Only a person who pays, and has set no limit, has to agree.
+  const asks = !isAgreed && isInteractive() && endpoint.kind === 'live' && settings.maxCredits === undefined;
+  if (settings.offline || !(asks || hasBar(console))) return undefined;
+  // The plan's warnings are shown only before a question. Without a question, the run itself shows
+  // warnings and errors.
+  const doubts: Said[] = [];
+  const plan = await planOf(job, console, {
+    counted,
+    warn: doubt => doubts.push(doubt),
+    isWanted: () => stopper.reason === undefined,
+  });
+  if (plan === undefined || stopper.reason !== undefined) return undefined;
+  if (asks && plan.credits.at_most > 0) {
+    for (const doubt of doubts) warn(doubt);
+    await demandAgreement(plan, job, console);
+  }
+  return sumPlanned(plan, 'conditional') > 0 ? undefined : sumPlanned(plan, 'calls');
+}
+
+/** Undefined if the plan can't be made: the run itself reports the error. */
+async function planOf(
+  job: Job,
+  console: Console,
+  caller: Pick<PlanIo, 'warn' | 'isWanted' | 'counted'>,
+): Promise<PlanReport | undefined> {
+  if (job.inputs.some(isReadOnce)) return undefined;
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: showPhases(console)};
+  return makePlan(job, {...io, ...caller}).catch(() => undefined);
+}
+
+/** Shows the columns to look up and the cost of the run, and asks the user to agree. */
+async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
+  console.say(breakLines(`Looking up ${describeColumns(plan.columns, settings.defaultCountry)}.`));
+  if (await agrees(`${formatForecast(plan, 'live')}. Continue?`)) return;
+  throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
+}
+
+/**
+ * Returns the `--max-credits` that all rows need, after a run stopped at a lower limit. Undefined if the run ended
+ * for another reason, if `--quiet` is set, or if the list can't be read again.
+ */
+async function estimateSufficientLimit(
+  job: Job,
+  {stop, summary}: RunOutcome<Said>,
+  console: Console,
+): Promise<number | undefined> {
+  const isOwnLimit = stop?.reason === 'budget' && stop.comeBackMs === undefined;
+  if (!isOwnLimit || console.quiet) return undefined;
+  const plan = await planOf(job, console, {warn: () => {}});
+  if (plan === undefined) return undefined;
+  const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;
+  const price = createOperationPricer(job);
+  let need = spent + maybe;
+  for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
+    need += calls * toCredits(price(name));
+    // With --no-store the plan counts all calls. A resumed run repeats none of those that were made, so their
+    // credits are subtracted.
+    if (job.settings.store === false) need -= byOperation[name]?.spent ?? 0;
+  }
+  return need;
+}
+
+/** Asks a yes-or-no question at the terminal. True for yes; Enter, and the end of the input, mean no. */
+async function agrees(question: string): Promise<boolean> {
+  const prompt = createInterface({input: process.stdin, output: process.stderr});
+  prompt.setPrompt(escapeControls(`${question} [y/N] `));
+  try {
+    prompt.prompt();
+    for await (const line of prompt) {
+      const answer = line.trim().toLowerCase();
+      if (['', 'y', 'yes', 'n', 'no'].includes(answer)) return answer.startsWith('y');
+      print('stderr', 'Please answer y or n.\n');
+      prompt.prompt();
+    }
+    return false;
+  } finally {
+    prompt.close();
   }
 }

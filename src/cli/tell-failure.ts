@@ -1,6 +1,6 @@
 import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, toOutputError, UsageError} from '../errors.ts';
-import {closestName} from '../job/did-you-mean.ts';
+import {closestName} from '../sentence.ts';
 import {examplesOf} from './declared-commands.ts';
 import {applyRemedy, type CommandLine} from './terminal/command-line.ts';
 import {breakLines} from './terminal/lines.ts';

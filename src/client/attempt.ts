@@ -1,5 +1,3 @@
-import type {CodeSubject} from './code-words.ts';
-
 /** Headers of a response. Those about pace are not checked: they may contain anything. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
@@ -37,6 +35,12 @@ export interface Answered extends Responded {
   /** Set if the answer repeats the value in a form that this process never sent. */
   readonly isOtherForm?: true;
 }
+
+/**
+ * Subject of a service's code for a refusal, by its words: this `moment` (busy, throttling, an error of its own), the
+ * account's `quota`, or the `value`.
+ */
+export type CodeSubject = 'moment' | 'quota' | 'value';
 
 /**
  * Result of one call. A failed call is a value, never a thrown error.

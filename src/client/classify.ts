@@ -3,10 +3,8 @@ import {fieldTypes} from '../operations/field-types.ts';
 import {errorBodySchema, INVALID_TOKEN_CODE, throttlingStatuses} from '../operations/operation.ts';
 import {lacksSignals, saysSomething} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {isObject, readAnswerFields} from './answer-fields.ts';
-import type {Answered, Attempt, Failure, PaceHeaders} from './attempt.ts';
-import {type CodeSubject, subjectOfCode} from './code-words.ts';
-import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
+import {isObject, markNumbers, readAnswerFields, unmarkNumbers} from './answer-fields.ts';
+import type {Answered, Attempt, CodeSubject, Failure, PaceHeaders} from './attempt.ts';
 import {PROXY_CREDENTIALS_CODE} from './http/proxy.ts';
 import {REDACTED_FIELD_NAME, type Redact, repeatsSentValue} from './redact.ts';
 import {SentValues} from './sent-values.ts';
@@ -159,6 +157,31 @@ function errorMessage(
   const {message = ''} = errorBodySchema.safeParse(json).data ?? {};
   const isCode = /^[\w.:-]{1,64}$/.test(message) && !repeatsSentValue(message, sent);
   return {message: isCode ? message : NO_CODE, about: subjectOfCode(message.slice(0, MOST_JUDGED))};
+}
+
+/** Words of values: a code with one of them is about the value, as `temporary_email`, `line_busy` and `smtp_timeout` are. */
+const VALUE = /_(e_?mail|mail|mailbox|domain|mx|smtp|phone|number|line|carrier|ip|address|token)(e?s)?_/;
+const QUOTA = /_(quotas?|credits?)_/;
+/** Words of the moment, anywhere in a code. */
+const MOMENT =
+  /_(rate_?limit|throttl|overload)|_(too_many|maintenance|try_again|retry_later|internal_(server_)?error|concurrent)_/;
+/** Words of the moment only beside the service, or alone. */
+const SERVICE = /_(service|server|system|gateway|backend)_/;
+const TROUBLE = /_(busy|unavailable|timeout|error)_/;
+const ALONE = /^_(temporarily_unavailable|unavailable|busy|timeout)_$/;
+
+/** Judges a code in any spelling: `rate_limit_exceeded`, `RateLimitExceeded`, `RATE-LIMIT-EXCEEDED`. */
+export function subjectOfCode(code: string): CodeSubject {
+  const cut = code.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2_');
+  const words = `_${cut
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter(Boolean)
+    .join('_')}_`;
+  if (VALUE.test(words)) return 'value';
+  if (QUOTA.test(words)) return 'quota';
+  const isTrouble = SERVICE.test(words) && TROUBLE.test(words);
+  return isTrouble || MOMENT.test(words) || ALONE.test(words) ? 'moment' : 'value';
 }
 
 function withoutValue<T extends {readonly unknownFields: readonly string[]}>(

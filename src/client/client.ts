@@ -22,8 +22,7 @@ import {
 import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse, type RawResponse} from './classify.ts';
 import {ClientError, explainFailure} from './client-error.ts';
-import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
-import {createProxyAgent} from './http/proxy.ts';
+import {CHECKED_TLS_OPTIONS, createProxyAgent} from './http/proxy.ts';
 import {type CallOptions, createTransport, type Transport, type TransportOptions} from './http/transport.ts';
 import {createRedactor, type Redact, repeatsSentValue} from './redact.ts';
 import {SentValues} from './sent-values.ts';

@@ -5,10 +5,8 @@ import type {TLSSocket} from 'node:tls';
 import {systemCode} from '../errors.ts';
 import type {Failure} from './attempt.ts';
 import {attemptWithoutResponse, networkCode} from './classify.ts';
-
-import {CHECKED_TLS_OPTIONS} from './http/certificates.ts';
 import {FirstContact, watchCertificate} from './http/first-contact.ts';
-import {createProxyAgent, proxyUrl} from './http/proxy.ts';
+import {CHECKED_TLS_OPTIONS, createProxyAgent, proxyUrl} from './http/proxy.ts';
 
 /** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
 export interface Reachability {

@@ -1,4 +1,4 @@
-import {markedNumber} from './exact-numbers.ts';
+import {markedNumber} from './answer-fields.ts';
 
 /** Removes the key from a parsed body. `body` is the same body as text. */
 export type Redact = (parsed: unknown, body: string) => unknown;

@@ -1,10 +1,9 @@
 import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
-import {didYouMean} from '../job/did-you-mean.ts';
 import type {ColumnChoice} from '../job/setting-types.ts';
 import {nestsTooDeep} from '../job/yaml.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {shellWord} from '../sentence.ts';
+import {didYouMean, shellWord} from '../sentence.ts';
 
 /** Reads a column's cell in a row as text; undefined if the row has no such cell. */
 export type CellReader = (row: Row) => string | undefined;

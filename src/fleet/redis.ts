@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import {CHECKED_TLS_OPTIONS} from '../client/http/certificates.ts';
+import {CHECKED_TLS_OPTIONS} from '../client/http/proxy.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
 /** Redis can't be reached, or takes no writes. Nothing was sent; a retry may help. Exit 5. */

@@ -1,10 +1,9 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
-import {closestName} from '../job/did-you-mean.ts';
 import {defaultOutput} from '../job/job.ts';
 import {utcDate} from '../job/paths.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {closestName, type Said, say, set} from '../sentence.ts';
 
 /** The input can't be read, or never stops changing. The run stops with exit code 8 and keeps its saved state. */
 export class InputError extends BulkEnrichError {

@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import {didYouMean} from './did-you-mean.ts';
+import {didYouMean} from '../sentence.ts';
 
 /** For each option of a function, its description in words and its check. An undefined option has its default. */
 export type OptionChecks<Options> = {

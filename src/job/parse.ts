@@ -2,8 +2,7 @@ import type {YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {readFileText} from '../disk/path.ts';
 import {systemCode, systemReason, UsageError} from '../errors.ts';
-import {camelCase, spellName} from '../sentence.ts';
-import {closestName, didYouMean} from './did-you-mean.ts';
+import {camelCase, closestName, didYouMean, spellName} from '../sentence.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {findYamlFault, loadYaml, parseYamlDocument, TooDeepError} from './yaml.ts';
 

@@ -1,7 +1,6 @@
 import {z} from 'zod';
-import {textList} from './setting-types.ts';
+import {type DeclaredSetting, type SettingMeta, type SettingUse, textList} from './setting-types.ts';
 import {callSettings} from './settings/call-settings.ts';
-import type {DeclaredSetting, SettingMeta, SettingUse} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';

@@ -11,7 +11,7 @@ import {
 } from '../job/check-options.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
-import type {EventLog} from '../job/monitoring/log-events.ts';
+import type {EventLog} from '../job/log-events.ts';
 import {checkSettings, formatPropertyPath} from '../job/parse.ts';
 import {totalSpending} from '../ledger/run/tally.ts';
 import {spendingInCredits} from '../run/end/history.ts';

@@ -1,14 +1,13 @@
 import {z} from 'zod';
-import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
+import {markedNumber, unmarkNumbers} from '../client/answer-fields.ts';
 import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
-import {closestName} from '../job/did-you-mean.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {getAtPath} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/scorer.ts';
-import {say, sayFlags, set} from '../sentence.ts';
+import {closestName, say, sayFlags, set} from '../sentence.ts';
 
 /** Name of the member of an NDJSON row, or of a program's row, that holds all results. */
 export const ENRICHMENT = 'enrichment';

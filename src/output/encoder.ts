@@ -1,5 +1,4 @@
-import {dropMistypedFields} from '../client/answer-fields.ts';
-import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
+import {dropMistypedFields, markNumbers, unmarkNumbers} from '../client/answer-fields.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-reader.ts';
 import type {FileRow, InputFormat, Row} from '../input/row.ts';

@@ -4,7 +4,7 @@ import type {ProgramRow, Reject} from '../input/row.ts';
 import type {RecordSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import type {EventLog} from '../job/monitoring/log-events.ts';
+import type {EventLog} from '../job/log-events.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
 import type {ListFacts} from '../score/list-facts.ts';
 import type {Said} from '../sentence.ts';

@@ -1,4 +1,4 @@
-import {type EventLog, logEvent} from '../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../job/log-events.ts';
 import {totalOverOperations} from '../ledger/run/tally.ts';
 import {say, set} from '../sentence.ts';
 import type {RunOutcome} from './exit.ts';

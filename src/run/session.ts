@@ -1,6 +1,6 @@
-import {warnIfUncheckedTls} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openRecordSource, type RecordSource} from '../input/source.ts';
+import {warnIfUncheckedTls} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import type {ValueTurns} from '../lookup/call.ts';

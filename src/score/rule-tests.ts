@@ -1,9 +1,9 @@
 import {createCellReader, type Target} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {InputFormat} from '../input/row.ts';
-import {didYouMean} from '../job/did-you-mean.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
+import {didYouMean} from '../sentence.ts';
 import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-variables.ts';
 import {assembleRuleSet, type RuleSet, type RulesFile} from './rules.ts';
 import {makeRunFacts} from './run-facts.ts';

@@ -2,12 +2,11 @@ import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
-import {didYouMean} from '../job/did-you-mean.ts';
 import {readYaml, type SettingLocator} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
-import {say, set} from '../sentence.ts';
+import {didYouMean, say, set} from '../sentence.ts';
 import {type RuleConstants, readLists} from './run-facts.ts';
 
 /** A rule with its place in a file. */

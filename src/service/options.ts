@@ -2,7 +2,6 @@ import {hash} from 'node:crypto';
 import {z} from 'zod';
 import {readFileText} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
-import {didYouMean} from '../job/did-you-mean.ts';
 import {parseYaml} from '../job/yaml.ts';
 import {
   type AnswerData,
@@ -11,6 +10,7 @@ import {
   operations,
   perIntelligence,
 } from '../operations/table.ts';
+import {didYouMean} from '../sentence.ts';
 import type {PracticeOptions} from './http/practice.ts';
 
 /** Options of the embedded service. */

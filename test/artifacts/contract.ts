@@ -7,7 +7,7 @@ import {addSettings, operationHelpTexts} from '../../src/cli/flags.ts';
 import {exitCodes} from '../../src/errors.ts';
 import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
-import {logEvents} from '../../src/job/monitoring/log-events.ts';
+import {logEvents} from '../../src/job/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 import {fieldsOfOperation, REPAIRS_COLUMN, riskColumns, statusColumns} from '../../src/output/columns.ts';
 

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {type CodeSubject, subjectOfCode} from '../../src/client/code-words.ts';
+import type {CodeSubject} from '../../src/client/attempt.ts';
+import {subjectOfCode} from '../../src/client/classify.ts';
 
 const codes: Readonly<Record<CodeSubject, string>> = {
   moment: `rate_limit rate_limit_exceeded ratelimited too_many_requests throttled throttling overloaded

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
+import {markNumbers, unmarkNumbers} from '../../src/client/answer-fields.ts';
 import {classifyResponse} from '../../src/client/classify.ts';
-import {markNumbers, unmarkNumbers} from '../../src/client/exact-numbers.ts';
 import {samples} from '../support/samples.ts';
 
 const rewritten = (json: string) => unmarkNumbers(JSON.stringify(JSON.parse(markNumbers(json))));

@@ -1,7 +1,7 @@
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {dirname, join, relative} from 'node:path';
 import {expect, test} from 'vitest';
-import {logEvents} from '../../src/job/monitoring/log-events.ts';
+import {logEvents} from '../../src/job/log-events.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {throttlingStatuses} from '../../src/operations/operation.ts';
 import {spellName} from '../../src/sentence.ts';

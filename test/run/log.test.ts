@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {logEvents} from '../../src/job/monitoring/log-events.ts';
+import {logEvents} from '../../src/job/log-events.ts';
 import {FAST, KEY, type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';

@@ -1,7 +1,6 @@
 import type {Answered} from '../../client/attempt.ts';
 import type {OpenedClient} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
-import {didYouMean} from '../../job/did-you-mean.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../operations/table.ts';
 import {callWithinAccount} from '../../run/open/account.ts';
 import {openConnection} from '../../run/open/connection.ts';
+import {didYouMean} from '../../sentence.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {withoutMissingFlags} from '../job-from-flags.ts';
 import {printJson} from '../terminal/printable.ts';

@@ -2,7 +2,7 @@ import {extname} from 'node:path';
 import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts';
 import {withoutCompression} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
-import {logEvent} from '../../job/monitoring/log-events.ts';
+import {logEvent} from '../../job/log-events.ts';
 import {rejectionAgeMs} from '../../job/setting-types.ts';
 import type {Settings} from '../../job/settings.ts';
 import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';

@@ -1,4 +1,4 @@
-import {logEvent} from '../../job/monitoring/log-events.ts';
+import {logEvent} from '../../job/log-events.ts';
 import {toCredits} from '../../job/settings/cost.ts';
 import {totalOverOperations} from '../../ledger/run/tally.ts';
 import type {Pause} from '../../lookup/call.ts';

@@ -2,7 +2,7 @@ import type {Socket} from 'node:net';
 import {connect, type PeerCertificate, type TLSSocket} from 'node:tls';
 import type {Failure} from '../attempt.ts';
 import {isCertificateError, NEEDS_TLS, NO_TLS} from '../classify.ts';
-import {CHECKED_TLS_OPTIONS} from './certificates.ts';
+import {CHECKED_TLS_OPTIONS} from './proxy.ts';
 
 /** Maximum milliseconds for the handshake that shows if a port speaks TLS. */
 const HANDSHAKE_MS = 2_000;

@@ -5,7 +5,9 @@ import type {Duplex} from 'node:stream';
 import {HttpsProxyAgent} from 'hpagent';
 import {getProxyForUrl} from 'proxy-from-env';
 import {systemCode, UsageError} from '../../errors.ts';
-import {CHECKED_TLS_OPTIONS} from './certificates.ts';
+
+/** Options of every TLS connection. They keep the check of certificates on, also with NODE_TLS_REJECT_UNAUTHORIZED=0. */
+export const CHECKED_TLS_OPTIONS = {rejectUnauthorized: true} as const;
 
 /**
  * Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free.

@@ -3,7 +3,7 @@ import type {Job} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
-import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../../job/log-events.ts';
 import {createSeal, type Seal} from '../encryption.ts';
 import {
   CHUNK_SIZE_RANGE,

@@ -1,8 +1,14 @@
 import {z} from 'zod';
 import {defaultCosts} from '../../operations/table.ts';
-import {countOrShare, durationBetween, ratesSetting, textList, wholeNumber} from '../setting-types.ts';
+import {
+  countOrShare,
+  declareGroup,
+  durationBetween,
+  ratesSetting,
+  textList,
+  wholeNumber,
+} from '../setting-types.ts';
 import {costSetting} from './cost.ts';
-import {declareGroup} from './declare.ts';
 import {untilSetting} from './time-limit.ts';
 
 const callSetting = declareGroup('Calls');

@@ -2,9 +2,15 @@ import {z} from 'zod';
 import {isInternationalCountry, listCountryNames, parsePhoneCountry} from '../../operations/country.ts';
 import {operations, perIntelligence} from '../../operations/table.ts';
 import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
-import {closestName} from '../did-you-mean.ts';
-import {columnChoices, parsePairs, strictShape, textList, withConversion} from '../setting-types.ts';
-import {declareGroup} from './declare.ts';
+import {closestName} from '../../sentence.ts';
+import {
+  columnChoices,
+  declareGroup,
+  parsePairs,
+  strictShape,
+  textList,
+  withConversion,
+} from '../setting-types.ts';
 
 const serviceSetting = declareGroup('Service');
 const columnsSetting = declareGroup('Columns');

@@ -1,7 +1,6 @@
 import {z} from 'zod';
 import {isUrl} from '../paths.ts';
-import {parseShare, textList, textOrNumber, withConversion} from '../setting-types.ts';
-import {declareGroup} from './declare.ts';
+import {declareGroup, parseShare, textList, textOrNumber, withConversion} from '../setting-types.ts';
 import {scoreRules} from './score-rules.ts';
 
 const formats = ['json', 'text'] as const;

@@ -1,7 +1,6 @@
 import {z} from 'zod';
 import {formatNames} from '../file-names.ts';
-import {wholeNumber} from '../setting-types.ts';
-import {declareGroup} from './declare.ts';
+import {declareGroup, wholeNumber} from '../setting-types.ts';
 
 const rowsSetting = declareGroup('Rows');
 const formatSetting = declareGroup('Format');

@@ -2,6 +2,7 @@ import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
 import {
   agesSetting,
+  declareGroup,
   durationBetween,
   rateSetting,
   shareSetting,
@@ -10,7 +11,6 @@ import {
   wholeNumber,
   withConversion,
 } from '../setting-types.ts';
-import {declareGroup} from './declare.ts';
 
 const storeSetting = declareGroup('Answer store');
 const stateSetting = declareGroup('State');

@@ -3,7 +3,7 @@ import {hostname} from 'node:os';
 import {UsageError} from '../../errors.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
-import {type EventLog, logEvent} from '../../job/monitoring/log-events.ts';
+import {type EventLog, logEvent} from '../../job/log-events.ts';
 import {toCredits} from '../../job/settings/cost.ts';
 import {lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';

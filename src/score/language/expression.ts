@@ -1,6 +1,6 @@
 import type {ASTNode, Environment} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
-import {closestName} from '../../job/did-you-mean.ts';
+import {closestName} from '../../sentence.ts';
 import {findPaths, listChildren, literalText, pathOfNode, type ReadPath} from './ast.ts';
 import {type Constants, Engine, LIST_ALIAS, parseExpression} from './cel-engine.ts';
 import {explainError, truncateText} from './explain-error.ts';

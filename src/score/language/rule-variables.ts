@@ -1,9 +1,9 @@
 import {getSystemErrorMap} from 'node:util';
 import {z} from 'zod';
 import codes from '../../codes.json' with {type: 'json'};
-import {closestName} from '../../job/did-you-mean.ts';
 import type {CellResult} from '../../ledger/lookup-outcome.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
+import {closestName} from '../../sentence.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
 export type ExpressionType =
