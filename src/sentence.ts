@@ -13,59 +13,25 @@ export function camelCase(key: string): string {
 /** Words for a value that the reader is to find. A user's own name may be in capitals, too. */
 const placeholders: ReadonlySet<unknown> = new Set(['COLUMN', 'COUNTRY', 'OUT', 'FILE']);
 
-/** A part of a {@link Sentence} that the command and the library write in ways of their own. */
-interface Worded {
-  asFlag(): string;
-  inCode(): string;
-}
-
-/** A setting in a {@link Sentence}, with its value if the sentence names one. */
-class SettingNamed implements Worded {
-  readonly name: string;
-  readonly value: string | boolean | undefined;
-
-  constructor(name: string, value: string | boolean | undefined) {
-    this.name = name;
-    this.value = value;
-  }
-
-  asFlag(): string {
-    if (this.value === false) return `--no-${spellName(this.name, '-')}`;
-    const flag = this.name === 'output' ? '-o' : `--${spellName(this.name, '-')}`;
-    return typeof this.value === 'string' ? `${flag} ${shellWord(this.value)}` : flag;
-  }
-
-  inCode(): string {
-    const {name, value} = this;
-    if (value === undefined) return name;
-    return `${name}: ${placeholders.has(value) ? value : JSON.stringify(value)}`;
-  }
-}
-
-/** The gap between two settings that belong together. */
-const BESIDE: Worded = {asFlag: () => ' ', inCode: () => ', '};
-
 /**
- * A sentence for the user, whose settings are apart from its words: the command tells them as flags, and the library
- * as its caller writes them. As a string, it names flags: in a template without {@link say}, it becomes one.
+ * A text for the user that names settings: the command writes them as flags, and the library as its caller does. As a
+ * string, it names flags: in a template without {@link say}, it becomes one.
  */
 export class Sentence {
-  readonly parts: readonly (string | Worded)[];
+  readonly #withFlags: string;
+  readonly inCode: string;
 
-  constructor(parts: readonly (string | Worded)[]) {
-    this.parts = parts;
+  constructor(withFlags: string, inCode: string) {
+    this.#withFlags = withFlags;
+    this.inCode = inCode;
   }
 
   toString(): string {
-    return this.parts.map(part => (typeof part === 'string' ? part : part.asFlag())).join('');
+    return this.#withFlags;
   }
 
   toJSON(): string {
-    return this.toString();
-  }
-
-  inCode(): string {
-    return this.parts.map(part => (typeof part === 'string' ? part : part.inCode())).join('');
+    return this.#withFlags;
   }
 }
 
@@ -76,38 +42,45 @@ export type Said = string | Sentence;
  * A setting in a sentence. `value`: `true` for a switch, `false` for one that is turned off, else the value to give
  * it, or one of the {@link placeholders}.
  */
-export function set(name: string, value?: string | boolean): SettingNamed {
-  return new SettingNamed(name, value);
+export function set(name: string, value?: string | boolean): Sentence {
+  const flag = name === 'output' ? '-o' : `--${value === false ? 'no-' : ''}${spellName(name, '-')}`;
+  const inCode = placeholders.has(value) ? value : JSON.stringify(value);
+  return new Sentence(
+    typeof value === 'string' ? `${flag} ${shellWord(value)}` : flag,
+    value === undefined ? name : `${name}: ${inCode}`,
+  );
 }
 
-/** The settings that flags give, each for a sentence. `flags`: words such as `--no-header --ip 'last ip'`. */
-export function settingsOfFlags(flags: readonly string[]): SettingNamed[] {
+/** The settings that flags give. `flags`: words such as `--no-header --ip 'last ip'`. */
+export function settingsOfFlags(
+  flags: readonly string[],
+): {name: string; value: string | boolean | undefined}[] {
   const words = flags.values();
   return Array.from(words, flag => {
     const name = camelCase(flag.replace(/^-+(?:no-)?/, ''));
     return flag.startsWith('--no-')
-      ? set(name, false)
-      : set(name === 'o' ? 'output' : name, words.next().value);
+      ? {name, value: false}
+      : {name: name === 'o' ? 'output' : name, value: words.next().value};
   });
 }
 
 /** The same, as an error offers them in its sentence. */
 export function sayFlags(flags: readonly string[]): Sentence {
-  return new Sentence(settingsOfFlags(flags).flatMap((each, at) => (at === 0 ? [each] : [BESIDE, each])));
+  const settings = settingsOfFlags(flags).map(({name, value}) => set(name, value));
+  return new Sentence(settings.join(' '), settings.map(formatForLibrary).join(', '));
 }
 
 /** Makes a sentence of a template. Its values are settings, other sentences, and texts. */
 export function say(texts: TemplateStringsArray, ...values: readonly unknown[]): Sentence {
-  const partsOf = (value: unknown) =>
-    value instanceof Sentence ? value.parts : [value instanceof SettingNamed ? value : String(value)];
   return new Sentence(
-    texts.flatMap((text, at) => [text, ...(at < values.length ? partsOf(values[at]) : [])]),
+    String.raw({raw: texts}, ...values),
+    String.raw({raw: texts}, ...values.map(value => formatForLibrary(value as Said))),
   );
 }
 
 /** The sentence as a caller of the library reads it. */
 export function formatForLibrary(said: Said): string {
-  return typeof said === 'string' ? said : said.inCode();
+  return said instanceof Sentence ? said.inCode : String(said);
 }
 
 /** Characters that a message can't hold: a break of the line, one that steers a terminal, a command to a CI runner. */

@@ -15,7 +15,7 @@ export interface CommandLine {
 /** The command line in words for a shell. */
 function lineOf({command, inputs, flags}: CommandLine): string {
   const given = Object.entries(flags).flatMap(([name, value]) =>
-    [value].flat().flatMap(each => (each === undefined ? [] : set(name, each as string | boolean).asFlag())),
+    [value].flat().flatMap(each => (each === undefined ? [] : String(set(name, each as string | boolean)))),
   );
   // A name that begins with a dash would be read as a flag.
   const paths = inputs.map(input => shellWord(/^-./.test(input) ? `./${input}` : input));
