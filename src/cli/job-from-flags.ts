@@ -16,13 +16,21 @@ import {type Console, createConsole, isInteractive} from './console.ts';
 /** A command's flags as Commander passes them: settings of a job, --output and --job. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
-/** Makes a job and its console from a job file and flags. `fallback`: the output if neither names one. */
+/** A job, and the console for its messages. */
+export interface JobAtConsole {
+  readonly job: Job;
+  readonly console: Console;
+}
+
+/**
+ * Makes a job from a job file and flags. `makesCalls`: false for a command that only reads the list, which needs neither
+ * a key nor an output.
+ */
 export function makeJobFromFlags(
   inputs: readonly string[],
   flags: JobFlags,
-  fallback?: string,
-  env: Env = process.env,
-): {readonly job: Job; readonly console: Console} {
+  {makesCalls = true} = {},
+): JobAtConsole {
   const {output, job: path, ...given} = flags;
   const file = path === undefined ? undefined : readJobFile(path);
   const raw = withoutMissingFlags(given);
@@ -33,22 +41,22 @@ export function makeJobFromFlags(
     {
       name,
       inputs: input,
-      output: output ?? jobOutput ?? fallback,
+      output: output ?? jobOutput ?? (makesCalls ? undefined : '-'),
       settings: rest,
       fromFile: file !== undefined,
       isForced: given['force'] === true,
       jobFile: path,
       placeOf: createSettingLocator(file, raw),
     },
-    env,
+    makesCalls ? process.env : envWithoutApiKey(process.env),
     isInteractive(),
     console.warn,
   );
   return {job, console};
 }
 
-/** The environment for a command that makes no calls. A placeholder replaces the API key, so no key is read. */
-export function envWithoutApiKey(env: Env): Env {
+/** An environment with a placeholder for the API key, so that no key is read. */
+function envWithoutApiKey(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }

@@ -28,8 +28,7 @@ function jobOf(defaultCountry: string | undefined) {
   const {job} = makeJobFromFlags(
     ['list.csv'],
     {endpoint: 'embedded', score: 'none', defaultCountry},
-    '-',
-    {},
+    {makesCalls: false},
   );
   jobs.set(defaultCountry, job);
   return job;

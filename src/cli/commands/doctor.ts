@@ -10,7 +10,6 @@ import {hasLocks} from '../../disk/sqlite.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/roster.ts';
-import {keyVariable} from '../../job/api-key.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {checkSettings, createSettingLocator, readJobFile} from '../../job/parse.ts';
@@ -46,16 +45,12 @@ type DoctorFlags = JobFlags & {readonly call?: boolean; readonly json?: boolean}
 
 /** `bulk-enrich doctor`: checks the set-up before a run. Only `--call` costs credits. */
 export async function doctorCommand(flags: DoctorFlags): Promise<number> {
-  const {output: out, job, call = false, json = false, ...given} = flags;
+  const {job, call = false, json = false, ...given} = flags;
   const file = job === undefined ? undefined : readJobFile(job);
-  const {output = './out.csv', ...settings} = checkSettings(
-    file,
-    withoutMissingFlags({...given, output: out}),
-  );
-  const source = {
-    fromFile: file !== undefined,
-    placeOf: createSettingLocator(file, withoutMissingFlags(given)),
-  };
+  const raw = withoutMissingFlags(given);
+  const placeOf = createSettingLocator(file, raw);
+  const {output = './out.csv', ...settings} = checkSettings(file, raw, placeOf);
+  const source = {fromFile: file !== undefined, placeOf};
   const checks = [
     ...(await checkService(settings, call, createConsole(settings), source)),
     ...(await collectChecks('fleet', () => checkFleet(settings.fleet))),
@@ -105,8 +100,8 @@ async function checkService(
 }
 
 /**
- * Warns if other users may use the key file. The group of a file of another user is how Kubernetes lets a container
- * read its Secret (root, 0440). Never warns on Windows, where file modes do not show this.
+ * Warns if other users may use the key file. Kubernetes gives a container its Secret by the group of root's file
+ * (0440). Modes on Windows do not show this.
  */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE ?? '';
@@ -121,12 +116,11 @@ function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')
     return `the embedded service${endpoint.byDefault ? ', as no other is configured' : ''}; ${action}`;
-  const {baseUrl, apiKey} = endpoint;
+  const {baseUrl, apiKey, keyFrom} = endpoint;
   const {origin, pathname} = URL.canParse(baseUrl)
     ? new URL(baseUrl)
     : {origin: 'an invalid base URL', pathname: ''};
-  const key = `a key of ${apiKey.length} characters (******) from ${keyVariable(process.env)}`;
-  return `${origin}${pathname}; ${key}; ${action}`;
+  return `${origin}${pathname}; a key of ${apiKey.length} characters (******) from ${keyFrom}; ${action}`;
 }
 
 /** Makes one real lookup of an address that is reserved for documentation. */
@@ -162,19 +156,16 @@ function checkPaths({state, store}: JobSettings, given: string): Check[] {
     path => path && fillDate(path, utcDate(Date.now())),
   );
   const toFile = output !== '-';
-  const checked = [
+  return [
     toFile ? checkPath('output', output, true) : skippedCheck('output', 'stdout needs no place'),
     toFile || state !== undefined
       ? (lockCheck([...(toFile ? [`${output}.run`] : []), directory]) ?? checkPath('state', directory, true))
       : skippedCheck('state', 'a run to stdout keeps none'),
+    store === false ? skippedCheck('store', '--no-store') : checkStore(store),
   ];
-  return [...checked, store === false ? skippedCheck('store', '--no-store') : checkStore(store)];
 }
 
-/**
- * Fails if a run holds the lock of one of its directories: it may be under way, or a stopped process. Also fails if the
- * last of them, which has the state, is where no run could have a lock.
- */
+/** Fails if a run holds the lock of one of these directories, or if the last, which has the state, can have no lock. */
 function lockCheck(directories: readonly string[]): Check | undefined {
   const place = nearestExistingPath(directories.at(-1) ?? '.');
   if (!hasLocks(place)) return failedCheck('state', String(noLocks(place)), exitCodes.output);

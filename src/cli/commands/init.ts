@@ -16,7 +16,7 @@ import {makePlan} from '../../run/estimate.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFilePath} from '../../run/open/account.ts';
 import {type Said, shellWord, spellName} from '../../sentence.ts';
-import {envWithoutApiKey, makeJobFromFlags, withoutMissingFlags} from '../job-from-flags.ts';
+import {makeJobFromFlags, withoutMissingFlags} from '../job-from-flags.ts';
 import {print} from '../terminal/printable.ts';
 import {
   chooseInitColumns,
@@ -128,14 +128,15 @@ const EXAMPLE = {
  * @throws {UsageError} if no run could start with the chosen settings.
  */
 async function costOfList(input: string, reading: RawSettings, choices: ProposedColumns): Promise<number> {
-  const env = envWithoutApiKey(process.env);
   const {chosen, hasSeveral} = choices;
   const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
-  // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
-  // Counting makes no calls.
+  // A live service may not be configured yet.
   const flags = {...reading, ...Object.fromEntries(columns), endpoint: 'embedded', store: false};
-  const {job} = makeJobFromFlags([input], hasSeveral ? {...flags, fromList: 'first'} : flags, '-', env);
-  const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: tell});
+  const {job} = makeJobFromFlags([input], hasSeveral ? {...flags, fromList: 'first'} : flags, {
+    makesCalls: false,
+  });
+  const {env, stdin} = process;
+  const {credits} = await makePlan(job, {env, stdin, now: Date.now, warn: tell});
   return credits.at_least;
 }
 

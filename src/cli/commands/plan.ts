@@ -6,7 +6,12 @@ import {sharedRows} from '../../report/sections/risk-section.ts';
 import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {type Counted, exceedsLimit} from '../../run/exit.ts';
 import {makeLimitStop} from '../../run/stop.ts';
-import {envWithoutApiKey, type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';
+import {
+  type JobAtConsole,
+  type JobFlags,
+  makeJobFromFlags,
+  readUncheckedSettings,
+} from '../job-from-flags.ts';
 import {commandToRun} from '../terminal/command-line.ts';
 import {breakLines, formatTable, terminalWidth} from '../terminal/lines.ts';
 import {formatForecast, sumPlanned} from '../terminal/opening.ts';
@@ -36,18 +41,14 @@ function refuseRejects(counted: Counted, {settings}: Job): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/**
- * Makes a job without key and output, since a plan uses neither. If neither settings nor environment name a
- * service, plans with the embedded service.
- */
-function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof makeJobFromFlags> {
-  const env = envWithoutApiKey(process.env);
+/** Makes the job. If neither settings nor environment name a service, plans with the embedded one. */
+function plannedJob(inputs: readonly string[], flags: JobFlags): JobAtConsole {
   try {
-    return makeJobFromFlags(inputs, flags, '-', env);
+    return makeJobFromFlags(inputs, flags, {makesCalls: false});
   } catch (error) {
     const isUnnamed = error instanceof UsageError && error.code === 'no_endpoint';
     if (!isUnnamed || readUncheckedSettings(flags).said['endpoint'] === 'live') throw error;
-    const planned = makeJobFromFlags(inputs, {...flags, endpoint: 'embedded'}, '-', env);
+    const planned = makeJobFromFlags(inputs, {...flags, endpoint: 'embedded'}, {makesCalls: false});
     planned.console.say('No service is configured: this is what a run with the embedded service would do.');
     return planned;
   }

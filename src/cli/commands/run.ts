@@ -5,7 +5,12 @@ import type {Job} from '../../job/job.ts';
 import {isJsonLogSetting} from '../../job/settings/result-settings.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {annotateError} from '../github.ts';
-import {type JobFlags, makeJobFromFlags, readUncheckedSettings} from '../job-from-flags.ts';
+import {
+  type JobAtConsole,
+  type JobFlags,
+  makeJobFromFlags,
+  readUncheckedSettings,
+} from '../job-from-flags.ts';
 
 /** `bulk-enrich run`: enriches a list. */
 export async function runCommand(
@@ -23,17 +28,14 @@ export async function runCommand(
       flags: given,
     });
   } catch (error) {
-    const code = said(error, flags);
+    const code = reportFailure(error, flags);
     if (code === undefined) throw error;
     return code;
   }
 }
 
 /** Makes the job. If that fails, the metrics say that the job did not run. */
-async function jobOrMetrics(
-  inputs: readonly string[],
-  flags: JobFlags,
-): Promise<ReturnType<typeof makeJobFromFlags>> {
+async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<JobAtConsole> {
   try {
     return makeJobFromFlags(inputs, flags);
   } catch (error) {
@@ -45,11 +47,11 @@ async function jobOrMetrics(
 /** Reports a wrong command line as a failed run. Returns the exit code; undefined if the caller shows the error. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
-  return said(error, flags);
+  return reportFailure(error, flags);
 }
 
-/** Reports why a run could not begin, and returns the exit code. Undefined if `main` has to show the error. */
-function said(error: unknown, flags: JobFlags): number | undefined {
+/** Reports why a run failed, and returns the exit code. Undefined if the caller has to show the error. */
+function reportFailure(error: unknown, flags: JobFlags): number | undefined {
   annotateError(error);
   const {log} = readUncheckedSettings(flags).said;
   return isJsonLogSetting(log) ? logFailure(error) : undefined;
@@ -67,9 +69,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins: its path is probably mistyped. Does nothing if the job comes
- * from a file, has metrics or a ping URL, or has files of an earlier run. Then the run itself refuses the
- * input, since only a run reports to metrics and ping URLs, and handles such files.
+ * Refuses a missing input before a run begins: its path is probably mistyped. If the job comes from a file, is reported
+ * elsewhere, or has files of an earlier run, the run itself does: it makes the reports, and handles those files.
  *
  * @throws {InputError} if an input is missing.
  */

@@ -122,7 +122,11 @@ async function planOf(
   said: string[],
   stdin: Buffer,
 ): Promise<Omit<Look, 'said' | 'altered'>> {
-  const {job} = makeJobFromFlags(inputs, {...flags, endpoint: 'embedded', score: 'none'}, '-', {});
+  const {job} = makeJobFromFlags(
+    inputs,
+    {...flags, endpoint: 'embedded', score: 'none'},
+    {makesCalls: false},
+  );
   const source = await openRecordSource({
     ...job.settings,
     paths: job.inputs,
