@@ -23,10 +23,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * True if the output is in place and no limit was exceeded: complete (0), or with gaps (3). Metrics, health checks
- * and schedules use this meaning of success.
- */
+/** True if the output is in place, complete (0) or with gaps (3): success for metrics, health checks and schedules. */
 export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
 }
@@ -35,9 +32,7 @@ export function isSuccess(exitCode: number): boolean {
 export interface Remedy {
   /** The settings to add, as flags. One that the command has already gets this value, or also this one if it takes several. */
   readonly flags?: readonly string[];
-  /**
-   * A command whose output is piped into the run. `input`: the file that this command reads in place of the run.
-   */
+  /** A command whose output is piped into the run, and the file (`input`) that it reads in place of the run. */
   readonly pipe?: {readonly command: string; readonly input: string};
   /** True if the settings may buy answers that the user does not want: they are offered with `plan`, which sends nothing. */
   readonly isDoubtful?: boolean;
@@ -91,19 +86,14 @@ export function rewordForLibrary(error: unknown): unknown {
   return error;
 }
 
-/**
- * A text as one line. Messages quote texts of files, libraries and services, which may contain control characters.
- */
+/** A text as one line: messages quote texts that may contain control characters. */
 export function toOneLine(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
 }
 
-/**
- * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what
- * is wrong, where, and what to do.
- */
+/** An error that ends a run, or keeps it from starting: what is wrong, where, and what to do. */
 export class BulkEnrichError extends CodedError<ErrorCode> {
   /** The summary of the run that the library ended with this error; undefined if that run could not start. */
   declare readonly summary?: Summary;
@@ -139,10 +129,7 @@ export class LockedError extends BulkEnrichError {
   }
 }
 
-/**
- * SQLite's basic error codes by number. The driver reports some extended codes without a name. The low byte of
- * such a code is the number of its basic code.
- */
+/** SQLite's basic error codes: the low byte of extended ones, which the driver may report without a name. */
 const sqliteCodes: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',

@@ -38,10 +38,7 @@ export class Sentence {
 /** A text for the user. A plain string names no setting. */
 export type Said = string | Sentence;
 
-/**
- * A setting in a sentence. `value`: `true` for a switch, `false` for one that is turned off, else the value to give
- * it, or one of the {@link placeholders}.
- */
+/** A setting in a sentence: `true` for a switch, `false` for one turned off, else its value or a placeholder. */
 export function set(name: string, value?: string | boolean): Sentence {
   const flag = name === 'output' ? '-o' : `--${value === false ? 'no-' : ''}${spellName(name, '-')}`;
   const inCode = placeholders.has(value) ? value : JSON.stringify(value);

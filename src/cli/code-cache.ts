@@ -8,10 +8,7 @@ import type {Env} from '../job/endpoint.ts';
 type EnableCompileCache = (directory: string) => unknown;
 const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache ?? null;
 
-/**
- * Lets Node keep compiled code in the user's cache directory, so that the next command starts faster. Node executes
- * the kept code. So the directory must be the user's own and closed to others; otherwise no code is kept.
- */
+/** Lets Node keep compiled code in the user's own, closed directory: Node executes what is kept there. */
 export function keepCompiledCode(env: Env, enable: EnableCompileCache | null = nodes): void {
   if (enable === null) return;
   try {

@@ -63,9 +63,7 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }
 
-/**
- * The only fields of an error that the log shows. An error may also carry its request, which holds the API key.
- */
+/** The fields of an error that the log shows. Others may have its request, with the API key. */
 const errorFields = (error: unknown) => ({
   name: error instanceof Error ? error.name : typeof error,
   code: (error as {code?: unknown} | undefined)?.code,
@@ -84,10 +82,7 @@ function createLog(least: LogLevel, write: (text: string) => void): EventLog {
   return {isLevelEnabled, error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug')};
 }
 
-/**
- * Logs why a command failed, for programs that read the log, and returns the exit code. The message of an
- * unexpected error may contain a key or values from rows, so only the error's name is logged.
- */
+/** Logs why a command failed, and returns the exit code. An unexpected error's message may have a key or values. */
 export function logFailure(error: unknown): number {
   const {log} = createConsole({quiet: false, log: {format: 'json'}});
   const foreseen = error instanceof BulkEnrichError ? error : undefined;

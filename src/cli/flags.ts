@@ -21,9 +21,7 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
 
 type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
-/**
- * Adds to a command the flags of all settings with this use. `run` and `plan` also get -o, --job and --help-all.
- */
+/** Adds the flags of all settings with this use. `run` and `plan` also get -o, --job and --help-all. */
 export function addSettings(command: Command, use: SettingUse, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(

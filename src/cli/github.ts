@@ -33,10 +33,7 @@ export async function annotateOutcome(outcome: RunOutcome<Said>, console: Consol
 /** The runner reads stdout and stderr apart. So long after the last row, it has read that row. */
 const ROWS_READ_MS = 500;
 
-/**
- * Does work that may write rows to stdout. In GitHub Actions such rows may reach the step's log, where a row could
- * command the runner, so the runner obeys no commands meanwhile. It is told on stderr, as stdout has only rows.
- */
+/** Does work that may write rows to stdout. GitHub Actions, told on stderr, obeys no commands meanwhile. */
 export async function pauseWorkflowCommands<T>(writesRows: boolean, work: () => Promise<T>): Promise<T> {
   if (!writesRows || !inGitHubActions() || fstatSync(1).isFile()) return work();
   const token = randomUUID();

@@ -22,10 +22,7 @@ export interface JobAtConsole {
   readonly console: Console;
 }
 
-/**
- * Makes a job from a job file and flags. `makesCalls`: false for a command that only reads the list, which needs neither
- * a key nor an output.
- */
+/** Makes a job from a job file and flags. A command that makes no calls needs neither a key nor an output. */
 export function makeJobFromFlags(
   inputs: readonly string[],
   flags: JobFlags,
@@ -61,10 +58,7 @@ function envWithoutApiKey(env: Env): Env {
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
 
-/**
- * Unchecked settings from the job file and the flags, for the report on a run that could not begin. `isPart` is
- * true if the job file can't be read or has a mistake, so that some of its settings may be missing here.
- */
+/** Unchecked settings, to report a run that could not begin. `isPart`: a job file with a mistake may lack some. */
 export function readUncheckedSettings({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
   const given = withoutMissingFlags(flags);
   if (path === undefined) return {said: given, isPart: false};
@@ -80,11 +74,7 @@ export function withoutMissingFlags(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
-/**
- * Reads the value of a flag that is not a setting of a job, such as `--max-age`; undefined if it was not given.
- *
- * @throws {UsageError} if the value is wrong. The message names the flag and the expected value.
- */
+/** Reads a flag that is not a setting of a job; undefined if it was not given. @throws {UsageError} naming the flag. */
 export function readFlag<Name extends string, T>(
   name: Name,
   schema: z.ZodType<T>,

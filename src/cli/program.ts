@@ -19,8 +19,7 @@ import {canRedraw, drawStatusLine, print} from './terminal/printable.ts';
 export async function startCommand(): Promise<void> {
   outliveReaders();
   outliveTerminal();
-  // Every user of the machine can read a process's arguments with `ps`, and these may hold e-mail addresses or
-  // other looked-up values. So the title has only the command's name.
+  // `ps` shows a process's arguments to all users: looked-up values must not be in the title.
   process.title = ['bulk-enrich', ...process.argv.slice(2, 3).filter(word => /^[a-z]+$/.test(word))].join(
     ' ',
   );
@@ -29,11 +28,7 @@ export async function startCommand(): Promise<void> {
   if (process.exitCode >= exitCodes.interrupted) setTimeout(() => process.exit(), 1_000).unref();
 }
 
-/**
- * Lets the command continue if the reader of stdout closes the pipe, as `head` does. A run that writes its
- * rows to stdout stops even so: its output notices the closed pipe. Any other error of stdout, such as a full
- * disk, fails the command.
- */
+/** Lets the command continue if the reader of stdout closes the pipe. Any other error of stdout fails the command. */
 function outliveReaders(): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', error => {
@@ -85,10 +80,7 @@ const HELPS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
 /** Width of the help without a terminal: each flag gets one line, for `grep`. */
 const ONE_LINE_EACH = 250;
 
-/**
- * True if the command line gets `Starting …`: for `run` and `plan`, which load slowly. False if a flag such
- * as --quiet or --json asks for other output.
- */
+/** True if the command loads slowly, and no flag asks for other output: then it shows `Starting …`. */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return /^(run|plan)$/.test(command) && !flags.some(flag => /^(-[qh]|--(quiet|json|log|help)\b)/.test(flag));
 }
@@ -152,10 +144,7 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`);
 }
 
-/**
- * The flags of commands, and their help on operations. Both load slowly, so they are loaded only if `argv` has
- * a command that uses them.
- */
+/** Flags of settings, and help on operations, which load slowly: only if `argv` has a command that uses them. */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<AddCommandsOptions> {
   const named = ['completion', 'run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
   if (!named.some(name => argv.includes(name)))

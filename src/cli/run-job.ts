@@ -70,11 +70,9 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
 }
 
 /**
- * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
- * Returns undefined if the number is not needed, or can't be counted: the input can be read only once, or lookups
- * have conditions. `warn` receives the plan's warnings before the question, `counted` the facts of the list.
- *
- * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
+ * Counts a run's calls, for the progress bar and the question about the cost. Undefined if that is not needed or
+ * possible: the input is a pipe, or lookups have conditions. @throws {BulkEnrichError} with exit code 130 if the user
+ * does not agree to the cost.
  */
 async function countAndConfirmCalls(
   job: Job,
@@ -88,8 +86,7 @@ async function countAndConfirmCalls(
   // Only a person who pays, and has set no limit, has to agree.
   const asks = !isAgreed && isInteractive() && endpoint.kind === 'live' && settings.maxCredits === undefined;
   if (settings.offline || !(asks || hasBar(console))) return undefined;
-  // The plan's warnings are shown only before a question. Without a question, the run itself shows
-  // warnings and errors.
+  // Without a question, the run itself shows warnings and errors.
   const doubts: Said[] = [];
   const plan = await planOf(job, console, {
     counted,
@@ -122,10 +119,7 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
   throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }
 
-/**
- * Returns the `--max-credits` that all rows need, after a run stopped at a lower limit. Undefined if the run ended
- * for another reason, if `--quiet` is set, or if the list can't be read again.
- */
+/** The `--max-credits` that all rows need, after a run stopped at a lower one. Undefined if it can't be counted. */
 async function estimateSufficientLimit(
   job: Job,
   {stop, summary}: RunOutcome<Said>,
@@ -140,8 +134,7 @@ async function estimateSufficientLimit(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * toCredits(price(name));
-    // With --no-store the plan counts all calls. A resumed run repeats none of those that were made, so their
-    // credits are subtracted.
+    // With --no-store the plan counts all calls, also those that a resume does not repeat.
     if (job.settings.store === false) need -= byOperation[name]?.spent ?? 0;
   }
   return need;

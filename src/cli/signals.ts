@@ -28,10 +28,7 @@ type EndSignal = keyof typeof codes;
 const STOPPING =
   'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
 
-/**
- * Stops the run at the first signal: calls in flight get 5 s to finish. A second signal ends the process
- * immediately. The files are consistent in both cases. Returns a function that ends the watch.
- */
+/** Stops the run at the first signal: calls in flight get 5 s. A second one ends the process. Returns the end of it. */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   const stop = (signal: EndSignal) => {
     console.say(breakLines(STOPPING));

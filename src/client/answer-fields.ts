@@ -19,10 +19,7 @@ export interface ParsedAnswer {
   readonly wrongTypes: readonly string[];
 }
 
-/**
- * Reads an answer by the interface's types. Null fields count as missing. `isMarked`: true if numbers in
- * `given` may be strings from {@link markNumber}, which keep the number's spelling.
- */
+/** Reads an answer by the interface's types, without nulls. `isMarked`: numbers may be from {@link markNumber}. */
 export function readAnswerFields(
   fields: Fields,
   given: Readonly<Record<string, unknown>>,
@@ -42,12 +39,7 @@ export function dropMistypedFields(operation: Operation, kept: unknown): unknown
   return !isObject(kept) || isOfType(fields, kept) ? kept : readAnswerFields(fields, kept).data;
 }
 
-/**
- * True if the value has the interface's type as it is, so that it need not be converted. Adds the dotted
- * names of unknown fields to `unknown`.
- *
- * Most answers pass. This check takes a third of the time of {@link readAnswerFields}, so it comes first.
- */
+/** True if the value has the type as it is, as most have: this takes a third of {@link readPart}. Adds to `unknown`. */
 function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<string>): boolean {
   if ('read' in type) return type.read(value) === value;
   if ('items' in type)
@@ -71,17 +63,14 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/**
- * `kept`: the value to store. `used`: the value in the interface's type; undefined if it does not fit that type.
- */
+/** `kept`: the value to store. `used`: the value in the interface's type; undefined if it does not fit. */
 interface Both {
   readonly kept: unknown;
   readonly used: unknown;
 }
 
 function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, odd: OddFields) {
-  // A field may be called `__proto__` or `constructor`. So only own names are read, and objects are
-  // built from pairs.
+  // A field may be called `__proto__`: only own names are read, and objects are built from pairs.
   const kept: [string, unknown][] = [];
   const used: [string, unknown][] = [];
   let isWhole = true;
@@ -128,10 +117,7 @@ function readList(items: FieldType, list: readonly unknown[], path: string, odd:
   return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
 }
 
-/**
- * Converts a value to the field's type; undefined if that is impossible. A number keeps its spelling, such as
- * 1.10, also if it comes as text or the field is a text.
- */
+/** Converts a value to the field's type, keeping a number's spelling, such as 1.10; undefined if that is impossible. */
 function readValue({read}: ValueType, value: unknown): unknown {
   const spelled = markedNumber(value);
   if (spelled === undefined) {
@@ -149,11 +135,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Keeps numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest
- * double, which is written differently. So in memory such a number is a string with a mark; in JSON text it has
- * its own spelling.
- */
+/** Numbers keep their spelling, such as 12345678901234567890, 1.10 and 1e400: they are strings with a mark. */
 
 /** The mark before a number's spelling. Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;
@@ -164,9 +146,7 @@ const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 /** The same where JSON text may have a number, and not within its texts, as in a postal code. It takes longer. */
 const SUSPECT_NUMBER = /(?:^|[:,[\s])-?(?:(?<=-)0|[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.(?:\d*0(?!\d)|0{6}))/;
 
-/**
- * Returns JSON text with marks on the numbers that would lose their spelling; `json` itself without such a number.
- */
+/** JSON text with marks on the numbers that would lose their spelling; `json` itself without such a number. */
 export function markNumbers(json: string): string {
   if (!SUSPECT.test(json) || !SUSPECT_NUMBER.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>

@@ -21,10 +21,7 @@ export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields in the interface's types, and unknown fields as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /**
-   * The whole answer as JSON text. Set only if `data` loses something: a number's spelling (1.10, 1e400) or a
-   * field of a wrong type.
-   */
+  /** The whole answer as JSON. Set only if `data` loses a spelling (1.10, 1e400) or a field of a wrong type. */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
@@ -36,10 +33,7 @@ export interface Answered extends Responded {
   readonly isOtherForm?: true;
 }
 
-/**
- * Subject of a service's code for a refusal, by its words: this `moment` (busy, throttling, an error of its own), the
- * account's `quota`, or the `value`.
- */
+/** Subject of a service's code for a refusal: this `moment` (busy), the account's `quota`, or the `value`. */
 export type CodeSubject = 'moment' | 'quota' | 'value';
 
 /**
@@ -68,19 +62,14 @@ export type Attempt =
       readonly latencyMs: number;
       readonly status?: number;
       readonly pace?: PaceHeaders;
-      /**
-       * Set if the call was lost with a fleet's worker. Such a loss is no sign of an outage of the service.
-       */
+      /** Set if the call was lost with a fleet's worker, which is no sign of an outage. */
       readonly lost?: true;
     }
   | {
       readonly kind: 'unreadable';
       readonly code: 'bad_response';
       readonly detail: string;
-      /**
-       * Set if the answer keeps to the interface, but has no known field: among good answers, the service knows nothing
-       * about this value.
-       */
+      /** Set if the answer has no known field: among good answers, the service knows nothing about this value. */
       readonly saysNothing?: true;
       readonly latencyMs: number;
       /** Undefined if the bytes that came are not HTTP, so that no status could be read. */

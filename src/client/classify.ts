@@ -23,10 +23,7 @@ export interface RawResponse {
   readonly connection?: {destroy(): unknown} | undefined;
 }
 
-/**
- * Classifies a complete response to `operation`. `sent` is the request's body; `redact` removes the
- * key from texts. `values`: what else this process sent. An answer about another of these closes its connection.
- */
+/** Classifies the response to the request `sent`. `redact` removes the key; `values`: what else this process sent. */
 export function classifyResponse(
   operation: Operation,
   response: RawResponse,
@@ -35,8 +32,7 @@ export function classifyResponse(
   values = new SentValues(),
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  // `responded` is spread after the plain fields. In the other order, Node.js 20 would make a new shape for
-  // each object, which costs memory.
+  // Spread after the plain fields. Before them, Node.js 20 would make a new shape for each object.
   const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
@@ -123,10 +119,7 @@ function nothingKnown({unknownFields, wrongTypes}: Pick<Answered, 'unknownFields
   return `no known field has a value${told(unknownFields, 'unknown:')}${told(wrongTypes, 'of a wrong type:')}`;
 }
 
-/**
- * Reads an answer by the field types of its operation. The result has `exact`, the full text of the answer, only if
- * `data` lacks a part of it.
- */
+/** Reads an answer by its field types. `exact` is its full text, only if `data` lacks a part of it. */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readAnswerFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
@@ -145,10 +138,7 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
 /** Maximum characters of a message whose words are judged. */
 const MOST_JUDGED = 200;
 
-/**
- * The service's code for a failure, and what it is about; `service_error` if its message is not a code, or repeats the
- * value that was sent. Undefined if the body is not an error.
- */
+/** The service's code for a failure; `service_error` if that is no code, or repeats the value that was sent. */
 function errorMessage(
   json: unknown,
   sent: Readonly<Record<string, string>>,
@@ -197,9 +187,7 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   };
 }
 
-/**
- * Parses a body. Numbers that would lose digits are marked in `json`; `json` is undefined if the body is not JSON.
- */
+/** Parses a body, with marks on numbers that would lose digits. `json` is undefined if it is not JSON. */
 function parseJson(body: string | undefined, redact: Redact): {json: unknown; isMarked: boolean} {
   const none = {json: undefined, isMarked: false};
   if (body === undefined) return none;
@@ -222,16 +210,10 @@ export function isCertificateError(code: string): boolean {
   return CERTIFICATE.test(code);
 }
 
-/**
- * Codes of Node's parser for bytes that are not an HTTP/1.1 response, or whose head is too large. Not the code for a
- * connection that ended too early: that call is `ambiguous`.
- */
+/** Node's codes for bytes that are not HTTP. A connection that ended too early is `ambiguous` instead. */
 const UNPARSABLE = /^hpe_(?!invalid_eof_state)/;
 
-/**
- * Classifies a call that ended without a response. `connected`: the connection was open, so the call may
- * have been sent.
- */
+/** Classifies a call without a response. `connected`: it may have been sent. */
 export function attemptWithoutResponse(
   code: string,
   connected: boolean,

@@ -3,10 +3,7 @@ import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import type {Attempt, Failure} from './attempt.ts';
 import {isProxyCertificateError, NO_TLS} from './classify.ts';
 
-/**
- * Thrown for a call outside of a run that brought no answer. (In a run, a failed call is an {@link Attempt}, and
- * nothing is thrown.) `code` is the service's or the network's; `attempt` has the details.
- */
+/** Thrown for a call outside of a run that brought no answer. `code` is the service's or the network's. */
 export class ClientError extends CodedError {
   readonly attempt: Failure;
 

@@ -117,9 +117,7 @@ export interface VerifyParams {
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
-/**
- * The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts.
- */
+/** The largest answers have some kilobytes; a verdict with many accounts may have more. */
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 /** An idle connection is closed after this time, or a second before the server announces to close it. */
 const IDLE_MS = 60_000;
@@ -161,11 +159,7 @@ const clientChecks: OptionChecks<ClientOptions> = {
 
 const callChecks: OptionChecks<CallOptions> = {signal: ['an AbortSignal', isAbortSignal], timeoutMs: timeout};
 
-/**
- * {@link createClient}, also without a key, for runs that make no call. `send` and `answer` take values in canonical
- * form, as runs and commands have them: reading them again may change them. `open` creates the transport: HTTP, except
- * in tests.
- */
+/** {@link createClient} for runs and commands: without a key, too, and with values in canonical form. */
 export function openClient(
   options: ClientOptions,
   open: (options: TransportOptions) => Transport = createTransport,
@@ -236,10 +230,7 @@ function refuseOthers(operation: Operation, params: Readonly<Record<string, unkn
       );
 }
 
-/**
- * A request's values in the spelling that runs send, without empty ones beside the value. A text that is not a valid
- * value stays as it is; only a verdict's phone number is refused, since the interface asks for its E.164 form.
- */
+/** A request's values as runs send them, without empty ones. Only a verdict's invalid phone number is refused. */
 function inCanonicalForm(operation: Operation, params: Params): Params {
   refuseOthers(operation, params);
   const forms = fieldCanonicalizers(operation);
@@ -272,11 +263,7 @@ function verifyParams(request: VerifyParams): Params {
   };
 }
 
-/**
- * Checks and parses a base URL. Plain HTTP is for this machine only, since it would expose the key.
- *
- * @throws {UsageError} for an invalid URL, a query, a fragment, or plain HTTP to another machine.
- */
+/** Parses a base URL. @throws {UsageError} if it is invalid, has a query, or would send the key unencrypted. */
 export function parseBaseUrl(text: string): URL {
   const refuse = (why: string, code: 'base_url_invalid' | 'base_url_insecure' = 'base_url_invalid') =>
     new UsageError(code, why);

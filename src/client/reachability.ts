@@ -24,11 +24,7 @@ interface FirstResponse {
   readonly skewMs: number | undefined;
 }
 
-/**
- * Tests the connection with a GET of the base URL itself, which is not an operation and costs nothing.
- *
- * @throws {UsageError} if the environment names an invalid proxy.
- */
+/** Tests the connection with a free GET of the base URL. @throws {UsageError} for an invalid proxy. */
 export async function probeService(base: URL, timeoutMs: number): Promise<Reachability> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
@@ -58,10 +54,7 @@ const LATE = 'timeout';
 /** Maximum milliseconds for one notice: its receiver must not delay a run. */
 const PING_TIMEOUT_MS = 2_500;
 
-/**
- * Notifies another service with a GET, once. Never rejects: returns a failure as a short code, since the URL may be a
- * secret.
- */
+/** Notifies another service with one GET. Never rejects: returns a short code, since the URL may be a secret. */
 export async function pingHealthCheck(url: URL): Promise<'ok' | (string & {})> {
   try {
     const {status} = await getHead(url, PING_TIMEOUT_MS);

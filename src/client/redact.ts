@@ -14,10 +14,7 @@ const PLAIN = new Set(['action_id']);
 /** Minimum length of a value to look for. A shorter one may occur by chance in an error code or a name. */
 const SHORTEST_VALUE = 4;
 
-/**
- * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds it
- * in values and names, in the {@link spellingsOf} it, in Base64 and as hexadecimal digits, in upper or lower case.
- */
+/** Removes the key from answers: in values and names, in the {@link spellingsOf} it, in Base64 and hexadecimal. */
 export function createRedactor(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
   const coded = (['base64', 'base64url', 'hex'] as const).map(code =>
@@ -31,10 +28,7 @@ export function createRedactor(key: string): Redact {
     body.includes('\\') || body.search(anySpelling) !== -1 ? redacted(parsed, clean) : parsed;
 }
 
-/**
- * True for a text of the service that repeats a value of the call, or a part of the key (`api_key`). It must not get
- * into a summary or a log.
- */
+/** True for a text with a value of the call, or a part of the key: it must not get into a summary or a log. */
 export function repeatsSentValue(text: string, sent: Readonly<Record<string, string>>): boolean {
   return Object.entries(sent).some(([name, value]) => {
     // Codes and identifiers have no plus, with which each phone number begins.

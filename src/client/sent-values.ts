@@ -4,10 +4,7 @@ import type {Echo} from '../operations/operation.ts';
 import {getAtPath} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
-/**
- * An answer's value, by what the answer repeats of the request: the `own` value, a form of it that this process never
- * sent (the service's normal form), or the value of an `other` call. `none`: it repeats nothing.
- */
+/** What an answer repeats: the `own` value, a form of it that was never sent, one of an `other` call, or `none`. */
 export type EchoedValue = 'none' | 'own' | 'own form' | 'other';
 
 type Sent = Readonly<Record<string, string>>;
@@ -80,10 +77,7 @@ function formOf({as}: Echo, value: string): string {
   return as === 'domain' ? ascii : text.slice(0, at + 1) + ascii;
 }
 
-/**
- * True if both may be spellings of one value: a mailbox with and without its tag, two domains of one provider, a number
- * before and after its area was renumbered. A list may have both.
- */
+/** True if a list may have both for one value: mailboxes with a tag, domains of one provider, renumbered phones. */
 function areSpellings({as}: Echo, one: string, other: string): boolean {
   if (as === 'digits') return one.slice(-SUBSCRIBER_DIGITS) === other.slice(-SUBSCRIBER_DIGITS);
   if (as === 'text') return false;

@@ -13,10 +13,7 @@ const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 type KeyVariable = (typeof keyVariables)[number];
 
-/**
- * Maximum time of the command that prints the key. A vault on a network may need some seconds. But a command that
- * asks a person for something must not hold up a nightly run for longer.
- */
+/** Maximum time of the command that prints the key: a vault needs seconds, a question must not hold up a night. */
 const COMMAND_TIMEOUT_MS = 60_000;
 const LARGEST_OUTPUT_BYTES = 65_536;
 /** Maximum number of characters of the command's stderr that the user sees. */
@@ -65,9 +62,7 @@ function faultOf(text: string, variable: KeyVariable): string | undefined {
   return undefined;
 }
 
-/**
- * The beginning of a file, at most one byte more than a key may have, since a device such as /dev/zero has no end.
- */
+/** The beginning of a file, a byte more than a key may have: /dev/zero has no end. */
 function readBegin(path: string, refuse: (what: string) => never): string {
   let file: number | undefined;
   try {

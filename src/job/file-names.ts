@@ -58,10 +58,7 @@ export function formatByName(path: string): NamedFormat | undefined {
   return formats.get(/\.([a-z]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase());
 }
 
-/**
- * Default paths of summary and rejects. For `out.csv` they are short: `out.summary.json`. If another output, such
- * as `out.ndjson`, uses the short names, they are long: `out.csv.summary.json`.
- */
+/** Default paths beside `out.csv`: `out.summary.json`, or `out.csv.summary.json` if another output has these names. */
 export function sidePathsOfOutput(output: string): {readonly summary: string; readonly rejects: string} {
   const stem = stemOf(output);
   return namesOf(isTaken(stem, output) ? output : stem);
@@ -80,11 +77,7 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/**
- * True if the output needs the long names, such as `out.csv.summary.json`. There are three reasons: another
- * output has the short names, an unfinished run of another output may still get them, or an earlier run of
- * this output has the long names.
- */
+/** True if another output has or may get the short names, or an earlier run of this one has the long ones. */
 function isTaken(stem: string, output: string): boolean {
   const owner = readSummarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);

@@ -38,10 +38,7 @@ export interface Job {
   /** True if the settings come from a job file. A job file must name its columns: they are not guessed. */
   readonly fromFile: boolean;
   readonly jobFile?: string | undefined;
-  /**
-   * True if the command has `--force`, so that refused values are looked up again. A job or a program that always sets
-   * `force` only replaces the last output.
-   */
+  /** True if the command, not only its job file, has `--force`: refused values are looked up again. */
   readonly isForced?: boolean;
   /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: SettingLocator;
@@ -85,10 +82,7 @@ export type Output =
 export interface JobSidePaths {
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
-  /**
-   * Directory of the run's state. Undefined for a library's rows and for a stream without `--state`: their
-   * state is in a temporary directory.
-   */
+  /** Directory of the run's state. Undefined for rows and streams without `--state`: a temporary one. */
   readonly state: string | undefined;
 }
 
@@ -175,10 +169,7 @@ function namedPaths(settings: Settings): string[] {
   return pathSettings.map(name => settings[name]).filter(path => path !== undefined);
 }
 
-/**
- * Replaces `{date}` and file patterns in paths. This happens once, so that midnight changes no path during a run.
- * Files of the job itself are not among those that a pattern matches: last night's output is not tonight's input.
- */
+/** Replaces `{date}` and patterns, once: midnight changes no path of a run. Patterns skip the job's own files. */
 function withPaths(source: UnresolvedJob, date: string): UnresolvedJob {
   const {output, settings} = source;
   const ownAmong = (found: readonly string[]) => {

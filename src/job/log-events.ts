@@ -1,9 +1,6 @@
 import logEvents from './log-events.json' with {type: 'json'};
 
-/**
- * Every event of the log by its stable name, with its level and one sentence. Programs read the names and
- * fields: new ones may be added, but existing ones never change. Only people read the messages, which may change.
- */
+/** Every event of the log, with its level. Programs read names and fields, which never change; messages may. */
 export {logEvents};
 
 export type LogEvent = keyof typeof logEvents;

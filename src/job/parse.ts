@@ -112,10 +112,7 @@ function byName(value: object): RawSettings {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [camelCase(key), inner as unknown]));
 }
 
-/**
- * Reads what is certain from a job file with a mistake: settings on a line of their own that depend on no other
- * line. Empty if the file can't be read at all.
- */
+/** Reads what is certain of a job file with a mistake: settings on one line. Empty if it can't be read at all. */
 export function salvageJobFile(path: string): RawSettings {
   try {
     const lines = readFileText(path).split(/\r?\n/);
@@ -214,9 +211,7 @@ function given(value: unknown): string {
   return `, not ${typeof value === 'string' ? `"${text}"` : text}`;
 }
 
-/**
- * @throws {UsageError} if the file's content does not fit. The message has file, line, key and the expected value.
- */
+/** @throws {UsageError} with file, line, key and the expected value, if the content does not fit. */
 export function checkYamlValue<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;

@@ -50,9 +50,7 @@ export function expandPatterns(
   });
 }
 
-/**
- * The path as a pattern. In patterns, `\` escapes a character. On Windows it separates folders, so it becomes `/`.
- */
+/** The path as a pattern, in which `\` would escape: on Windows it separates folders. */
 function patternOf(path: string): string {
   return sep === '\\' ? path.replaceAll('\\', '/') : path;
 }

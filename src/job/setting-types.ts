@@ -4,8 +4,7 @@ import {defaultRejectedAge, type Operation, operationNames} from '../operations/
 /** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
 /**
- * Adds a conversion to a schema. `read` returns the converted value, or an error with the message for a value out
- * of bounds. For any other wrong value it returns undefined, and the message is `expected`.
+ * Adds a conversion to a schema. `read` returns an error for a value out of bounds, undefined if it is not `expected`.
  */
 export function withConversion<Schema extends z.ZodType, Value>(
   schema: Schema,
@@ -53,10 +52,7 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/**
- * Bounds of a rate: at least one call a day, and at most a million calls in the rate's unit (s, m or h). The
- * pacer keeps the time of each of these calls: at most 8 MB.
- */
+/** One call a day to a million in the unit (s, m or h): the pacer keeps the times of as many calls, 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -92,10 +88,7 @@ export function valueForOperation<T>(given: PerOperation<T>, name: Operation, ot
   return given[name] ?? given.all ?? otherwise;
 }
 
-/**
- * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. The result is a map
- * of the named operations, and `all` for a single value.
- */
+/** One value for all operations (`7d`, as `all`), or one each: `ip=1d,email=30d`, or a map in a job file. */
 function perOperation<T, Other extends string = never>(
   read: (text: string) => T | Error | undefined,
   expected: string,
@@ -136,10 +129,7 @@ export const agesSetting = perOperation<number, 'rejected'>(
   ['rejected'],
 );
 
-/**
- * Milliseconds for which a rejection is valid: `rejected` if it is set, else the default. A shorter age for
- * all answers (`all`) replaces the default.
- */
+/** Milliseconds for which a rejection is valid: `rejected`, else the default, or a shorter age of all answers. */
 export function rejectionAgeMs({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }
@@ -245,14 +235,9 @@ export interface SettingMeta {
   readonly description: string;
   /** Default: `run` and `library`. */
   readonly uses?: readonly SettingUse[];
-  /**
-   * False if the setting changes only how a run works and what it shows: a complete run is complete with any value of
-   * it. Addresses of a fleet and of a health check may hold secrets, so they have this, too: they are in no digest.
-   */
+  /** False if a complete run is complete with any value of it, and for addresses that may hold secrets. */
   readonly changesResult?: false;
-  /**
-   * Name of the flag's value in `--help`, in `[…]` if the value is optional. Undefined for a flag without a value.
-   */
+  /** Name of the flag's value in `--help`, in `[…]` if it is optional. Undefined for a switch. */
   readonly value?: string;
   /** It only changes what the command shows, so the library's types lack it. */
   readonly ofTerminal?: true;

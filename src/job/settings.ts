@@ -6,11 +6,7 @@ import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';
 import {storeSettings} from './settings/store-settings.ts';
 
-/**
- * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that
- * take it, and its effect on a run. Flags, job files, their JSON Schema, `--help`, the tables in
- * `docs/settings.md` and the library's settings all come from here.
- */
+/** Every setting of a run, in the order of help and docs. Flags, job files, their schema and the library follow it. */
 const declared = {
   ...lookupSettings,
   ...rowSettings,

@@ -4,10 +4,7 @@ import type {CST, Document, LineCounter, YAMLError} from 'yaml';
 /** Maximum levels of nesting in data from users and services. Real data has a few levels. */
 export const MAX_NESTING = 100;
 
-/**
- * True if a value is nested deeper than `levels`. Call this before `JSON.stringify` and other recursive functions:
- * they overflow the stack at a few thousand levels, while `JSON.parse` reads any number of levels.
- */
+/** True if a value is nested deeper than `levels`: `JSON.stringify` and others would overflow the stack. */
 export function nestsTooDeep(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -54,9 +51,7 @@ export function parseYamlDocument(text: string, lineCounter?: LineCounter): Docu
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
-/**
- * The first fault of a document. An unknown tag such as `!x` is a fault too: the library would drop it silently.
- */
+/** The first fault of a document. So is an unknown tag such as `!x`, which the library drops. */
 export function findYamlFault({errors, warnings}: Document.Parsed): YAMLError | undefined {
   return errors[0] ?? warnings[0];
 }

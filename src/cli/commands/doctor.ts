@@ -99,10 +99,7 @@ async function checkService(
   return checks;
 }
 
-/**
- * Warns if other users may use the key file. Kubernetes gives a container its Secret by the group of root's file
- * (0440). Modes on Windows do not show this.
- */
+/** Warns if others may use the key file. In Kubernetes, a container gets root's Secret (0440) by its group. */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE ?? '';
   const {mode, uid} = statSync(path, {throwIfNoEntry: false}) ?? {mode: 0};

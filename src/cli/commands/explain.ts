@@ -18,10 +18,7 @@ interface ExplainFlags {
   readonly json?: boolean;
 }
 
-/**
- * `bulk-enrich explain OUT`: shows the reasons of rows' scores, or the rows of a level. Reads only the output, its
- * summary, and its rejected rows.
- */
+/** `bulk-enrich explain OUT`: shows the reasons of rows' scores, or the rows of a level, from a run's files alone. */
 export async function explainCommand(output: string, flags: ExplainFlags): Promise<number> {
   const {row, level, where} = flags;
   if ([row, level, where].filter(given => given !== undefined).length !== 1)
@@ -164,10 +161,7 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
   return `To be ${level}: ${change} (${alone}).`;
 }
 
-/**
- * The rows of an output, with their numbers in the input, from 1. Unreadable rows of the input have a number too,
- * but are not in the output.
- */
+/** The rows of an output with their numbers in the input, from 1. Rejected rows have numbers, too. */
 async function* rowsOf(
   file: EnrichedFile,
   rejected: ReadonlySet<number>,

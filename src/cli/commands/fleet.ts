@@ -116,8 +116,7 @@ function watchForEnd(console: Console) {
     };
     forget = onEndSignals(stop, () => process.exit(exitCodes.terminated));
   });
-  // Nothing awaits `ended` before the worker runs. Without this handler, Node.js would end the process if
-  // `ended` rejects earlier.
+  // Node would end the process if `ended` rejected before somebody awaits it.
   ended.catch(() => {});
   return {ended, fail, forget};
 }

@@ -38,11 +38,7 @@ const BETWEEN =
 
 const COUNTRIES = 'countries of the phone numbers';
 
-/**
- * Chooses the columns that surely hold values to look up.
- *
- * @throws {UsageError} if there is none.
- */
+/** Chooses the columns that surely hold values to look up. @throws {UsageError} if there is none. */
 export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   const {guesses, choices} = detectColumns(seen.columns, seen.rows, seen.headers);
   const isTorn = ({country}: ColumnGuess) => country !== undefined && country.found === undefined;

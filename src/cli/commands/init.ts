@@ -110,8 +110,7 @@ function accountOf(kind: 'embedded' | 'live'): {readonly path: string; readonly 
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
     return {path: accountFilePath('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
-    // There is no home directory, or the base URL is invalid. So the job file shows an example of an account
-    // file's path and endpoint.
+    // Without a home directory, or with an invalid base URL, the job file shows an example.
     return EXAMPLE;
   }
 }
@@ -121,12 +120,7 @@ const EXAMPLE = {
   endpoint: 'https://api.example.com',
 };
 
-/**
- * The minimum credits of a run, as `plan` counts them. Prints the plan's warnings. Counts values with a stored
- * answer too, since these answers may have expired when the job runs.
- *
- * @throws {UsageError} if no run could start with the chosen settings.
- */
+/** The minimum credits of a run, as `plan` counts them, also of stored answers: they may expire before the job runs. */
 async function costOfList(input: string, reading: RawSettings, choices: ProposedColumns): Promise<number> {
   const {chosen, hasSeveral} = choices;
   const columns = chosen.map(({operation}) => [operation, settingOf(operation, chosen)] as const);
@@ -207,8 +201,7 @@ function columnLines({chosen, leftOut, hasSeveral, lacksCountries}: ProposedColu
 }
 
 function settingOf(wanted: ProposedColumn['operation'], chosen: readonly ProposedColumn[]): unknown {
-  // A setting such as `ip=last` means the column `ip` with the prefix `last`. So a name with `=` is given as
-  // `{column}`.
+  // `ip=last` means the column `ip` with the prefix `last`, so a name with `=` is given as `{column}`.
   const named = chosen
     .filter(({operation}) => operation === wanted)
     .map(({column}) => (wanted !== 'country' && column.includes('=') ? {column} : column));

@@ -69,11 +69,7 @@ export async function verifyCommand(given: VerifyFlags): Promise<number> {
   return ask(settings, 'verify', call, action);
 }
 
-/**
- * A value of a request in its canonical form, which runs send too.
- *
- * @throws {UsageError} for a text that is not a valid value.
- */
+/** A request's value in the form that runs send, too. @throws {UsageError} for a text that is not a valid value. */
 function canonicalParam(
   operation: Operation,
   param: string,

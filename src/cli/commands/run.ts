@@ -68,12 +68,7 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
   await writeUnparsedJobMetrics(said, isPart, error, {env: process.env, now: Date.now, warn});
 }
 
-/**
- * Refuses a missing input before a run begins: its path is probably mistyped. If the job comes from a file, is reported
- * elsewhere, or has files of an earlier run, the run itself does: it makes the reports, and handles those files.
- *
- * @throws {InputError} if an input is missing.
- */
+/** Refuses a missing input, probably mistyped. A run with reports to make, or with earlier files, does so itself. */
 function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished = []}: Job): void {
   const isReported = settings.metrics !== undefined || settings.pingUrl !== undefined;
   const isBegun = [output.name, paths.state].some(path => path !== undefined && existsSync(path));

@@ -82,10 +82,7 @@ interface PurgeFlags extends StoreFlags {
   readonly operation?: string;
 }
 
-/**
- * `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. With `--since`: all that was
- * bought in a time, such as a night in which the service was broken.
- */
+/** `bulk-enrich store purge`: removes all answers about a value, or all that were bought in a time. */
 export async function storePurgeCommand(value: string | undefined, flags: PurgeFlags): Promise<number> {
   const {since, until, operation} = flags;
   const isByTime = [since, until, operation].some(given => given !== undefined);

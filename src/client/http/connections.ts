@@ -4,24 +4,15 @@ import type {Duplex} from 'node:stream';
 
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
-/**
- * If at least this many calls are lost on reused connections, no connection is reused any more. This is below
- * a value's default number of attempts (3), so a value that lost these calls still has one.
- */
+/** Calls lost on reused connections from which on none is reused: a value with the default of 3 sends has one left. */
 const FEWEST_LOST = 2;
-/**
- * Second condition, besides {@link FEWEST_LOST}: more than this share of the calls on reused connections was
- * lost. A smaller share is normal: a server that closes idle connections causes a loss now and then.
- */
+/** And the share of calls on reused connections: a server that closes idle ones loses a call now and then. */
 const LOST_SHARE = 0.2;
 
 /** The response 408, with which a server may announce that it closes an idle connection (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
 
-/**
- * Watches the connections that Node's agent keeps. Bytes that arrive on an idle one answer no call: they end the
- * connection, since Node could take them for the answer to its next call. From then on no connection is used twice.
- */
+/** Watches kept connections. Bytes on an idle one end it: Node would take them for the next answer. */
 export class IdleConnectionGuard {
   readonly #tell: () => void;
   readonly #isIdle = new WeakMap<Duplex, boolean>();

@@ -9,9 +9,7 @@ import {systemCode, UsageError} from '../../errors.ts';
 /** Options of every TLS connection. They keep the check of certificates on, also with NODE_TLS_REJECT_UNAUTHORIZED=0. */
 export const CHECKED_TLS_OPTIONS = {rejectUnauthorized: true} as const;
 
-/**
- * Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free.
- */
+/** Maximum milliseconds to connect, also through a proxy. Calls beyond it were not sent: a retry is free. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Prefix of the code for a proxy's refusal or failure: `PROXY_407` for refused credentials, `PROXY_ECONNREFUSED`. */
@@ -55,10 +53,7 @@ function invalid(variable: string, why: string): UsageError {
   );
 }
 
-/**
- * True if `NO_PROXY` excepts the host as curl reads it, where the library does not: by a network, or by a domain
- * above the host.
- */
+/** True if `NO_PROXY` excepts the host as curl reads it, unlike the library: by a network, or a domain above it. */
 function isExcepted({hostname}: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   const entries = (process.env.no_proxy || process.env.NO_PROXY || '').toLowerCase().split(/[,\s]+/);
@@ -125,10 +120,7 @@ class TunnelAgent extends HttpsProxyAgent {
 
 type Made = (error: Error | null, socket: Duplex) => void;
 
-/**
- * Gives an error of the way to the proxy, or a refusal by it, a code such as `PROXY_ECONNREFUSED` or `PROXY_407`. hpagent
- * has the status only in its message, and aborts the wait for a silent proxy.
- */
+/** Gives a proxy's error or refusal a code such as `PROXY_407`: hpagent has the status only in its message. */
 function named(error: Error | null): Error | null {
   if (error === null) return null;
   const [, status] = /^Bad response: (\d{3})$/.exec(error.message) ?? [];

@@ -63,8 +63,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
   const connections = new IdleConnectionGuard(options.agent, options.onUnasked);
   const contact = new FirstContact();
-  // Streams of calls under way. Ended calls leave their place to new ones. This is not a Set, since V8 may
-  // keep removed entries of a Set in memory.
+  // Streams of calls under way, in places that are used again: V8 may keep removed entries of a Set.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
@@ -160,10 +159,7 @@ function exchange(
   });
 }
 
-/**
- * Time limits of one call, for connecting and in total, from the moment at which it has a socket. `wholeMs`: one in total
- * that counts the wait for a socket, too.
- */
+/** Time limits of one call from the moment it has a socket. `wholeMs`: one that counts the wait for a socket, too. */
 class CallTimers {
   readonly #timeoutMs: number;
   readonly #late: () => void;
@@ -194,8 +190,7 @@ class CallTimers {
     if (!this.isConnected) this.#connecting = setTimeout(this.#overdue, CONNECT_TIMEOUT_MS);
   }
 
-  // When a suspended process wakes up, all its timers are due at once. setImmediate lets the process read
-  // answers that have arrived before a timer ends their calls.
+  // After a suspension all timers are due: answers that have arrived are read before their calls end.
   readonly #overdue = () => setImmediate(() => this.#expire());
 
   #expire(): void {
@@ -258,10 +253,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer, options: {maxOutputLengt
 
 const utf8 = new TextDecoder('utf-8', {fatal: true});
 
-/**
- * A body's text, or the reason why it can't be read. The client does not ask for compression. If a server
- * compresses anyway, once or several times, `maxOutputLength` limits each decoded size.
- */
+/** A body's text, or why it can't be read. If a server compresses it unasked, `maxOutputLength` limits each size. */
 function decodeContent(
   body: Buffer,
   encoding: string | undefined,

@@ -30,10 +30,7 @@ export function isJsonLogSetting(given: unknown): boolean {
 
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';
 
-/**
- * The setting `drift`: `off`, `10%` or `fail 10%`. With `off`, the run is not compared. A change larger than
- * `share` is drift. If `fails` is true, drift fails the run.
- */
+/** `off`, `10%` or `fail 10%`: a change larger than `share` is drift, which `fails` the run. */
 const drift = withConversion(textOrNumber(DRIFT), DRIFT, given => {
   const [, fails, text = ''] = /^(fail\s+)?(.*)$/.exec(String(given).trim()) ?? [];
   if (given === 'off') return given;

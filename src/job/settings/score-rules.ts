@@ -40,9 +40,7 @@ const ruleTest = strictShape({
 
 const level = z.int('expected a whole number').min(1).max(100);
 
-/**
- * A job's own rules, from its `score` block or a file. They replace the default rules, unless `base` is `default`.
- */
+/** A job's own rules, from its `score` block or a file, in place of the default ones or (`base`) beside them. */
 export const scoreRules = strictShape({
   base: z.enum(['default', 'none']).default('none'),
   levels: strictShape({medium: level.default(30), high: level.default(60)})

@@ -41,10 +41,7 @@ function isZone(name: string): boolean {
   }
 }
 
-/**
- * The next moment after `now` at which clocks show this time of day. If clocks skip the time in spring, the result
- * is the moment of the jump. If clocks show the time twice in autumn, the result is the first of the two moments.
- */
+/** The next moment after `now` at which clocks show this: of two in autumn the first; if spring skips it, the jump. */
 function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   const wall = now + offsetAt(now, zone);
   const today = wall - (wall % DAY_MS) + minutes * 60_000;
@@ -52,10 +49,7 @@ function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   return at > now ? at : shownAt(today + DAY_MS, zone);
 }
 
-/**
- * The first moment at which clocks in the zone show `wall` or later. `wall` is a local time, given as the
- * milliseconds at which clocks in UTC would show it. Clocks change at most once in two days, and at a full minute.
- */
+/** The first moment at which clocks show the local time `wall` or later. They change at most once in two days. */
 function shownAt(wall: number, zone: string | undefined): number {
   let at = wall - Math.max(offsetAt(wall - DAY_MS, zone), offsetAt(wall + DAY_MS, zone));
   while (at + offsetAt(at, zone) < wall) at += 60_000;
