@@ -29,17 +29,18 @@ export function readAnswerFields(
   if (!isMarked && isOfType(fields, given, '', unknown))
     return {kept: given, data: given, unknownFields: [...unknown], wrongTypes: []};
   const odd = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
-  const {kept, used} = readPart(fields, given, '', odd);
-  return {kept, data: used, unknownFields: [...odd.unknownFields], wrongTypes: [...odd.wrongTypes]};
+  const kept = convertFields(fields, given, '', odd);
+  const data = odd.wrongTypes.size === 0 ? kept : (withoutMistyped(fields, kept) as ParsedAnswer['data']);
+  return {kept, data, unknownFields: [...odd.unknownFields], wrongTypes: [...odd.wrongTypes]};
 }
 
 /** Returns a parsed answer without its fields of a wrong type. */
 export function dropMistypedFields(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];
-  return !isObject(kept) || isOfType(fields, kept) ? kept : readAnswerFields(fields, kept).data;
+  return !isObject(kept) || isOfType(fields, kept) ? kept : withoutMistyped(fields, kept);
 }
 
-/** True if the value has the type as it is, as most have: this takes a third of {@link readPart}. Adds to `unknown`. */
+/** True if the value has the type as it is, as most have: this takes a third of {@link convert}. Adds to `unknown`. */
 function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<string>): boolean {
   if ('read' in type) return type.read(value) === value;
   if ('items' in type)
@@ -63,58 +64,51 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/** `kept`: the value to store. `used`: the value in the interface's type; undefined if it does not fit. */
-interface Both {
-  readonly kept: unknown;
-  readonly used: unknown;
-}
-
-function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, odd: OddFields) {
-  // A field may be called `__proto__`: only own names are read, and objects are built from pairs.
-  const kept: [string, unknown][] = [];
-  const used: [string, unknown][] = [];
-  let isWhole = true;
-  let isUsed = true;
-  for (const name of Object.keys(given)) {
-    const value = given[name];
-    if (value === null) {
-      isWhole = false;
-      continue;
-    }
+/** Converts the fields of an object. A field may be called `__proto__`, so the object is built from pairs. */
+function convertFields(
+  fields: Fields,
+  given: Readonly<Record<string, unknown>>,
+  path: string,
+  odd: OddFields,
+): Readonly<Record<string, unknown>> {
+  const kept = Object.entries(given).flatMap(([name, value]) => {
+    if (value === null) return [];
     const type = fields.get(name);
     if (type === undefined) odd.unknownFields.add(path + name);
-    const read = type === undefined ? {kept: value, used: value} : readField(type, value, path + name, odd);
-    isWhole &&= read.kept === value;
-    isUsed &&= read.used === read.kept;
-    kept.push([name, read.kept]);
-    if (read.used !== undefined) used.push([name, read.used]);
-  }
-  const all = isWhole ? given : Object.fromEntries(kept);
-  return {kept: all, used: isUsed ? all : Object.fromEntries(used)};
+    return [[name, type === undefined ? value : convert(type, value, path + name, odd)]];
+  });
+  return Object.fromEntries(kept);
 }
 
-function readField(type: FieldType, value: unknown, path: string, odd: OddFields): Both {
-  const read = readAs(type, value, path, odd);
-  if (read !== undefined) return read;
-  odd.wrongTypes.add(path);
-  return {kept: value, used: undefined};
-}
-
-function readAs(type: FieldType, value: unknown, path: string, odd: OddFields): Both | undefined {
+/** The value in its type, as far as it can be converted. */
+function convert(type: FieldType, value: unknown, path: string, odd: OddFields): unknown {
   if ('read' in type) {
     const read = readValue(type, value);
-    return read === undefined ? undefined : {kept: read, used: read};
-  }
-  if ('items' in type) return Array.isArray(value) ? readList(type.items, value, path, odd) : undefined;
-  return isObject(value) ? readPart(type, value, `${path}.`, odd) : undefined;
+    if (read !== undefined) return read;
+  } else if ('items' in type) {
+    if (Array.isArray(value)) return value.map(item => convert(type.items, item, path, odd));
+  } else if (isObject(value)) return convertFields(type, value, `${path}.`, odd);
+  odd.wrongTypes.add(path);
+  return value;
 }
 
-/** A list with an unusable item is unusable: without that item it would be a different list. */
-function readList(items: FieldType, list: readonly unknown[], path: string, odd: OddFields): Both {
-  const read = list.map(item => readField(items, item, path, odd));
-  const kept = read.every((item, index) => item.kept === list[index]) ? list : read.map(item => item.kept);
-  if (read.every(item => item.used === item.kept)) return {kept, used: kept};
-  return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
+/**
+ * The value without fields of a wrong type; undefined if it has one itself. A list with such an item is left out: without
+ * that item it would be a different list.
+ */
+function withoutMistyped(type: FieldType, kept: unknown): unknown {
+  if ('read' in type) return readValue(type, kept);
+  if ('items' in type) {
+    const items = Array.isArray(kept) ? kept.map(item => withoutMistyped(type.items, item)) : [undefined];
+    return items.includes(undefined) ? undefined : items;
+  }
+  if (!isObject(kept)) return undefined;
+  const used = Object.entries(kept).flatMap(([name, inner]) => {
+    const own = type.get(name);
+    const value = own === undefined ? inner : withoutMistyped(own, inner);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(used);
 }
 
 /** Converts a value to the field's type, keeping a number's spelling, such as 1.10; undefined if that is impossible. */

@@ -1,4 +1,14 @@
-import {lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync} from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
 import {UsageError} from '../errors.ts';
 
@@ -53,6 +63,21 @@ export function isLink(path: string): boolean {
 /** Text of a file; undefined if it is missing, or a pipe or device: to read these might never end. */
 export function readIfFile(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
+}
+
+/**
+ * The first bytes of a file, at most `most`: a device such as /dev/zero has no end.
+ *
+ * @throws the system's error.
+ */
+export function readFirstBytes(path: string, most: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(most);
+    return bytes.subarray(0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Throws for a directory, a pipe, a socket or a disk. Opening a pipe would wait for the pipe's other end. */

@@ -1,9 +1,10 @@
 import {spawnSync} from 'node:child_process';
-import {closeSync, existsSync, openSync, readSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 import {dirname, isAbsolute} from 'node:path';
+import {readFirstBytes} from '../disk/path.ts';
 import {systemReason, toOneLine, UsageError} from '../errors.ts';
 
-type Environment = Readonly<NodeJS.ProcessEnv>;
+type Env = Readonly<NodeJS.ProcessEnv>;
 
 const KEY = 'BULK_ENRICH_API_KEY';
 const KEY_FILE = 'BULK_ENRICH_API_KEY_FILE';
@@ -25,7 +26,7 @@ const LONGEST_REMARK = 500;
  *
  * @throws {UsageError} if several variables are set, or the file or the command gives no key.
  */
-export function readKey(env: Environment, warn: (sentence: string) => void = () => {}): string | undefined {
+export function readKey(env: Env, warn: (sentence: string) => void = () => {}): string | undefined {
   const variable = keyVariable(env);
   if (variable === undefined) return undefined;
   const given = env[variable] ?? '';
@@ -36,7 +37,7 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
     variable === KEY
       ? given
       : variable === KEY_FILE
-        ? readBegin(given, refuse)
+        ? readBeginning(given, refuse)
         : printedBy(given, env, refuse, warn);
   const fault =
     text.length > LARGEST_OUTPUT_BYTES ? 'is too large to be a key' : faultOf(text.trim(), variable);
@@ -44,7 +45,7 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
 }
 
 /** The variable that gives the key. */
-export function keyVariable(env: Environment): KeyVariable | undefined {
+export function keyVariable(env: Env): KeyVariable | undefined {
   const set = keyVariables.filter(name => env[name] !== undefined);
   if (set.length > 1) throw new UsageError('two_keys', `${set.join(' and ')} are both set: unset one.`);
   return set[0];
@@ -62,23 +63,18 @@ function faultOf(text: string, variable: KeyVariable): string | undefined {
   return undefined;
 }
 
-/** The beginning of a file, a byte more than a key may have: /dev/zero has no end. */
-function readBegin(path: string, refuse: (what: string) => never): string {
-  let file: number | undefined;
+/** The beginning of the key's file: a byte more than a key may have. */
+function readBeginning(path: string, refuse: (what: string) => never): string {
   try {
-    file = openSync(path, 'r');
-    const bytes = Buffer.alloc(LARGEST_OUTPUT_BYTES + 1);
-    return bytes.toString('utf8', 0, readSync(file, bytes));
+    return readFirstBytes(path, LARGEST_OUTPUT_BYTES + 1).toString();
   } catch (error) {
     return refuse(`can't be read: ${systemReason(error)}`);
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 
 function printedBy(
   command: string,
-  env: Environment,
+  env: Env,
   refuse: (what: string) => never,
   warn: (sentence: string) => void,
 ): string {

@@ -1,6 +1,5 @@
-import {closeSync, openSync, readSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
-import {identifyFile, isLink, isStreamPath} from '../disk/path.ts';
+import {identifyFile, isLink, isStreamPath, readFirstBytes} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {say, set} from '../sentence.ts';
 import {type Endpoint, type Env, resolveEndpoint, resolveRedisUrl} from './endpoint.ts';
@@ -230,18 +229,11 @@ function resolveOutput(
 
 /** True if a file whose name says no format begins as NDJSON does. False for a compressed one, and for none. */
 function holdsJson(path: string): boolean {
-  const head = Buffer.alloc(64);
   try {
-    const handle = openSync(path, 'r');
-    try {
-      readSync(handle, head);
-    } finally {
-      closeSync(handle);
-    }
+    return /^[\s\p{Cc}\uFEFF]*\[?\s*\{\s*["}]/u.test(readFirstBytes(path, 64).toString());
   } catch {
     return false;
   }
-  return /^[\s\p{Cc}\uFEFF]*\[?\s*\{\s*["}]/u.test(head.toString());
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
