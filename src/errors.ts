@@ -64,8 +64,8 @@ export abstract class CodedError<Code extends string = string> extends Error {
   constructor(code: Code, exitCode: ExitCode, message: Said, options?: RemedyOptions) {
     super(toOneLine(String(message)), options);
     this.#said = message;
-    const {flags, pipe, isDoubtful} = options ?? {};
-    this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(isDoubtful && {isDoubtful})};
+    const {cause: _, ...remedy} = options ?? {};
+    this.remedy = remedy;
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;

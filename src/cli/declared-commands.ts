@@ -10,18 +10,6 @@ export type CommandHandler = (...given: never[]) => Promise<number>;
 /** Makes the function that Commander calls for a command. `load` imports the command's code. */
 export type CreateAction = (load: () => Promise<CommandHandler>) => (...given: unknown[]) => Promise<void>;
 
-/** Adds the flags of all settings with this use to a command, and returns the command. */
-export type AddSettingFlags = (command: Command, use: SettingUse) => Command;
-
-/** Empty help texts, for command lines that need no help about operations (ip, phone, email, verify). */
-export const NO_OPERATION_HELP_TEXTS = {lookups: '', values: '', ages: ''};
-
-export interface AddCommandsOptions {
-  readonly withSettings: AddSettingFlags;
-  /** Help texts about operations. */
-  readonly said: typeof NO_OPERATION_HELP_TEXTS;
-}
-
 /** A command in commands.json, by its name. A name of two words is that of a group, and of a command in it. */
 interface Declared {
   readonly about: string;
@@ -64,14 +52,25 @@ const actions: Readonly<Record<string, () => Promise<CommandHandler>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
 };
 
-/** Declares all commands, in the order of the help: in groups, the everyday ones first. */
-export function addCommands(
+/** Commands with flags of settings, or with help on operations: `flags.ts` has both, and loads slowly. */
+const WITH_SETTINGS = ['completion', 'run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
+
+/**
+ * Declares all commands, in the order of the help: in groups, the everyday ones first. Only a command that `argv` names
+ * gets the flags of settings; `showsAll`: with help of all of them.
+ */
+export async function addCommands(
   program: Command,
   run: CreateAction,
-  {withSettings, said}: AddCommandsOptions,
-): void {
+  argv: readonly string[],
+  showsAll: boolean,
+): Promise<void> {
+  const flags = WITH_SETTINGS.some(name => argv.includes(name)) ? await import('./flags.ts') : undefined;
+  const hasSettings = (command: Command) => argv.includes(command.name()) || argv[2] === 'completion';
   const told = (text: string) =>
-    text.replace(/\{(lookups|values|ages)\}/, (_, name: keyof typeof said) => said[name]);
+    text.replace(/\{(lookups|values|ages)\}/, (_, name: 'lookups' | 'values' | 'ages') =>
+      flags === undefined ? '' : flags.operationHelpTexts[name],
+    );
   for (const [group, commands] of Object.entries(declared)) {
     program.commandsGroup(group);
     for (const [name, {about, more, use, inputs = {}, options = {}}] of Object.entries(
@@ -81,7 +80,7 @@ export function addCommands(
       const above = program.commands.find(one => one.name() === first) ?? program;
       const command = above.command(second as string).summary(about);
       command.description(more === undefined ? about : `${about} ${more}`);
-      if (use !== undefined) withSettings(command, use);
+      if (use !== undefined && hasSettings(command)) flags?.addSettings(command, use, showsAll);
       for (const [input, what] of Object.entries(inputs)) command.argument(input, told(what));
       for (const [flags, option] of Object.entries(options)) command.addOption(optionOf(flags, option, told));
       const load = actions[name];

@@ -22,7 +22,7 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
 type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
 /** Adds the flags of all settings with this use. `run` and `plan` also get -o, --job and --help-all. */
-export function addSettings(command: Command, use: SettingUse, showsAll: boolean): Command {
+export function addSettings(command: Command, use: SettingUse, showsAll: boolean): void {
   if (use === 'run') {
     command.option(
       '-o, --output <OUT>',
@@ -46,7 +46,6 @@ export function addSettings(command: Command, use: SettingUse, showsAll: boolean
   }
   const valued = command.options.filter(option => option.required || option.optional || option.negate);
   for (const option of valued) option.argParser(option.parseArg ?? onceFor(option));
-  return command;
 }
 
 /** Refuses a second value for a flag: Commander would drop the first one without a word. */

@@ -3,15 +3,7 @@ import {Command, CommanderError} from 'commander';
 import {exitCodes, systemCode, systemReason, UsageError} from '../errors.ts';
 import {packageVersion} from '../operations/package-files.ts';
 import {didYouMean, shellWord} from '../sentence.ts';
-import {
-  type AddCommandsOptions,
-  type AddSettingFlags,
-  addCommands,
-  type CommandHandler,
-  type CreateAction,
-  examplesOf,
-  NO_OPERATION_HELP_TEXTS,
-} from './declared-commands.ts';
+import {addCommands, type CommandHandler, type CreateAction, examplesOf} from './declared-commands.ts';
 import {outliveTerminal} from './signals.ts';
 import {canRedraw, drawStatusLine, print} from './terminal/printable.ts';
 
@@ -114,7 +106,7 @@ async function createProgram(
     )
     .allowExcessArguments()
     .allowUnknownOption();
-  addCommands(program, run, await settingsOf(argv, showsAll));
+  await addCommands(program, run, argv, showsAll);
   const [, , help, topic] = argv;
   // With an unknown command, Commander's `help` would show the general help instead of an error.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
@@ -142,15 +134,4 @@ function unknownCommand(name: string, program: Command): UsageError {
   const what = name.startsWith('-') ? 'option' : 'command';
   const hint = didYouMean(name, name === '-v' ? ['-V'] : names, 'bulk-enrich --help lists them all.');
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`);
-}
-
-/** Flags of settings, and help on operations, which load slowly: only if `argv` has a command that uses them. */
-async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<AddCommandsOptions> {
-  const named = ['completion', 'run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
-  if (!named.some(name => argv.includes(name)))
-    return {withSettings: command => command, said: NO_OPERATION_HELP_TEXTS};
-  const {addSettings, operationHelpTexts} = await import('./flags.ts');
-  const withSettings: AddSettingFlags = (command, use) =>
-    argv.includes(command.name()) || argv[2] === 'completion' ? addSettings(command, use, showsAll) : command;
-  return {withSettings, said: operationHelpTexts};
 }

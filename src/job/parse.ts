@@ -212,14 +212,14 @@ function given(value: unknown): string {
 }
 
 /** @throws {UsageError} with file, line, key and the expected value, if the content does not fit. */
-export function checkYamlValue<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
+export function checkAccountFile<T extends z.ZodType>(file: YamlFile, schema: T): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
   const issue = firstIssue(result.error);
   const {path, message} = complaint(issue);
   const keys = [...issue.path, ...path];
   const place = [withLine(file, keys), keys.map(String).join('.')].filter(Boolean).join(': ');
-  throw new UsageError(`${code}_settings`, `${place}: ${message}.`);
+  throw new UsageError('account_settings', `${place}: ${message}.`);
 }
 
 /** The file with the line of the entry at this path: `job.yaml:7`. */

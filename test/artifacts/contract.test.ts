@@ -35,7 +35,7 @@ const outputs = 'summary plan lookup runs spend diff explain doctor store-stats 
 /** A line for each place, with all that is there. */
 async function contract(): Promise<string> {
   const facts = [
-    ...commandFacts(),
+    ...(await commandFacts()),
     ...schemaFacts('job', 'jobs/job.schema.json'),
     ...['account', ...outputs.split(' ')].flatMap(name => schemaFacts(name, `docs/${name}.schema.json`)),
     ...columnFacts(),

@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {Command} from 'commander';
 import Database from 'libsql';
 import {addCommands} from '../../src/cli/declared-commands.ts';
-import {addSettings, operationHelpTexts} from '../../src/cli/flags.ts';
 import {exitCodes} from '../../src/errors.ts';
 import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
@@ -20,12 +19,9 @@ const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
 type Json = Readonly<Record<string, unknown>>;
 
 /** Every flag and argument of each command, and if a flag takes a value. */
-export function commandFacts(): Fact[] {
+export async function commandFacts(): Promise<Fact[]> {
   const program = new Command('bulk-enrich');
-  addCommands(program, () => async () => {}, {
-    withSettings: (command, use) => addSettings(command, use, true),
-    said: operationHelpTexts,
-  });
+  await addCommands(program, () => async () => {}, ['node', 'bulk-enrich', 'completion'], true);
   return program.commands.flatMap(command => factsOfCommand(command, ''));
 }
 

@@ -2,7 +2,6 @@ import {execFileSync} from 'node:child_process';
 import {dirname} from 'node:path';
 import {Command} from 'commander';
 import {addCommands} from '../../src/cli/declared-commands.ts';
-import {addSettings, operationHelpTexts} from '../../src/cli/flags.ts';
 import {applyRemedy} from '../../src/cli/terminal/command-line.ts';
 import type {CodedError} from '../../src/errors.ts';
 
@@ -15,16 +14,13 @@ export interface Typed {
 
 let read: readonly [readonly string[], Readonly<Record<string, unknown>>] = [[], {}];
 const program = new Command('bulk-enrich').exitOverride();
-addCommands(
+await addCommands(
   program,
   () => async (inputs, flags) => {
     read = [inputs as string[], flags as Record<string, unknown>];
   },
-  {
-    withSettings: (command, use) =>
-      ['run', 'plan'].includes(command.name()) ? addSettings(command, use, false) : command,
-    said: operationHelpTexts,
-  },
+  ['run', 'plan'],
+  false,
 );
 
 export async function typed(words: readonly string[], stdin?: Buffer): Promise<Typed> {

@@ -51,24 +51,21 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   const torn = new Set(
     guesses.filter(isTorn).flatMap(({country}) => country?.columns.map(({name}) => name) ?? []),
   );
-  const asCountries = (names: readonly string[], why: string) =>
-    names.map(column => ({operation: 'country', column, why}) as const);
-  const chosen: ProposedColumn[] = [
-    ...looked.map(guess => ({operation: guess.operation, column: guess.column, why: describe(guess)})),
-    ...asCountries(countries, COUNTRIES),
+  const propose = ({operation, column}: ColumnGuess, why: string): ProposedColumn => ({
+    operation,
+    column,
+    why,
+  });
+  const asCountry = (why: string) => (column: string) => ({operation: 'country', column, why}) as const;
+  const whyLeftOut = (guess: ColumnGuess) =>
+    isTorn(guess) ? between : `${describe(guess)}${lacksCountry(guess) ? nameIt(guess) : ''}`;
+  const chosen = [
+    ...looked.map(guess => propose(guess, describe(guess))),
+    ...countries.map(asCountry(COUNTRIES)),
   ];
-  const leftOut: ProposedColumn[] = [
-    ...guesses
-      .filter(guess => !looked.includes(guess))
-      .map(guess => ({
-        operation: guess.operation,
-        column: guess.column,
-        why: isTorn(guess) ? between : `${describe(guess)}${lacksCountry(guess) ? nameIt(guess) : ''}`,
-      })),
-    ...asCountries(
-      [...torn].filter(name => !countries.includes(name)),
-      between,
-    ),
+  const leftOut = [
+    ...guesses.filter(guess => !looked.includes(guess)).map(guess => propose(guess, whyLeftOut(guess))),
+    ...[...torn].filter(name => !countries.includes(name)).map(asCountry(between)),
   ];
   if (looked.length > 0)
     return {

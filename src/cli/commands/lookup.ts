@@ -50,13 +50,16 @@ interface VerifyFlags extends RawSettings {
 export async function verifyCommand(given: VerifyFlags): Promise<number> {
   const {token, action, id, email, phone, ...flags} = given;
   const settings = checkSettings(undefined, withoutMissingFlags(flags));
-  const sent = Object.entries(withoutMissingFlags({token, id, email, phone_number: phone})) as [
-    string,
-    string,
-  ][];
-  const params = sent.map(([name, text]) => {
-    const flag = `--${name.replace('_number', '')}`;
-    return [name, canonicalParam('verify', name, text, settings, flag)] as const;
+  const sent = [
+    ['token', token],
+    ['id', id],
+    ['email', email],
+    ['phone', phone],
+  ] as const;
+  const params = sent.flatMap(([flag, text]) => {
+    if (text === undefined) return [];
+    const name = flag === 'phone' ? 'phone_number' : flag;
+    return [[name, canonicalParam('verify', name, text, settings, `--${flag}`)]];
   });
   const call = (client: OpenedClient, actionId: string | undefined) => {
     if (actionId === undefined)

@@ -80,9 +80,13 @@ function changeTable(changes: Changes, paths: readonly [old: string, fresh: stri
   const {new: added, gone, changed, unchanged, key, levels, reasons, answers} = changes;
   const {names, rows} = levelGrid(levels);
   const by = key.length === 0 ? '' : `, matched by ${key.map(name => `"${name}"`).join(', ')}`;
-  const troubles = paths.flatMap((path, at) => troublesOf(changes, path, at === 0 ? 'old' : 'new'));
-  const only = paths.flatMap((path, at) => {
-    const own = at === 0 ? changes.columns.old : changes.columns.new;
+  const sides = [
+    [paths[0], 'old'],
+    [paths[1], 'new'],
+  ] as const;
+  const troubles = sides.flatMap(([path, side]) => troublesOf(changes, path, side));
+  const only = sides.flatMap(([path, side]) => {
+    const own = changes.columns[side];
     return own.length === 0 ? [] : [`Only ${path} has ${own.join(', ')}: not compared.`];
   });
   return [

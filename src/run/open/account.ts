@@ -5,7 +5,7 @@ import {userDirectory} from '../../disk/directory.ts';
 import {BulkEnrichError, exitCodes, OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Endpoint, Env} from '../../job/endpoint.ts';
 import {isFromJobFile, type Job} from '../../job/job.ts';
-import {checkYamlValue, readYaml} from '../../job/parse.ts';
+import {checkAccountFile, readYaml} from '../../job/parse.ts';
 import {type ChargeKind, createOperationPricer, toThousandths} from '../../job/settings/cost.ts';
 import {type AccountSettings, accountSettingsSchema} from '../../job/settings/store-settings.ts';
 import {AccountBudget, type ExhaustedLimit} from '../../ledger/account/account-budget.ts';
@@ -137,7 +137,7 @@ export function listAccountFilePaths(env: Env): string[] {
 }
 
 function readAccount(path: string): AccountLimits {
-  const file = checkYamlValue(readYaml(path, 'account file', 'account'), accountSettingsSchema, 'account');
+  const file = checkAccountFile(readYaml(path, 'account file', 'account'), accountSettingsSchema);
   const {endpoint: baseUrl, account: label} = file;
   const endpoint = endpointName(baseUrl === 'embedded' ? {kind: baseUrl} : {kind: 'live', baseUrl});
   return {...file, path, key: scopeKey({endpoint, label})};
