@@ -67,7 +67,7 @@ export async function addCommands(
 ): Promise<void> {
   const flags = WITH_SETTINGS.some(name => argv.includes(name)) ? await import('./flags.ts') : undefined;
   const hasSettings = (command: Command) => argv.includes(command.name()) || argv[2] === 'completion';
-  const told = (text: string) =>
+  const fillIn = (text: string) =>
     text.replace(/\{(lookups|values|ages)\}/, (_, name: 'lookups' | 'values' | 'ages') =>
       flags === undefined ? '' : flags.operationHelpTexts[name],
     );
@@ -81,8 +81,9 @@ export async function addCommands(
       const command = above.command(second as string).summary(about);
       command.description(more === undefined ? about : `${about} ${more}`);
       if (use !== undefined && hasSettings(command)) flags?.addSettings(command, use, showsAll);
-      for (const [input, what] of Object.entries(inputs)) command.argument(input, told(what));
-      for (const [flags, option] of Object.entries(options)) command.addOption(optionOf(flags, option, told));
+      for (const [input, what] of Object.entries(inputs)) command.argument(input, fillIn(what));
+      for (const [flags, option] of Object.entries(options))
+        command.addOption(optionOf(flags, option, fillIn));
       const load = actions[name];
       if (load === undefined) command.helpCommand(...HELP_COMMAND);
       else command.action(run(load));
@@ -93,7 +94,7 @@ export async function addCommands(
 
 const HELP_COMMAND = ['help [command]', 'Print the help of a command.'] as const;
 
-function optionOf(flags: string, given: string | DeclaredOption, told: (text: string) => string): Option {
+function optionOf(flags: string, given: string | DeclaredOption, fillIn: (text: string) => string): Option {
   const {
     what,
     choices,
@@ -101,8 +102,8 @@ function optionOf(flags: string, given: string | DeclaredOption, told: (text: st
     repeats,
     default: byDefault,
   }: DeclaredOption = typeof given === 'string' ? {what: given} : given;
-  const option = new Option(flags, told(what)).makeOptionMandatory(required);
-  if (byDefault !== undefined) option.default(told(byDefault));
+  const option = new Option(flags, fillIn(what)).makeOptionMandatory(required);
+  if (byDefault !== undefined) option.default(fillIn(byDefault));
   if (choices !== undefined) option.choices(choices);
   if (repeats) option.argParser((value: string, before: string[] = []) => [...before, value]);
   return option;
@@ -113,11 +114,11 @@ export function examplesOf(command: Command): string {
   const name = nameOf(command);
   const text = readFileSync(sourceFile('cli/examples.txt'), 'utf8');
   const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
-  return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitted).join('\n');
+  return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitWidth).join('\n');
 }
 
 /** An example with its explanation. In a narrow terminal, the explanation moves to the next line. */
-function fitted(line: string): string {
+function fitWidth(line: string): string {
   const {isTTY, columns} = process.stdout;
   return isTTY && line.length > columns ? line.replace(/ {3,}(?=\S)/, '\n      ') : line;
 }

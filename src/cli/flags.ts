@@ -13,7 +13,7 @@ export const operationHelpTexts = {
 };
 
 /** Settings that `run --help` and `plan --help` show. `--help-all` shows all. */
-const common: ReadonlySet<SettingName> = new Set<SettingName>([
+const shownByHelp: ReadonlySet<SettingName> = new Set<SettingName>([
   ...Object.values(operations).map(({setting}) => setting as SettingName),
   ...(['endpoint', 'country', 'defaultCountry', 'where'] as const),
   ...(['outputFormat', 'rate', 'maxCredits', 'force', 'restart', 'score', 'report', 'quiet'] as const),
@@ -33,7 +33,8 @@ export function addSettings(command: Command, use: SettingUse, showsAll: boolean
   }
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;
-    const isShown = setting.isUnlisted !== true && (showsAll || use !== 'run' || common.has(setting.name));
+    const isShown =
+      setting.isUnlisted !== true && (showsAll || use !== 'run' || shownByHelp.has(setting.name));
     command.addOption(optionOf(setting).hideHelp(!isShown));
     // Commander gives a `--no-…` flag the value true by default, which would override a job file's false.
     if (setting.negated === true) command.setOptionValue(setting.name, undefined);
@@ -45,11 +46,11 @@ export function addSettings(command: Command, use: SettingUse, showsAll: boolean
       );
   }
   const valued = command.options.filter(option => option.required || option.optional || option.negate);
-  for (const option of valued) option.argParser(option.parseArg ?? onceFor(option));
+  for (const option of valued) option.argParser(option.parseArg ?? refuseRepeat(option));
 }
 
 /** Refuses a second value for a flag: Commander would drop the first one without a word. */
-function onceFor(option: Option) {
+function refuseRepeat(option: Option) {
   const name = option.name().replace(/^no-/, '');
   return <T>(given: T, before: unknown): T => {
     if (before === option.defaultValue || (option.negate && before === false)) return given;

@@ -103,11 +103,11 @@ export function annotation(
   message: string,
   at?: {readonly file: string; readonly line: number},
 ): string {
-  const place = at === undefined ? '' : `file=${escaped(at.file, /[%\r\n:,]/g)},line=${at.line},`;
-  return `::${level} ${place}title=${escaped(title, /[%\r\n:,]/g)}::${escaped(message, /[%\r\n]/g)}`;
+  const place = at === undefined ? '' : `file=${escapePart(at.file, /[%\r\n:,]/g)},line=${at.line},`;
+  return `::${level} ${place}title=${escapePart(title, /[%\r\n:,]/g)}::${escapePart(message, /[%\r\n]/g)}`;
 }
 
-function escaped(text: string, characters: RegExp): string {
+function escapePart(text: string, characters: RegExp): string {
   return text.replace(
     characters,
     character => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,

@@ -88,7 +88,7 @@ async function countAndConfirmCalls(
   if (settings.offline || !(asks || hasBar(console))) return undefined;
   // Without a question, the run itself shows warnings and errors.
   const doubts: Said[] = [];
-  const plan = await planOf(job, console, {
+  const plan = await planIfPossible(job, console, {
     counted,
     warn: doubt => doubts.push(doubt),
     isWanted: () => stopper.reason === undefined,
@@ -102,7 +102,7 @@ async function countAndConfirmCalls(
 }
 
 /** Undefined if the plan can't be made: the run itself reports the error. */
-async function planOf(
+async function planIfPossible(
   job: Job,
   console: Console,
   caller: Pick<PlanIo, 'warn' | 'isWanted' | 'counted'>,
@@ -115,7 +115,7 @@ async function planOf(
 /** Shows the columns to look up and the cost of the run, and asks the user to agree. */
 async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
   console.say(breakLines(`Looking up ${describeColumns(plan.columns, settings.defaultCountry)}.`));
-  if (await agrees(`${formatForecast(plan, 'live')}. Continue?`)) return;
+  if (await askUser(`${formatForecast(plan, 'live')}. Continue?`)) return;
   throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }
 
@@ -127,7 +127,7 @@ async function estimateSufficientLimit(
 ): Promise<number | undefined> {
   const isOwnLimit = stop?.reason === 'budget' && stop.comeBackMs === undefined;
   if (!isOwnLimit || console.quiet) return undefined;
-  const plan = await planOf(job, console, {warn: () => {}});
+  const plan = await planIfPossible(job, console, {warn: () => {}});
   if (plan === undefined) return undefined;
   const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;
   const price = createOperationPricer(job);
@@ -141,7 +141,7 @@ async function estimateSufficientLimit(
 }
 
 /** Asks a yes-or-no question at the terminal. True for yes; Enter, and the end of the input, mean no. */
-async function agrees(question: string): Promise<boolean> {
+async function askUser(question: string): Promise<boolean> {
   const prompt = createInterface({input: process.stdin, output: process.stderr});
   prompt.setPrompt(escapeControls(`${question} [y/N] `));
   try {

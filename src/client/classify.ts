@@ -79,10 +79,10 @@ function readAnswer(
   });
   if (response.problem !== undefined) return unreadable(response.problem);
   if (json === undefined) return unreadable('not JSON');
-  const data = payload(operation, json);
+  const data = successData(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = withoutValue(answerOf(operation, data, isMarked), sent);
+  const answer = hideValue(toAnswer(operation, data, isMarked), sent);
   const echoed = values.echoIn(operation, answer.data, sent);
   if (echoed === 'other') {
     response.connection?.destroy();
@@ -120,7 +120,7 @@ function nothingKnown({unknownFields, wrongTypes}: Pick<Answered, 'unknownFields
 }
 
 /** Reads an answer by its field types. `exact` is its full text, only if `data` lacks a part of it. */
-function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
+function toAnswer(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readAnswerFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
   const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
@@ -129,7 +129,7 @@ function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>
   return {data: plain, unknownFields, wrongTypes, ...(exact === used ? {} : {exact})};
 }
 
-function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
+function successData(operation: Operation, json: unknown): Record<string, unknown> | undefined {
   if (!isObject(json) || json.success !== true) return undefined;
   const data = operations[operation].dataOf(json);
   return isObject(data) ? data : undefined;
@@ -174,7 +174,7 @@ export function subjectOfCode(code: string): CodeSubject {
   return isTrouble || MOMENT.test(words) || ALONE.test(words) ? 'moment' : 'value';
 }
 
-function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
+function hideValue<T extends {readonly unknownFields: readonly string[]}>(
   answer: T,
   sent: Readonly<Record<string, string>>,
 ): T {

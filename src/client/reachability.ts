@@ -27,7 +27,7 @@ interface FirstResponse {
 /** Tests the connection with a free GET of the base URL. @throws {UsageError} for an invalid proxy. */
 export async function probeService(base: URL, timeoutMs: number): Promise<Reachability> {
   const proxy = proxyUrl(base);
-  const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
+  const dns = proxy === undefined ? await resolveHost(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
   const found = await getHead(base, timeoutMs).catch(failureOf);
   const failure = (await new FirstContact().judge(found, base)) ?? ('kind' in found ? found : undefined);
   const answer = failure === undefined ? (found as FirstResponse) : {failure};
@@ -41,7 +41,7 @@ function failureOf(thrown: unknown): Failure {
   return attemptWithoutResponse(code === LATE ? code : networkCode(code, message), false, 0, limit);
 }
 
-async function resolve(host: string): Promise<Reachability['dns']> {
+async function resolveHost(host: string): Promise<Reachability['dns']> {
   try {
     return {addresses: (await lookup(host, {all: true})).map(({address}) => address)};
   } catch (error) {

@@ -25,7 +25,7 @@ export function createRedactor(key: string): Redact {
   const clean = (text: string) => text.replace(anySpelling, REPLACEMENT);
   // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
   return (parsed, body) =>
-    body.includes('\\') || body.search(anySpelling) !== -1 ? redacted(parsed, clean) : parsed;
+    body.includes('\\') || body.search(anySpelling) !== -1 ? redactAll(parsed, clean) : parsed;
 }
 
 /** True for a text with a value of the call, or a part of the key: it must not get into a summary or a log. */
@@ -88,16 +88,16 @@ const HTML: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function redacted(value: unknown, clean: (text: string) => string): unknown {
+function redactAll(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'string') {
     const text = clean(value);
     return text !== value && markedNumber(value) !== undefined ? REPLACEMENT : text;
   }
   if (typeof value === 'number') return clean(String(value)) === String(value) ? value : REPLACEMENT;
-  if (Array.isArray(value)) return value.map(item => redacted(item, clean));
+  if (Array.isArray(value)) return value.map(item => redactAll(item, clean));
   if (typeof value !== 'object' || value === null) return value;
   // Builds the object from pairs, since a member may be called `__proto__`.
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [clean(name), redacted(inner, clean)]),
+    Object.entries(value).map(([name, inner]) => [clean(name), redactAll(inner, clean)]),
   );
 }

@@ -31,14 +31,14 @@ export function readKey(env: Env, warn: (sentence: string) => void = () => {}): 
   if (variable === undefined) return undefined;
   const given = env[variable] ?? '';
   const refuse = (what: string): never => {
-    throw faultyKey(variable, given, what);
+    throw keyError(variable, given, what);
   };
   const text =
     variable === KEY
       ? given
       : variable === KEY_FILE
         ? readBeginning(given, refuse)
-        : printedBy(given, env, refuse, warn);
+        : runCommand(given, env, refuse, warn);
   const fault =
     text.length > LARGEST_OUTPUT_BYTES ? 'is too large to be a key' : faultOf(text.trim(), variable);
   return fault === undefined ? text.trim() : refuse(fault);
@@ -72,7 +72,7 @@ function readBeginning(path: string, refuse: (what: string) => never): string {
   }
 }
 
-function printedBy(
+function runCommand(
   command: string,
   env: Env,
   refuse: (what: string) => never,
@@ -114,7 +114,7 @@ function isPath(text: string): boolean {
 }
 
 /** The error for a text that is no key. Its message has neither the command nor its output, which is the key. */
-function faultyKey(variable: KeyVariable, given: string, what: string): UsageError {
+function keyError(variable: KeyVariable, given: string, what: string): UsageError {
   if (variable === KEY) return new UsageError('key_variable', `The text in ${variable} ${what}.`);
   if (variable === KEY_FILE)
     return new UsageError(

@@ -102,13 +102,13 @@ export function readJobFile(path: string): RawJob {
     );
   }
   const written = new Map(Object.keys(value).map(key => [camelCase(key), key]));
-  const settings = byName(value);
+  const settings = camelKeys(value);
   const line: YamlFile['line'] = ([name = '', ...inner]) =>
     written.has(String(name)) ? file.line([written.get(String(name)) ?? '', ...inner]) : undefined;
   return {path, value, settings, line, nameOf: name => written.get(name)};
 }
 
-function byName(value: object): RawSettings {
+function camelKeys(value: object): RawSettings {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [camelCase(key), inner as unknown]));
 }
 
@@ -118,7 +118,7 @@ export function salvageJobFile(path: string): RawSettings {
     const lines = readFileText(path).split(/\r?\n/);
     const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseYamlDocument(line));
     const sound = documents.filter(({errors}) => errors.length === 0);
-    return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
+    return camelKeys(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
   } catch {
     return {};
   }
@@ -156,7 +156,7 @@ function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: Se
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }
-  const {path, message} = complaint(issue);
+  const {path, message} = faultIn(issue);
   const [name, ...inner] = issue.path;
   const setting = describeSettings().find(known => known.name === name);
   const value = valueAt(merged, issue.path);
@@ -171,7 +171,7 @@ function describeIssue(issue: z.core.$ZodIssue, merged: RawSettings, placeOf: Se
   const isHidden =
     path.length > 0 || message.includes('received') || setting?.value?.includes('URL') === true;
   const quotes = lacksQuotes([...issue.path, ...path], merged) ? ' Put it into quotes.' : '';
-  return `${placeOf([...issue.path, ...path])}: ${message}${isHidden ? '' : given(value)}.${hint}${quotes}`;
+  return `${placeOf([...issue.path, ...path])}: ${message}${isHidden ? '' : quoteValue(value)}.${hint}${quotes}`;
 }
 
 /** True if YAML does not take the value for a text, such as +47, and as a text it would be right. */
@@ -205,7 +205,7 @@ function withValueAt(within: unknown, [key, ...inner]: readonly PropertyKey[], t
 const LONGEST_GIVEN = 40;
 
 /** The end of a message: the value that was given, if it is a short text or number. */
-function given(value: unknown): string {
+function quoteValue(value: unknown): string {
   const text = typeof value === 'object' ? '' : String(value ?? '').trim();
   if (text === '' || text.length > LONGEST_GIVEN) return '';
   return `, not ${typeof value === 'string' ? `"${text}"` : text}`;
@@ -216,7 +216,7 @@ export function checkAccountFile<T extends z.ZodType>(file: YamlFile, schema: T)
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
   const issue = firstIssue(result.error);
-  const {path, message} = complaint(issue);
+  const {path, message} = faultIn(issue);
   const keys = [...issue.path, ...path];
   const place = [withLine(file, keys), keys.map(String).join('.')].filter(Boolean).join(': ');
   throw new UsageError('account_settings', `${place}: ${message}.`);
@@ -235,7 +235,7 @@ interface Complaint {
 }
 
 /** The message of an issue. If a value may have several forms, the message is about the form that fits best. */
-function complaint(issue: z.core.$ZodIssue): Complaint {
+function faultIn(issue: z.core.$ZodIssue): Complaint {
   const {code, message} = issue;
   if (code === 'unrecognized_keys')
     // Replaces zod's own message, which does not name the allowed keys.
@@ -253,7 +253,7 @@ function complaint(issue: z.core.$ZodIssue): Complaint {
     all.find(one => one.path.length > 0 || one.code !== 'invalid_type');
   if (inside === undefined || inside.code === 'invalid_value' || inside.code === 'invalid_format')
     return {path: [], message};
-  const found = complaint(inside);
+  const found = faultIn(inside);
   return {path: [...inside.path, ...found.path], message: found.message};
 }
 
@@ -262,7 +262,7 @@ export function createSettingLocator(file: RawJob | undefined, flags: RawSetting
   return ([name = '', ...inner]) => {
     const setting = String(name);
     if (file === undefined || setting in flags)
-      return `--${spellName(setting, '-')}${which(flags[setting], inner)}`;
+      return `--${spellName(setting, '-')}${numberOf(flags[setting], inner)}`;
     const written = isSetting(setting) ? spellName(setting, '_') : (file.nameOf(setting) ?? setting);
     return `${withLine(file, [setting, ...inner])}: ${[written, ...inner.map(String)].join('.')}`;
   };
@@ -273,7 +273,7 @@ function isSetting(name: string): boolean {
 }
 
 /** Says which of several values of one flag is meant, such as ` (number 2)`. */
-function which(given: unknown, path: readonly PropertyKey[]): string {
+function numberOf(given: unknown, path: readonly PropertyKey[]): string {
   const [index] = path;
   if (path.length !== 1 || typeof index !== 'number')
     return path.length === 0 ? '' : ` (${path.map(String).join('.')})`;

@@ -23,7 +23,7 @@ export function withConversion<Schema extends z.ZodType, Value>(
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
 /** A value that is text, read by `read` without the blanks around it. */
-const textAs = <Value>(expected: string, read: (text: string) => Value | Error | undefined) =>
+const textBy = <Value>(expected: string, read: (text: string) => Value | Error | undefined) =>
   withConversion(z.string(expected), expected, text => read(text.trim()));
 
 const SECOND = 1_000;
@@ -33,7 +33,7 @@ type Duration = `${number}${keyof typeof durationUnits}`;
 
 /** A length of time from `least` to `most`: `90s`, `15m`, `7d`. The result is in milliseconds. */
 export const durationBetween = (least: Duration, most: Duration) =>
-  textAs('expected a duration such as 500ms, 30s, 15m, 2h or 7d', text => {
+  textBy('expected a duration such as 500ms, 30s, 15m, 2h or 7d', text => {
     const ms = parseDuration(text);
     if (ms === undefined) return undefined;
     const isWithin = ms >= (parseDuration(least) ?? 0) && ms <= (parseDuration(most) ?? 0);
@@ -56,7 +56,7 @@ export interface Rate {
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
-function rateIn(text: string): Rate | Error | undefined {
+function parseRate(text: string): Rate | Error | undefined {
   const [, number, unit] = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text) ?? [];
   const given = Number(number);
   if (unit === undefined || given <= 0) return undefined;
@@ -69,7 +69,7 @@ function rateIn(text: string): Rate | Error | undefined {
 }
 
 /** A single rate, not one for each operation. */
-export const rateSetting = textAs('expected a rate such as 20/s, 300/m or 1000/h', rateIn);
+export const rateSetting = textBy('expected a rate such as 20/s, 300/m or 1000/h', parseRate);
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` belongs to `defaultName`. */
 export function parsePairs(text: string, defaultName: string): [string, string][] {
@@ -112,7 +112,7 @@ function perOperation<T, Other extends string = never>(
 }
 
 export const ratesSetting = perOperation<Rate | 'unlimited'>(
-  text => (text === 'unlimited' ? text : rateIn(text)),
+  text => (text === 'unlimited' ? text : parseRate(text)),
   'a rate such as 20/s, 300/m, 1000/h or unlimited',
 );
 

@@ -26,7 +26,7 @@ export async function explainCommand(output: string, flags: ExplainFlags): Promi
       'settings',
       'explain needs --row N, --where EXPR, or --level with low, medium, high or unknown.',
     );
-  const rejected = rejectedBeside(output);
+  const rejected = readRejected(output);
   if (row !== undefined) checkNumber(row, rejected, output);
   const file = await openEnrichedFile(output);
   const explainer = createExplainer(file);
@@ -72,7 +72,7 @@ async function showRows(
     found += 1;
     if (level !== undefined && !json) {
       if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
-      print('stdout', lineOf(String(number), cells[scoreAt] ?? '', listIn(cells[reasonsAt] ?? '')));
+      print('stdout', lineOf(String(number), cells[scoreAt] ?? '', parseReasons(cells[reasonsAt] ?? '')));
       continue;
     }
     const explained = await explain(row, number);
@@ -82,7 +82,7 @@ async function showRows(
         `Row ${number} of ${path} has no score to explain: it was written with --score none, or with --fields that leave out risk.points.`,
       );
     if (json) printJsonLine(explained?.explanation ?? null);
-    else if (explained !== undefined) print('stdout', `${found === 1 ? '' : '\n'}${rendered(explained)}\n`);
+    else if (explained !== undefined) print('stdout', `${found === 1 ? '' : '\n'}${renderRow(explained)}\n`);
     if (wanted !== undefined) return;
   }
   if (wanted !== undefined)
@@ -96,7 +96,7 @@ async function showRows(
 
 const NUMBER_WIDTH = 9;
 
-function listIn(text: string): string {
+function parseReasons(text: string): string {
   const reasons: unknown = JSON.parse(text === '' ? '[]' : text);
   return Array.isArray(reasons) ? reasons.join(', ') : '';
 }
@@ -107,14 +107,14 @@ function lineOf(row: string, score: string, reasons: string): string {
     .concat('\n');
 }
 
-function rendered({explanation, used}: Explained): string {
+function renderRow({explanation, used}: Explained): string {
   const {row, score, level, points, missing, rules, next} = explanation;
   const counted = Object.entries(points).map(([reason, add]) => {
     const own = rules.filter(rule => rule.reason === reason && rule.shadow !== true);
-    return [reason, signed(add), own.map(({when}) => when).join(' or '), forWhom(own)];
+    return [reason, signed(add), own.map(({when}) => when).join(' or '), describeAll(own)];
   });
   const shadows = rules.flatMap(rule =>
-    rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, forWhom([rule])]] : [],
+    rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, describeAll([rule])]] : [],
   );
   const lines = [...counted, ...shadows];
   const sum = Object.values(points).reduce((all, add) => all + add, 0);
@@ -129,7 +129,7 @@ function rendered({explanation, used}: Explained): string {
       : [
           `The rules could not use these fields, as they are missing or do not fit (no number, or a division by zero): ${missing.join(', ')}.`,
         ]),
-    ...valuesOf(used),
+    ...renderValues(used),
     ...next.map(nextLine),
   ]
     .map(line => (line.includes('\n') ? line : breakLines(line, terminalWidth('stdout'))))
@@ -140,7 +140,7 @@ function signed(add: number): string {
   return `${add < 0 ? '' : '+'}${add}`;
 }
 
-function forWhom(rules: Explained['explanation']['rules']): string {
+function describeAll(rules: Explained['explanation']['rules']): string {
   return rules
     .flatMap(({description, owner}) => [description, owner === undefined ? undefined : `(${owner})`])
     .filter(Boolean)
@@ -148,7 +148,7 @@ function forWhom(rules: Explained['explanation']['rules']): string {
 }
 
 /** The values that rules used. They are personal data, so only a terminal shows them: a file may be a log. */
-function valuesOf(used: Explained['used']): string[] {
+function renderValues(used: Explained['used']): string[] {
   if (process.stdout.isTTY !== true) return [];
   const values = new Map(used.flatMap(one => [...one]));
   const told = [...values].map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
@@ -175,7 +175,7 @@ async function* rowsOf(
     }
 }
 
-function rejectedBeside(output: string): ReadonlySet<number> {
+function readRejected(output: string): ReadonlySet<number> {
   const path = sidePathsOfOutput(output).rejects;
   if (!existsSync(path)) return new Set();
   const rejects = readFileSync(path, 'utf8').split('\n').filter(Boolean);

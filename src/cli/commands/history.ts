@@ -110,7 +110,7 @@ function renderRuns(runs: readonly RunRecord[], since: string): string {
     column('run', run => run.run_id.slice(0, 8), {isText: true}),
     column('ended (UTC)', ended, {isText: true}),
     column('job or list', run => run.job ?? run.list ?? '-', {isText: true, shrinksTo: 16}),
-    column('why', whyOf, {isText: true, shrinksTo: 14}),
+    column('why', reasonOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
     column('exit', ({exit_code: code}) => (code === null ? '–' : String(code))),
     column('rows', run => formatCount(run.rows)),
@@ -127,7 +127,7 @@ function renderRuns(runs: readonly RunRecord[], since: string): string {
   return `${fitTable(columns.filter(isTold), terminalWidth('stdout'))}\n`;
 }
 
-function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
+function reasonOf({reason, drift, store_trouble: trouble}: RunRecord): string {
   return [
     reason.replaceAll('_', ' '),
     ...(trouble ? ['without the store'] : []),
@@ -166,7 +166,7 @@ function renderSpend({by, groups, total}: Spend, since: string): string {
     ...groups.map(({name, spent, money, maybe_spent: maybe, calls, runs}) => [
       name,
       formatCount(spent),
-      ...(isPriced ? [amounts(money)] : []),
+      ...(isPriced ? [sumText(money)] : []),
       ...[maybe, calls, runs].map(formatCount),
     ]),
   ]).split('\n');
@@ -179,12 +179,12 @@ function renderSpend({by, groups, total}: Spend, since: string): string {
 
 ${lines.join('\n')}
 
-${pluralize(total.spent, 'credit')}${isPriced ? ` (${amounts(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${formatCount(total.maybe_spent)} perhaps`} in the last ${since}, by ${pluralize(total.calls, 'call')} of ${pluralize(total.runs, 'run')}.
+${pluralize(total.spent, 'credit')}${isPriced ? ` (${sumText(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${formatCount(total.maybe_spent)} perhaps`} in the last ${since}, by ${pluralize(total.calls, 'call')} of ${pluralize(total.runs, 'run')}.
 `;
 }
 
 /** Amounts of several currencies in one text: `12.40 EUR + 3.10 USD`. */
-function amounts(money: Spend['total']['money']): string {
+function sumText(money: Spend['total']['money']): string {
   return Object.entries(money)
     .map(([currency, amount]) => formatAmount(amount, currency))
     .join(' + ');
@@ -200,6 +200,6 @@ function barOf(share: number, longest: number): string {
 function spendAsCsv({by, groups}: Spend): string {
   return csvTable(
     [by, 'runs', 'calls', 'credits_spent', 'credits_maybe_spent', 'money'],
-    groups.map(one => [one.name, one.runs, one.calls, one.spent, one.maybe_spent, amounts(one.money)]),
+    groups.map(one => [one.name, one.runs, one.calls, one.spent, one.maybe_spent, sumText(one.money)]),
   );
 }

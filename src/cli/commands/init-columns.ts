@@ -58,7 +58,7 @@ export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   });
   const asCountry = (why: string) => (column: string) => ({operation: 'country', column, why}) as const;
   const whyLeftOut = (guess: ColumnGuess) =>
-    isTorn(guess) ? between : `${describe(guess)}${lacksCountry(guess) ? nameIt(guess) : ''}`;
+    isTorn(guess) ? between : `${describe(guess)}${lacksCountry(guess) ? adviseCountry(guess) : ''}`;
   const chosen = [
     ...looked.map(guess => propose(guess, describe(guess))),
     ...countries.map(asCountry(COUNTRIES)),
@@ -96,7 +96,7 @@ function percent(share: number): string {
 }
 
 /** Advice on the lines to add to a job file for a column of national phone numbers. */
-function nameIt({otherCountries: {fitting: country} = {named: []}}: ColumnGuess): string {
+function adviseCountry({otherCountries: {fitting: country} = {named: []}}: ColumnGuess): string {
   return `: add it as phone, with ${country === undefined ? 'a default_country' : `country: ${country}`}`;
 }
 

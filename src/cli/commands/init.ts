@@ -43,16 +43,18 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
       'output_exists',
       `${path} exists. Replace it with --force, or name another file with -o.`,
     );
-  const seen = await lookAt(input, reading).catch((error: unknown) => {
+  const seen = await inspectList(input, reading).catch((error: unknown) => {
     if (!(error instanceof UsageError) || error.code !== 'header_is_value') throw error;
-    tell('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
+    printNote(
+      'The first line holds values, so the list has no header. Its columns are column_1, column_2, ….',
+    );
     reading = {...reading, header: false};
-    return lookAt(input, reading);
+    return inspectList(input, reading);
   });
   const choices = chooseInitColumns(seen);
   const cost = await costOfList(input, reading, choices);
   const endpoint = (process.env.BULK_ENRICH_BASE_URL ?? '') === '' ? 'embedded' : 'live';
-  const maxCredits = cost === 0 ? ANY_LIST : roundedUp(ROOM * cost);
+  const maxCredits = cost === 0 ? ANY_LIST : roundedUp(LIMIT_FACTOR * cost);
   const account = accountOf(endpoint);
   // The list of today shows the format of a list whose name tells none.
   const ending = extname(defaultOutput([todaysList(input)]));
@@ -72,7 +74,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     `# To limit all runs of the account by day, write these two lines to ${account.path}\n`,
     `#   endpoint: ${account.endpoint}\n`,
     '#   max_credits_per_day: 5000\n',
-    perhaps('failIf', ['risk.high > 500'], 'exit code 4 if this is true; the output is written anyway'),
+    hintLine('failIf', ['risk.high > 500'], 'exit code 4 if this is true; the output is written anyway'),
     line('report', `${name}.html`, 'a page about each run'),
   ];
   try {
@@ -81,8 +83,8 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     const message = `${path} can't be written (${systemReason(error)}).`;
     throw new OutputError('output_unwritable', message, {cause: error});
   }
-  for (const {column, why} of choices.chosen) tell(`Column "${column}": ${why}.`);
-  for (const {column, why} of choices.leftOut) tell(`Left out: "${column}", ${why}.`);
+  for (const {column, why} of choices.chosen) printNote(`Column "${column}": ${why}.`);
+  for (const {column, why} of choices.leftOut) printNote(`Left out: "${column}", ${why}.`);
   print(
     'stdout',
     `${path} is written: with the ${endpoint} service, a limit of ${pluralize(maxCredits, 'credit')} a run (max_credits).
@@ -95,7 +97,7 @@ To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`,
 const ANY_LIST = 1_000;
 
 /** Credit limit, as a multiple of this list's cost. */
-const ROOM = 1.5;
+const LIMIT_FACTOR = 1.5;
 
 /** Rounds up to two significant digits. */
 function roundedUp(credits: number): number {
@@ -130,7 +132,7 @@ async function costOfList(input: string, reading: RawSettings, choices: Proposed
     makesCalls: false,
   });
   const {env, stdin} = process;
-  const {credits} = await makePlan(job, {env, stdin, now: Date.now, warn: tell});
+  const {credits} = await makePlan(job, {env, stdin, now: Date.now, warn: printNote});
   return credits.at_least;
 }
 
@@ -143,7 +145,7 @@ function jobName(input: string): string {
 
 const todaysList = (input: string) => fillDate(input, utcDate(Date.now()));
 
-async function lookAt(input: string, given: RawSettings): Promise<InspectedList> {
+async function inspectList(input: string, given: RawSettings): Promise<InspectedList> {
   const reading = checkSettings(undefined, given);
   const source = await openRecordSource({...reading, paths: [todaysList(input)]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
@@ -152,7 +154,7 @@ async function lookAt(input: string, given: RawSettings): Promise<InspectedList>
   return {columns: format.columns, rows, headers: readHeaderStructure(format)};
 }
 
-function tell(sentence: Said): void {
+function printNote(sentence: Said): void {
   print('stderr', `${sentence}\n`);
 }
 
@@ -166,7 +168,7 @@ function line(name: string, value: unknown, comment: string): string {
 }
 
 /** The line of a setting that the user may want, as a comment. */
-function perhaps(name: string, value: unknown, comment: string): string {
+function hintLine(name: string, value: unknown, comment: string): string {
   const text = loadYaml().stringify(value, {lineWidth: 0, collectionStyle: 'flow'}).trimEnd();
   return `# ${`${spellName(name, '_')}: ${toOneLine(text)}`.padEnd(38)} # ${toOneLine(comment)}\n`;
 }
@@ -195,8 +197,8 @@ function columnLines({chosen, leftOut, hasSeveral, lacksCountries}: ProposedColu
   return [
     ...named,
     ...(hasSeveral ? [line('fromList', 'first', several)] : []),
-    ...(lacksCountries ? [perhaps('defaultCountry', 'US', national)] : []),
-    ...leftOut.map(one => perhaps(one.operation, settingOf(one.operation, [one]), `left out: ${one.why}`)),
+    ...(lacksCountries ? [hintLine('defaultCountry', 'US', national)] : []),
+    ...leftOut.map(one => hintLine(one.operation, settingOf(one.operation, [one]), `left out: ${one.why}`)),
   ];
 }
 

@@ -35,7 +35,7 @@ export async function lookupCommand(
     );
   }
   const params = {[operation]: canonicalParam(operation, operation, value, settings, 'This value')};
-  return ask(settings, operation, client => client.answer(operation, params));
+  return printAnswer(settings, operation, client => client.answer(operation, params));
 }
 
 interface VerifyFlags extends RawSettings {
@@ -69,7 +69,7 @@ export async function verifyCommand(given: VerifyFlags): Promise<number> {
       );
     return client.answer('verify', {action_id: actionId, ...Object.fromEntries(params)});
   };
-  return ask(settings, 'verify', call, action);
+  return printAnswer(settings, 'verify', call, action);
 }
 
 /** A request's value in the form that runs send, too. @throws {UsageError} for a text that is not a valid value. */
@@ -89,7 +89,7 @@ function canonicalParam(
 }
 
 /** Makes one call within the account's limits, and prints the answer. Throws the error of a failed call. */
-async function ask(
+async function printAnswer(
   settings: Checked,
   operation: Operation,
   call: (client: OpenedClient, actionId: string | undefined) => Promise<Answered>,

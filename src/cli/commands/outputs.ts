@@ -27,13 +27,13 @@ export async function diffCommand(
   const changes = await diffOutputs({old, new: fresh, key, to});
   if (json) printJson(changes);
   else
-    print('stdout', `${changeTable(changes, [old, fresh])}\n${key === undefined ? withoutKey(changes) : ''}`);
-  tellWritten(to, changes.new + changes.changed + changes.without_key.new);
+    print('stdout', `${changeTable(changes, [old, fresh])}\n${key === undefined ? adviseKey(changes) : ''}`);
+  printWritten(to, changes.new + changes.changed + changes.without_key.new);
   return 0;
 }
 
 /** A sentence on rows that were matched by all their cells, so that a changed one is a new and a gone one. */
-function withoutKey({new: added, gone}: Changes): string {
+function adviseKey({new: added, gone}: Changes): string {
   if (added === 0 || gone === 0) return '';
   return breakLines(
     '\nRows are matched by all their own cells: one whose cells changed counts as new and as gone. To match by one column: --key COLUMN.\n',
@@ -59,7 +59,7 @@ export async function scoreCommand(
     const bad = changes.bad_rows === undefined ? '' : `\n${badTable(changes.bad_rows)}\n`;
     print('stdout', `${changeTable(changes, [path, to ?? flags.rules])}\n${bad}`);
   }
-  tellWritten(to, changes.rows.new);
+  printWritten(to, changes.rows.new);
   return 0;
 }
 
@@ -71,7 +71,7 @@ export async function rejectsCommand(path: string): Promise<number> {
   return 0;
 }
 
-function tellWritten(to: string | undefined, rows: number): void {
+function printWritten(to: string | undefined, rows: number): void {
   if (to !== undefined) print('stderr', `${pluralize(rows, 'row')} written to ${to}.\n`);
 }
 
@@ -204,7 +204,7 @@ function testFile(path: string): number {
       `${path} has no tests. Add them below "tests:"${file.isUnderScore ? ', within "score:"' : ''}, such as {answers: {ip: {is_tor_node: true}}, level: medium}.`,
     );
   const failed = tests.filter(({failures}) => failures.length > 0);
-  for (const test of failed) tell(test);
+  for (const test of failed) printFailure(test);
   const passed = `${path}: ${tests.length - failed.length} of ${pluralize(tests.length, 'test')} passed.`;
   const unreachedRules =
     unreached.length === 0
@@ -214,7 +214,7 @@ function testFile(path: string): number {
   return failed.length;
 }
 
-function tell({name, place, failures}: TestedRule): void {
+function printFailure({name, place, failures}: TestedRule): void {
   const what = failures.join('; ');
   print('stdout', `FAILED ${place}: ${name}: ${what}.\n`);
   if (!inGitHubActions()) return;

@@ -55,7 +55,7 @@ function plannedJob(inputs: readonly string[], flags: JobFlags): JobAtConsole {
 }
 
 /** A line with the list's cost in its last run, so that the user notices an unusual cost before paying it. */
-function lastTime({last}: PlanReport, {kind}: Job['endpoint']): string[] {
+function lastCost({last}: PlanReport, {kind}: Job['endpoint']): string[] {
   if (last === null) return [];
   const cost = kind === 'embedded' ? pluralize(last.calls, 'call') : pluralize(last.credits, 'credit');
   const known = last.hit_rate === null ? '' : `, ${formatPercent(last.hit_rate, 1)} of the values known`;
@@ -95,7 +95,7 @@ function render(report: PlanReport, job: Job, next: string | undefined): string 
     ...formatTroubles({...REPAIRED, settings}, report.repairs, width),
     ...formatTroubles({...WRONG, settings}, report.errors, width),
     '',
-    ...lastTime(report, endpoint),
+    ...lastCost(report, endpoint),
     breakLines(`${costOf(report, job)} Nothing was sent.`, width),
     ...(next === undefined ? [] : [`To run it: ${next}`]),
     '',

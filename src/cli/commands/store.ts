@@ -45,7 +45,11 @@ export async function storeStatsCommand(flags: StoreFlags & {readonly json?: boo
         .stats()
         .map(({oldest, newest, ...counted}) => ({...counted, oldest: time(oldest), newest: time(newest)})),
     });
-  return withStore(flags, work, flags.json ? directory => show({directory, bytes: 0, answers: []}) : sayNone);
+  return withStore(
+    flags,
+    work,
+    flags.json ? directory => show({directory, bytes: 0, answers: []}) : printNone,
+  );
 }
 
 function renderStats({directory, bytes, answers}: StoreReport): string {
@@ -113,13 +117,13 @@ type Removal = (store: StoreAdmin) => number | Promise<number>;
 function purgeByTime({since = '', until, operation}: PurgeFlags): Removal {
   if (operation !== undefined && !isOperation(operation))
     throw new UsageError('settings', `--operation: expected one of ${joinWithOr(operationNames)}.`);
-  const from = timeOf('--since', since);
-  const to = until === undefined ? Date.now() : timeOf('--until', until);
+  const from = parseTime('--since', since);
+  const to = until === undefined ? Date.now() : parseTime('--until', until);
   return store => store.purgeBought(from, to, operation);
 }
 
 /** Milliseconds since the epoch of a day (UTC) or a time with its zone. */
-function timeOf(flag: string, text: string): number {
+function parseTime(flag: string, text: string): number {
   const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   const time = isTime ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time))
@@ -146,14 +150,14 @@ function purgeOfValue(value: string, {defaultCountry: country}: PurgeFlags): Rem
   return store => store.purge(keys);
 }
 
-function sayNone(directory: string): void {
+function printNone(directory: string): void {
   print('stdout', `${directory}: no answers are kept there.\n`);
 }
 
 async function withStore(
   flags: StoreFlags,
   work: (store: StoreAdmin, directory: string) => void | Promise<void>,
-  none = sayNone,
+  none = printNone,
 ): Promise<number> {
   let directory = flags.store;
   let store: StoreAdmin | undefined;

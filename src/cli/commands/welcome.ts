@@ -6,9 +6,11 @@ import {print} from '../terminal/printable.ts';
 
 /** `bulk-enrich` without a command: shows possible next steps, with the files of this directory. */
 export async function welcomeCommand(): Promise<number> {
-  const here = filesHere();
+  const here = listFiles();
   const unfinished = here.filter(name => name.endsWith('.run'));
-  const list = shellWord(here.find(name => formatByName(name) !== undefined && !isOurs(name)) ?? 'list.csv');
+  const list = shellWord(
+    here.find(name => formatByName(name) !== undefined && !isOutput(name)) ?? 'list.csv',
+  );
   const lines = [
     [`plan ${list}`, 'show what a list holds and what it would cost'],
     [`run ${list}`, 'enrich it, into a new file beside it'],
@@ -27,13 +29,13 @@ ${formatTable(
   2,
 )}
 
-${whoAnswers()}
+${describeService()}
 ${unfinished.map(name => `${name} belongs to an unfinished run: run its command again to resume it.\n`).join('')}`,
   );
   return 0;
 }
 
-function whoAnswers(): string {
+function describeService(): string {
   const url = process.env.BULK_ENRICH_BASE_URL ?? '';
   if (url !== '') return 'The service in BULK_ENRICH_BASE_URL answers, and its calls cost credits.';
   return breakLines(
@@ -42,7 +44,7 @@ function whoAnswers(): string {
   );
 }
 
-function filesHere(): string[] {
+function listFiles(): string[] {
   try {
     return readdirSync('.').sort();
   } catch {
@@ -50,6 +52,6 @@ function filesHere(): string[] {
   }
 }
 
-function isOurs(name: string): boolean {
+function isOutput(name: string): boolean {
   return /\.(enriched|rejects)\./.test(name);
 }

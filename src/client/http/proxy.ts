@@ -32,21 +32,21 @@ export function proxyUrl(target: URL): URL | undefined {
   const given = (process.env[variable] ?? '').trim();
   const [, scheme] = /^([^:/]+):\/\//.exec(given) ?? [];
   if (scheme !== undefined && !/^https?$/i.test(scheme))
-    throw invalid(variable, `a proxy of this kind is not supported (${scheme}://…)`);
+    throw invalidProxy(variable, `a proxy of this kind is not supported (${scheme}://…)`);
   const isHostAndPort = scheme === undefined && /^[^/\s]+:\d+\/?$/.test(given);
   const text = isHostAndPort ? `http://${given}` : given;
   if ((scheme === undefined && !isHostAndPort) || !URL.canParse(text))
-    throw invalid(variable, 'it is not the URL of a proxy');
+    throw invalidProxy(variable, 'it is not the URL of a proxy');
   const url = new URL(text);
   try {
     for (const part of [url.username, url.password]) decodeURIComponent(part);
   } catch {
-    throw invalid(variable, 'a % in its user or password is not followed by two hexadecimal digits');
+    throw invalidProxy(variable, 'a % in its user or password is not followed by two hexadecimal digits');
   }
   return url;
 }
 
-function invalid(variable: string, why: string): UsageError {
+function invalidProxy(variable: string, why: string): UsageError {
   return new UsageError(
     'proxy_invalid',
     `${variable}: ${why}. Set it to http://HOST:PORT or https://HOST:PORT, or add the host that you call to NO_PROXY. Nothing was sent.`,
@@ -109,7 +109,7 @@ class TunnelAgent extends HttpsProxyAgent {
   }
 
   override createConnection(options: RequestOptions, made?: Made): Duplex | null | undefined {
-    return super.createConnection(options, (error, socket) => made?.(named(error), socket));
+    return super.createConnection(options, (error, socket) => made?.(toProxyError(error), socket));
   }
 
   override destroy(): void {
@@ -121,7 +121,7 @@ class TunnelAgent extends HttpsProxyAgent {
 type Made = (error: Error | null, socket: Duplex) => void;
 
 /** Gives a proxy's error or refusal a code such as `PROXY_407`: hpagent has the status only in its message. */
-function named(error: Error | null): Error | null {
+function toProxyError(error: Error | null): Error | null {
   if (error === null) return null;
   const [, status] = /^Bad response: (\d{3})$/.exec(error.message) ?? [];
   const code = status ?? systemCode(error).replace(/^(ABORT_ERR|ETIMEDOUT)$/, 'TIMEOUT');
