@@ -35,19 +35,11 @@ describe('lookup', () => {
     expect(service.ledger.calls).toBe(1);
   });
 
-  test.each([
-    ['the key is not accepted', reply.unauthorized(), 6],
-    ['the credits are used up', reply.noCredits(), 7],
-    ['the service redirects', reply.redirect('http://127.0.0.1:9/'), 2],
-    ['the service is down', reply.error(500, 'down'), 3],
-  ])('%s: a sentence, no answer', async (_, answer, code) => {
-    service.setScript(() => answer);
+  test('a call that fails is one sentence, and no answer', async () => {
+    service.setScript(() => reply.unauthorized());
     const outcome = await here('lookup', 'ip', '192.0.2.1');
-    expect(outcome).toMatchObject({
-      code,
-      stdout: '',
-      stderr: expect.stringMatching(/^Error: ip: [^\n]*\.\n$/),
-    });
+    const stderr = expect.stringMatching(/^Error: ip: [^\n]*\.\n$/);
+    expect(outcome).toMatchObject({code: 6, stdout: '', stderr});
   });
 });
 
@@ -120,17 +112,11 @@ describe('store', () => {
 });
 
 describe('help', () => {
-  test('bulk-enrich alone says what to do next', async () => {
-    const {code, stdout, stderr} = await here();
-    expect({code, stderr}).toEqual({code: 0, stderr: ''});
-    expect(stdout).toMatch(/^ {2}bulk-enrich run list\.csv {3,}/m);
-    expect(stdout).toContain('The service in BULK_ENRICH_BASE_URL answers');
-  });
-
   test('bulk-enrich alone looks at the directory: a list, an unfinished run, no service', async () => {
     sandbox.write('a list.enriched.csv', 'x');
     sandbox.write('b list.csv', 'x');
     sandbox.write('c.csv.run/ledger.db', '');
+    expect((await here()).stdout).toContain('The service in BULK_ENRICH_BASE_URL answers');
     const {stdout} = await runHere(sandbox, []);
     expect(stdout).toMatch(/^ {2}bulk-enrich run 'b list\.csv' {3,}/m);
     expect(stdout).toMatch(/^No service is configured, so the embedded one answers/m);
@@ -171,27 +157,19 @@ describe('help', () => {
     }
   });
 
-  test('commands come in groups, the everyday ones first, each in a line of an 80-column terminal', async () => {
+  // sentences.txt has the groups.
+  test('each command has a line of an 80-column terminal', async () => {
     const {columns} = process.stdout;
     process.stdout.columns = 80;
     const {stdout} = await here('--help');
     process.stdout.columns = columns;
-    const groups = stdout
-      .split('\n\n')
-      .slice(-3)
-      .map(group => group.split('\n').filter(Boolean));
-    expect(groups.map(([title, first]) => [title, first?.trim().split(' ')[0]])).toEqual([
-      ['Every day:', 'run'],
-      ['Maintenance:', 'doctor'],
-      ['More:', 'verify'],
-    ]);
-    for (const [, ...lines] of groups) for (const line of lines) expect(line).toMatch(/^ {2}[a-z].{1,77}$/);
-    expect(groups.flat().at(-1)).toMatch(/^ {2}help /);
-    // Every command is among those.
-    const names = [...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
-    const shown = new Set([...commands, 'help'].map(words => words.split(' ')[0]));
-    expect(names.filter(name => !shown.has(name))).toEqual([]);
-    expect(names.length).toBeGreaterThan(10);
+    const lines = stdout
+      .slice(stdout.indexOf('Every day:'))
+      .split('\n')
+      .filter(line => line.startsWith(' '));
+    for (const line of lines) expect(line).toMatch(/^ {2}[a-z].{1,77}$/);
+    const names = lines.map(line => line.trim().split(' ')[0]);
+    expect(new Set(names)).toEqual(new Set([...commands, 'help'].map(words => words.split(' ')[0])));
   });
 
   test('run --help has the common settings in their groups, and says where the others are', async () => {
