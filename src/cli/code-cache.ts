@@ -1,6 +1,6 @@
 import {lstatSync, mkdirSync} from 'node:fs';
 import module from 'node:module';
-import {dirname, join} from 'node:path';
+import {join} from 'node:path';
 import {userDirectory} from '../disk/directory.ts';
 import type {Env} from '../job/endpoint.ts';
 
@@ -13,18 +13,10 @@ export function keepCompiledCode(env: Env, enable: EnableCompileCache | null = n
   if (enable === null) return;
   try {
     const path = join(userDirectory('cache', env), 'code');
-    for (const each of [dirname(dirname(path)), dirname(path), path]) makeClosed(each);
+    mkdirSync(path, {recursive: true, mode: 0o700});
     if (isOwn(path)) enable(path);
   } catch {
     // Without the cache, commands only start more slowly.
-  }
-}
-
-function makeClosed(path: string): void {
-  try {
-    mkdirSync(path, {mode: 0o700});
-  } catch {
-    // Ignores the error: the caller uses the directory only if it exists and passes `isOwn`.
   }
 }
 

@@ -59,20 +59,18 @@ export function inGitHubActions(): boolean {
 }
 
 function annotations({exitCode, stop, summary, message}: RunOutcome<Said>): string[] {
-  const lines: string[] = [];
-  const {drift} = summary;
-  if (stop !== undefined) lines.push(annotation('error', 'bulk-enrich stopped', String(message)));
-  if (drift.length > 0) {
-    const level = summary.reason === 'drift' ? 'error' : 'warning';
-    lines.push(
-      annotation(level, "bulk-enrich: unlike the job's last runs", drift.map(driftSentence).join('; ')),
-    );
-  }
-  if (stop === undefined && exitCode === exitCodes.incomplete)
-    lines.push(annotation('warning', `bulk-enrich: ${gapOf(summary)}`, String(message)));
-  if (stop === undefined && exitCode === exitCodes.limit && summary.reason !== 'drift')
-    lines.push(annotation('error', 'bulk-enrich: a limit was exceeded', String(message)));
-  return lines;
+  const {drift, reason} = summary;
+  const level = reason === 'drift' ? 'error' : 'warning';
+  const sentences = drift.map(driftSentence).join('; ');
+  const unlike =
+    drift.length === 0 ? [] : [annotation(level, "bulk-enrich: unlike the job's last runs", sentences)];
+  const said = String(message);
+  if (stop !== undefined) return [annotation('error', 'bulk-enrich stopped', said), ...unlike];
+  if (exitCode === exitCodes.incomplete)
+    return [...unlike, annotation('warning', `bulk-enrich: ${gapOf(summary)}`, said)];
+  if (exitCode === exitCodes.limit && reason !== 'drift')
+    return [...unlike, annotation('error', 'bulk-enrich: a limit was exceeded', said)];
+  return unlike;
 }
 
 function gapOf({reason}: Summary): string {

@@ -104,7 +104,7 @@ export function resolveJob(
   warn?: (sentence: string) => void,
 ): Job {
   const date = given.settings.date ?? utcDate(Date.now());
-  const source = withPaths(withDatedState(given), date);
+  const source = withPaths(given, date);
   const {inputs, fromFile, jobFile = 'The job file'} = source;
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
@@ -154,14 +154,6 @@ function unfinishedDays({output}: UnresolvedJob, date: string): string[] | undef
   return listEarlierDays(`${output}.run`, utcDate(Date.now())).filter(day => day !== date);
 }
 
-/** Each day of a job has a directory of its own in `state`: a day without credits must not block the next. */
-function withDatedState(source: UnresolvedJob): UnresolvedJob {
-  const {output, settings} = source;
-  const {state} = settings;
-  if (state === undefined || mentionsDate([state]) || !mentionsDate([output])) return source;
-  return {...source, settings: {...settings, state: join(state, DATE)}};
-}
-
 const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
 
 function namedPaths(settings: Settings): string[] {
@@ -170,7 +162,8 @@ function namedPaths(settings: Settings): string[] {
 
 /** Replaces `{date}` and patterns, once: midnight changes no path of a run. Patterns skip the job's own files. */
 function withPaths(source: UnresolvedJob, date: string): UnresolvedJob {
-  const {output, settings} = source;
+  const {output} = source;
+  const settings = {...source.settings, state: datedState(source)};
   const ownAmong = (found: readonly string[]) => {
     const outputs =
       output === undefined ? found.map(path => defaultOutput([path], settings.outputFormat)) : [output];
@@ -185,6 +178,11 @@ function withPaths(source: UnresolvedJob, date: string): UnresolvedJob {
     output: onDay(output),
     settings: {...settings, ...Object.fromEntries(paths)},
   };
+}
+
+/** Each day of a job has a directory of its own in `state`: a day without credits must not block the next. */
+function datedState({output, settings: {state}}: UnresolvedJob): string | undefined {
+  return state !== undefined && !mentionsDate([state]) && mentionsDate([output]) ? join(state, DATE) : state;
 }
 
 /** The settings with the output's format by its name, unless a setting gives it. */

@@ -19,13 +19,7 @@ import type {JobSettings} from '../../job/settings.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
 import {formatCount, pluralize} from '../../report/format.ts';
 import {answerScope} from '../../run/identity.ts';
-import {
-  callWithinAccount,
-  findAccount,
-  openAccountBudget,
-  refuseStrangeHost,
-} from '../../run/open/account.ts';
-import {openConnection} from '../../run/open/connection.ts';
+import {findAccount, openAccountBudget, refuseStrangeHost} from '../../run/open/account.ts';
 import {shellWord} from '../../sentence.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type JobFlags, withoutMissingFlags} from '../job-from-flags.ts';
@@ -40,6 +34,7 @@ import {
   skippedCheck,
   warningCheck,
 } from './doctor-checks.ts';
+import {callOnce} from './lookup.ts';
 
 type DoctorFlags = JobFlags & {readonly call?: boolean; readonly json?: boolean};
 
@@ -129,15 +124,9 @@ async function callCheck(
 ): Promise<Check[]> {
   const cost = endpoint.kind === 'embedded' ? ': the embedded service is free' : `, which costs ${price}`;
   console.say(`Making one ip lookup${cost}.`);
-  const connection = await openConnection(endpoint, {timeoutMs: settings.timeout});
-  try {
-    const io = {env: process.env, now: Date.now, warn: console.warn};
-    const call = {endpoint, settings, operation: 'ip'} as const;
-    const answer = await callWithinAccount(call, io, () => connection.client.ip('192.0.2.1'));
-    return [passedCheck('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`)];
-  } finally {
-    await connection.close();
-  }
+  const request = {endpoint, settings, operation: 'ip'} as const;
+  const answer = await callOnce(request, console, client => client.ip('192.0.2.1'));
+  return [passedCheck('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`)];
 }
 
 async function dataCheck(): Promise<Check> {

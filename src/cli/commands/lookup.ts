@@ -11,10 +11,10 @@ import {
   joinWithOr,
   type Operation,
 } from '../../operations/table.ts';
-import {callWithinAccount} from '../../run/open/account.ts';
+import {callWithinAccount, type SingleCallRequest} from '../../run/open/account.ts';
 import {openConnection} from '../../run/open/connection.ts';
 import {didYouMean} from '../../sentence.ts';
-import {createConsole, isInteractive} from '../console.ts';
+import {type Console, createConsole, isInteractive} from '../console.ts';
 import {withoutMissingFlags} from '../job-from-flags.ts';
 import {printJson} from '../terminal/printable.ts';
 
@@ -99,15 +99,25 @@ async function printAnswer(
   const endpoint = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
   if (endpoint.kind === 'embedded' && endpoint.byDefault)
     console.say('No service is configured, so the embedded service answers from open data.');
-  const connection = await openConnection(endpoint, {timeoutMs: settings.timeout});
+  const {data, exact, wrongTypes} = await callOnce({endpoint, settings, operation}, console, client =>
+    call(client, endpoint.actionId),
+  );
+  printJson(exact === undefined ? data : JSON.parse(exact));
+  if (wrongTypes.length > 0)
+    console.warn(`Fields of the wrong type, as they came: ${wrongTypes.join(', ')}.`);
+  return 0;
+}
+
+/** Makes one call within the account's limits. @throws the error of a failed call. */
+export async function callOnce<T>(
+  request: SingleCallRequest,
+  {warn}: Console,
+  call: (client: OpenedClient) => Promise<T>,
+): Promise<T> {
+  const connection = await openConnection(request.endpoint, {timeoutMs: request.settings.timeout});
   try {
-    const io = {env: process.env, now: Date.now, warn: console.warn};
-    const make = () => call(connection.client, endpoint.actionId);
-    const {data, exact, wrongTypes} = await callWithinAccount({endpoint, settings, operation}, io, make);
-    printJson(exact === undefined ? data : JSON.parse(exact));
-    if (wrongTypes.length > 0)
-      console.warn(`Fields of the wrong type, as they came: ${wrongTypes.join(', ')}.`);
-    return 0;
+    const io = {env: process.env, now: Date.now, warn};
+    return await callWithinAccount(request, io, () => call(connection.client));
   } finally {
     await connection.close();
   }
