@@ -14,8 +14,8 @@ export function camelCase(key: string): string {
 const placeholders: ReadonlySet<unknown> = new Set(['COLUMN', 'COUNTRY', 'OUT', 'FILE']);
 
 /**
- * A text for the user that names settings: the command writes them as flags, and the library as its caller does. As a
- * string, it names flags: in a template without {@link say}, it becomes one.
+ * A text for the user that names settings: as flags for the command, as properties for the library. As a string, it has
+ * flags.
  */
 export class Sentence {
   readonly #withFlags: string;
@@ -84,9 +84,9 @@ export function formatForLibrary(said: Said): string {
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|(?<=#)#(?=\[|vso\[)/gu;
 
 /**
- * A word for a shell, quoted if needed. All words of others in a command or flag that is shown go through here, as
- * users paste it: a column may be named `$(…)`. A dot at the end is quoted too, since a sentence may end there.
- * {@link UNPRINTABLE} characters become escapes in `$'…'`, as bash, zsh and ksh read them.
+ * A word for a shell, quoted if needed: users paste what is shown, and a column may be named `$(…)`. A dot at the end
+ * is quoted, as a sentence may end there. {@link UNPRINTABLE} becomes escapes in `$'…'`, as bash, zsh and ksh read
+ * them.
  */
 export function shellWord(text: string): string {
   if (text.search(UNPRINTABLE) >= 0) {

@@ -74,7 +74,7 @@ export function withoutMissingFlags(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
-/** Reads a flag that is not a setting of a job; undefined if it was not given. @throws {UsageError} naming the flag. */
+/** Reads a flag that is not a setting of a job; undefined if it was not given. Throws UsageError naming the flag. */
 export function readFlag<Name extends string, T>(
   name: Name,
   schema: z.ZodType<T>,

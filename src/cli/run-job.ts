@@ -71,7 +71,7 @@ export async function runJobInTerminal(job: Job, console: Console, line: Command
 
 /**
  * Counts a run's calls, for the progress bar and the question about the cost. Undefined if that is not needed or
- * possible: the input is a pipe, or lookups have conditions. @throws {BulkEnrichError} with exit code 130 if the user
+ * possible: the input is a pipe, or lookups have conditions. Throws BulkEnrichError with exit code 130 if the user
  * does not agree to the cost.
  */
 async function countAndConfirmCalls(

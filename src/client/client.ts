@@ -90,7 +90,7 @@ export interface Client extends AnyClient {
    */
   send<Name extends Operation>(...call: CallOf<Name>): Promise<AttemptOf<Name>>;
   /**
-   * Makes one lookup, or fetches one verdict. Resolves with everything that came with the answer.
+   * Makes one lookup, or fetches one verdict.
    *
    * @throws {ClientError} if no answer came; {BulkEnrichError} as `send`.
    */
@@ -125,8 +125,8 @@ const IDLE_MS = 60_000;
 /**
  * Creates a client of the service's four operations.
  *
- * @throws {BulkEnrichError} if the key is missing, or an option is unknown or out of bounds; if the base URL is invalid,
- * has a query, or is plain HTTP to another machine; or if the environment names an invalid proxy.
+ * @throws {BulkEnrichError} without a key; for an unknown option or one out of bounds; for an invalid base URL, plain HTTP
+ * to another machine, or an invalid proxy of the environment.
  */
 export function createClient(options: ClientOptions): Client {
   const {apiKey, keyFrom = 'BULK_ENRICH_API_KEY'}: Partial<ClientOptions> = options ?? {};
@@ -263,7 +263,7 @@ function verifyParams(request: VerifyParams): Params {
   };
 }
 
-/** Parses a base URL. @throws {UsageError} if it is invalid, has a query, or would send the key unencrypted. */
+/** Parses a base URL. Throws UsageError if it is invalid, has a query, or would send the key unencrypted. */
 export function parseBaseUrl(text: string): URL {
   const refuse = (why: string, code: 'base_url_invalid' | 'base_url_insecure' = 'base_url_invalid') =>
     new UsageError(code, why);

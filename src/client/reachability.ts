@@ -24,7 +24,7 @@ interface FirstResponse {
   readonly skewMs: number | undefined;
 }
 
-/** Tests the connection with a free GET of the base URL. @throws {UsageError} for an invalid proxy. */
+/** Tests the connection with a free GET of the base URL. Throws UsageError for an invalid proxy. */
 export async function probeService(base: URL, timeoutMs: number): Promise<Reachability> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolveHost(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
@@ -49,7 +49,6 @@ async function resolveHost(host: string): Promise<Reachability['dns']> {
   }
 }
 
-/** Message of the error of a GET that took too long. */
 const LATE = 'timeout';
 /** Maximum milliseconds for one notice: its receiver must not delay a run. */
 const PING_TIMEOUT_MS = 2_500;

@@ -9,7 +9,7 @@ const REPLACEMENT = '[key]';
 
 /** Field names that repeat the value are counted under this name, so that no summary shows them. */
 export const REDACTED_FIELD_NAME = '[value]';
-/** Parameters that hold no personal data. Codes and names from the service may repeat their values. */
+/** Parameters that hold no personal data. */
 const PLAIN = new Set(['action_id']);
 /** Minimum length of a value to look for. A shorter one may occur by chance in an error code or a name. */
 const SHORTEST_VALUE = 4;

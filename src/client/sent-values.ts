@@ -23,7 +23,7 @@ export class SentValues {
   /** By form and kind: the number of calls in flight, in the order of sending. */
   readonly #sent = new Map<string, number>();
 
-  /** Notes a call. Returns a function to call at its end. */
+  /** Returns a function to call at the end of the call. */
   begin(operation: Operation, sent: Sent): () => void {
     const names = operations[operation].echoes.map(echo => nameOf(echo, sent[echo.param]));
     for (const name of names) this.#count(name, 1);

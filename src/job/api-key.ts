@@ -21,10 +21,8 @@ const LARGEST_OUTPUT_BYTES = 65_536;
 const LONGEST_REMARK = 500;
 
 /**
- * Returns the API key. An environment variable gives the key itself, a file that holds it, or a command that
- * prints it. Undefined if no such variable is set. `warn` receives the command's stderr.
- *
- * @throws {UsageError} if several variables are set, or the file or the command gives no key.
+ * Returns the API key: from a variable, a file or a command; undefined if none is set. `warn` receives the command's
+ * stderr. Throws UsageError if several are set, or the file or the command gives no key.
  */
 export function readKey(env: Env, warn: (sentence: string) => void = () => {}): string | undefined {
   const variable = keyVariable(env);

@@ -29,12 +29,8 @@ const SHORTEST_KEY = 8;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
- * Finds the service to call, from the settings and the environment. Without any configuration, a user at a
- * terminal gets the embedded service. A program must ask for it in its settings: a nightly job that lost its
- * secret must fail. A URL in the settings replaces the variable for the URL. The endpoint `embedded` needs neither
- * URL nor key. With `offline` no key is read, since no call is made. `warn` receives the stderr of the command
- * that prints the key.
- *
+ * Finds the service to call. Only a user at a terminal gets the embedded one without asking: a nightly job that lost
+ * its secret must fail. With `offline` no key is read. `warn` receives the stderr of the command that prints the key.
  * @throws {UsageError} if the configuration is incomplete or contradicts itself.
  */
 export function resolveEndpoint(
@@ -89,11 +85,9 @@ function refuseEmptyVariable(name: string, env: Env): void {
 const REDIS_URL = 'BULK_ENRICH_REDIS_URL';
 
 /**
- * URL of a fleet's Redis: from the flag or job file, else from the environment. If both name the same Redis, the
- * environment's URL counts, since it may have a password. Undefined if neither names one, or the flag is `none`.
- * `flag`: the setting's name in messages.
- *
- * @throws {UsageError} if the text is not a URL of a Redis, or has a password where others can read it.
+ * URL of a fleet's Redis, from the setting or (with a password, for the same Redis) the environment. `none` is no
+ * fleet. `flag`: the setting's name in messages. Throws UsageError if it is no such URL, or shows a password to
+ * others.
  */
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;

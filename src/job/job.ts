@@ -62,9 +62,8 @@ export interface UnfinishedDay {
 }
 
 /**
- * The place for the rows. `src/run/destination` has the code that writes each kind. `name`, for messages and the
- * summary: a file's path, or `-` for any stream. `to`: path of the pipe or device, or `-` for stdout. An output that
- * `lasts` is put in place as a whole; rows that went into a stream can't be taken back.
+ * The place for the rows; `src/run/destination` writes them. `name`: its path, or `-` for any stream; `to`: path of the
+ * pipe or device. An output that `lasts` is put in place as a whole; a stream's rows can't be taken back.
  */
 export type Output =
   | {
@@ -93,9 +92,8 @@ export interface UnresolvedJob
 }
 
 /**
- * Fills in a job's paths, output and endpoint.
- *
- * @throws {UsageError} if input, output or endpoint is missing or not clear, or if settings contradict each other.
+ * Fills in a job's paths, output and endpoint. Throws UsageError if one is missing, not clear, or contradicts
+ * others.
  */
 export function resolveJob(
   given: UnresolvedJob,

@@ -28,9 +28,7 @@ export interface RawJob extends YamlFile {
 export type SettingLocator = (path: readonly PropertyKey[]) => string;
 
 /**
- * Reads a YAML file. `what` names its kind in messages.
- *
- * @throws {UsageError} if the file can't be read or is not YAML. The message has the file and the line.
+ * Reads a YAML file. `what` names its kind. Throws UsageError with file and line if it can't be read or is not YAML.
  */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
@@ -128,10 +126,8 @@ export function salvageJobFile(path: string): RawSettings {
 export const formatPropertyPath: SettingLocator = path => path.map(String).join('.');
 
 /**
- * Checks settings from a job file and flags; flags take precedence.
- *
- * @throws {UsageError} if a setting is wrong. The message has the flag (or file, line and key), the expected
- * value, and the nearest known name.
+ * Checks settings from a job file and flags; flags take precedence. Throws UsageError with the flag (or file, line
+ * and key), the expected value, and the nearest known name.
  */
 export function checkSettings(
   file: RawJob | undefined,

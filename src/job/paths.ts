@@ -23,11 +23,9 @@ export function fillDate(path: string, date: string): string {
 }
 
 /**
- * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without the files that the
- * job itself writes (`ownAmong` recognizes them). A path that exists is not a pattern. A pattern without a match
- * stays as it is: the run then reports a missing file.
- *
- * @throws {UsageError} if a pattern matches only the job's own files.
+ * Replaces patterns such as `exports/*.csv` by the files that match, sorted, without those that the job writes
+ * (`ownAmong`). Existing paths, and patterns without a match, stay. Throws UsageError if a pattern matches only own
+ * files.
  */
 export function expandPatterns(
   paths: readonly string[],

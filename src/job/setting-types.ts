@@ -1,8 +1,6 @@
 import {z} from 'zod';
 import {defaultRejectedAge, type Operation, operationNames} from '../operations/table.ts';
 
-/** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
-
 /**
  * Adds a conversion to a schema. `read` returns an error for a value out of bounds, undefined if it is not `expected`.
  */
@@ -22,7 +20,6 @@ export function withConversion<Schema extends z.ZodType, Value>(
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** A value that is text, read by `read` without the blanks around it. */
 const textBy = <Value>(expected: string, read: (text: string) => Value | Error | undefined) =>
   withConversion(z.string(expected), expected, text => read(text.trim()));
 

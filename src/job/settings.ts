@@ -47,7 +47,6 @@ export type SettingsFor<U extends SettingUse> = Pick<
   {[Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never}[SettingName]
 >;
 
-/** The names of the settings that do not change a run's result. */
 export const namesWithoutEffectOnResult: readonly SettingName[] = names.filter(name => {
   const {changesResult}: SettingMeta = declared[name];
   return changesResult === false;

@@ -18,7 +18,6 @@ const require = createRequire(import.meta.url);
 /** The YAML library. Loading it takes as long as Node's own start, so only those who read a file load it. */
 export const loadYaml = (): typeof import('yaml') => require('yaml');
 
-/** The error for a text that is nested deeper than any settings are. */
 export class TooDeepError extends Error {
   readonly line: number;
 
@@ -31,11 +30,8 @@ export class TooDeepError extends Error {
 const isLevel = ({type}: CST.Token) => type === 'flow-collection' || type.startsWith('block-');
 
 /**
- * Reads YAML or JSON that a user wrote. The YAML library recurses for each level of nesting. At great depth
- * its regular expressions may run out of stack, and then V8 ends the process. So this function first measures
- * the depth, token by token.
- *
- * @throws {TooDeepError}
+ * Reads YAML or JSON that a user wrote. At great depth the library would run out of stack, in V8 itself, so the depth
+ * is measured first, token by token. Throws TooDeepError.
  */
 export function parseYamlDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
   const {Lexer, LineCounter, Parser, parseDocument} = loadYaml();
@@ -56,11 +52,7 @@ export function findYamlFault({errors, warnings}: Document.Parsed): YAMLError | 
   return errors[0] ?? warnings[0];
 }
 
-/**
- * The value of YAML or JSON text.
- *
- * @throws {YAMLError} the first fault of the text; {@link TooDeepError} if it is nested too deep.
- */
+/** The value of YAML or JSON text. Throws its first fault, or a TooDeepError. */
 export function parseYaml(text: string): unknown {
   const document = parseYamlDocument(text);
   const problem = findYamlFault(document);

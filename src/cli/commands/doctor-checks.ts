@@ -60,7 +60,6 @@ function dnsCheck(base: URL, {dns}: Reachability): Check {
   return failedCheck('dns', detail, exitCodes.temporary);
 }
 
-/** Checks connection, TLS and clock, by the service's response or the error that came instead. */
 function checkConnection(base: URL, {answer}: Reachability): Check[] {
   if ('failure' in answer) {
     const {failure} = answer;

@@ -247,7 +247,6 @@ function render(checks: readonly Check[]): string {
   return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
 }
 
-/** The result of all checks in one sentence, with the next step. */
 function verdictOf(checks: readonly Check[]): string {
   const named = (state: Check['state']) =>
     checks.filter(check => check.state === state).map(({name}) => name);

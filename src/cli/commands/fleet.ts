@@ -132,7 +132,7 @@ export async function fleetStatusCommand(flags: {
   return 0;
 }
 
-/** The fleet's status as text, with tables of at most `width` characters a line. */
+/** `width`: characters of a line. */
 export function renderFleet(
   {protocol, workers, runs, unreadable, chunks, closedMs}: FleetStatus,
   now: number,

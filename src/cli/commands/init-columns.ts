@@ -26,7 +26,6 @@ export interface ProposedColumns {
   readonly lacksCountries: boolean;
 }
 
-/** A list as `init` sees it. */
 export interface InspectedList {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
@@ -38,7 +37,7 @@ const BETWEEN =
 
 const COUNTRIES = 'countries of the phone numbers';
 
-/** Chooses the columns that surely hold values to look up. @throws {UsageError} if there is none. */
+/** Chooses the columns that surely hold values to look up. Throws UsageError if there is none. */
 export function chooseInitColumns(seen: InspectedList): ProposedColumns {
   const {guesses, choices} = detectColumns(seen.columns, seen.rows, seen.headers);
   const isTorn = ({country}: ColumnGuess) => country !== undefined && country.found === undefined;

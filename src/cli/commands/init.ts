@@ -99,7 +99,6 @@ const ANY_LIST = 1_000;
 /** Credit limit, as a multiple of this list's cost. */
 const LIMIT_FACTOR = 1.5;
 
-/** Rounds up to two significant digits. */
 function roundedUp(credits: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, credits))) - 1);
   return Math.ceil(credits / unit) * unit;

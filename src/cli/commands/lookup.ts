@@ -72,7 +72,7 @@ export async function verifyCommand(given: VerifyFlags): Promise<number> {
   return printAnswer(settings, 'verify', call, action);
 }
 
-/** A request's value in the form that runs send, too. @throws {UsageError} for a text that is not a valid value. */
+/** A request's value in the form that runs send, too. Throws UsageError for a text that is not a valid value. */
 function canonicalParam(
   operation: Operation,
   param: string,

@@ -75,7 +75,6 @@ function printWritten(to: string | undefined, rows: number): void {
   if (to !== undefined) print('stderr', `${pluralize(rows, 'row')} written to ${to}.\n`);
 }
 
-/** Changes as text for people. `paths`: the names of the compared files. */
 function changeTable(changes: Changes, paths: readonly [old: string, fresh: string]): string {
   const {new: added, gone, changed, unchanged, key, levels, reasons, answers} = changes;
   const {names, rows} = levelGrid(levels);
@@ -104,7 +103,6 @@ function changeTable(changes: Changes, paths: readonly [old: string, fresh: stri
     .join('\n');
 }
 
-/** Sentences on rows without a key, and on rows with the key of an earlier row. */
 function troublesOf({without_key, repeated}: Changes, path: string, side: 'old' | 'new'): string[] {
   const [without, again] = [without_key[side], repeated[side]];
   return [
@@ -142,10 +140,7 @@ function badTable({rows, levels, reasons}: BadRowsComparison): string {
 }
 
 /**
- * Reads rejected rows from their file, and puts their old header above them, so that the user can fix and run them. In
- * bytes, since some rows are not valid text. `cut`: number of rows left out, since they were too long to be kept whole.
- *
- * @throws {UsageError}
+ * Rejected rows below their old header, to fix and run, in bytes: some are not text. `cut`: those too long to be kept.
  */
 export async function readRerunList(path: string): Promise<{readonly bytes: Buffer; readonly cut: number}> {
   const lines = await readLines(path);
@@ -194,7 +189,6 @@ export async function rulesTestCommand(paths: readonly string[]): Promise<number
   return failed === 0 ? exitCodes.ok : exitCodes.limit;
 }
 
-/** Runs the tests of one rules file, and returns how many failed. */
 function testFile(path: string): number {
   const file = readRulesFile(path);
   const {tests, rules, unreached} = testRules(file);

@@ -66,7 +66,6 @@ export class IdleConnectionGuard {
     });
   }
 
-  /** Notes the error with which a call ended. */
   failed(request: ClientRequest, code: string): void {
     if (request.reusedSocket && CLOSED.includes(code)) this.#lost += 1;
   }

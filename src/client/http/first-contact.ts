@@ -27,7 +27,6 @@ export class FirstContact {
   }
 }
 
-/** A response, or an attempt without one. */
 interface Contacted {
   readonly kind?: Failure['kind'] | 'answered';
   readonly code?: string;

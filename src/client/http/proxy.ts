@@ -20,10 +20,8 @@ export const PROXY_CREDENTIALS_CODE = `${OF_PROXY}407`;
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /**
- * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without
- * one. Only HTTPS goes through a proxy.
- *
- * @throws {UsageError} if the environment's value is not the URL of an HTTP proxy.
+ * The environment's proxy for an HTTPS URL (`HTTPS_PROXY`, else `ALL_PROXY`, unless `NO_PROXY` excepts it). Throws
+ * UsageError if it is not the URL of an HTTP proxy.
  */
 export function proxyUrl(target: URL): URL | undefined {
   if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '' || isExcepted(target))

@@ -4,10 +4,8 @@ import type {Socket} from 'node:net';
 import type {ExtendOptions} from 'got';
 
 /**
- * Options for the library got, so that it passes only the needed options to Node's client. By default it passes
- * all of its own: some forty, mostly undefined. Node copies them several times for each call, which is a third of
- * a call's cost. Measured on Node 20: one call takes 210 µs without these options and 110 µs with them, compared
- * with 65 µs with `node:http`.
+ * Options with which got passes only what is needed to Node's client, instead of some forty that Node copies several
+ * times. Measured on Node 20: a call takes 110 µs with them, 210 without, 65 with `node:http`.
  */
 export function slimRequestOptions(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
   const method = 'POST';
@@ -37,9 +35,9 @@ class KeptSocketRequest extends ClientRequest {
   }
 
   /**
-   * A kept connection may have been closed since its last answer, even with it, before Node could read that. A call
-   * on it would be lost, and booked as maybe charged. So a call waits until Node has polled once more, which takes
-   * two turns of the event loop, and takes another connection if this one is closed.
+   * A kept connection may have been closed before Node could read that; a call on it would be lost, and perhaps
+   * charged. So a call waits until Node has polled once more (two turns), and takes another connection if this one is
+   * closed.
    */
   override onSocket(socket: Socket, error?: Error): void {
     const assign = super.onSocket.bind(this) as ClientRequest['onSocket'] & typeof this.onSocket;

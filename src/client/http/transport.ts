@@ -22,7 +22,6 @@ export interface TransportOptions {
   readonly onUnasked: () => void;
 }
 
-/** Options of one call. */
 export interface CallOptions {
   /** Ends the call, whose attempt then has the code `aborted`. It may have been charged, unless it is `not_sent`. */
   readonly signal?: AbortSignal | undefined;
@@ -38,10 +37,9 @@ export interface Transport {
 }
 
 /**
- * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key
- * elsewhere. {@link exchange} reads the bodies, since got does not limit their size. The transport never
- * passes on got's errors, since they include the request's body with the key. {@link CallTimers} limit a
- * call, since got's own timers would start before the call has a connection.
+ * A transport over the library got. Retries and redirects could send a call twice, or the key elsewhere. got does not
+ * limit a body's size ({@link exchange}), begins its timers before there is a connection ({@link CallTimers}), and has
+ * the key in its errors.
  */
 export function createTransport(options: TransportOptions): Transport {
   const [json, userAgent] = ['application/json', `bulk-enrich/${packageVersion()}`];
@@ -205,9 +203,8 @@ class CallTimers {
 }
 
 /**
- * Calls `then` once a request can leave on `socket`: after it connects or, over TLS, after the handshake. A
- * reused socket can send at once. So a call that fails on a stale socket counts as sent, since it may have
- * left. got's own timings miss the connection of a socket that comes through a proxy.
+ * Calls `then` once a request can leave on `socket`: connected or, over TLS, after the handshake. A call that fails on
+ * a stale socket may have left, so it counts as sent. got's timings miss connections through a proxy.
  */
 function onceConnected(socket: Socket, then: () => void): void {
   const secure = 'encrypted' in socket;

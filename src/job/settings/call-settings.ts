@@ -21,7 +21,6 @@ const redisUrl = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error
 const limits = ['budget', 'outage', 'deadline'] as const;
 export type PublishTrigger = (typeof limits)[number];
 
-/** Settings of calls and of a run's limits. */
 export const callSettings = {
   rate: callSetting(ratesSetting.optional(), {
     value: 'RATE',

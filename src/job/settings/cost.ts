@@ -12,7 +12,6 @@ import {
 /** Credits are summed in whole thousandths. Summed as binary fractions, ten calls at 0.7 would be more than 7. */
 const PER_CREDIT = 1_000;
 
-/** Credits as settings give them, in thousandths of a credit. */
 export function toThousandths(credits: number): number {
   return Math.round(credits * PER_CREDIT);
 }
@@ -22,7 +21,6 @@ export function toCredits(amount: number): number {
   return amount / PER_CREDIT;
 }
 
-/** True if this amount can be counted exactly in thousandths of a credit. */
 function isExact(credits: number): boolean {
   return Number.isSafeInteger(toThousandths(credits)) && toCredits(toThousandths(credits)) === credits;
 }
@@ -83,7 +81,6 @@ export function createLookupPricer({settings: {cost}}: {readonly settings: {read
       : toThousandths(valueForOperation(cost, operation, operations[operation].cost));
 }
 
-/** Makes a function that gives the cost of one call of an operation, in thousandths of a credit. */
 export function createOperationPricer(job: {
   readonly endpoint: {readonly actionId?: string | undefined};
   readonly settings: {readonly cost: Cost};

@@ -34,7 +34,6 @@ const verdict = withConversion(z.union([z.string(), named], {error: VERDICT}), V
 
 const entryChoice = z.enum(['first', 'last', 'only']).optional();
 
-/** The columns and operations to look up, and the service. */
 export const lookupSettings = {
   endpoint: serviceSetting(
     z.union([z.enum(['embedded', 'live']), z.url({error: ENDPOINT})], {error: ENDPOINT}).optional(),

@@ -40,7 +40,6 @@ const drift = withConversion(textOrNumber(DRIFT), DRIFT, given => {
 
 const resultSetting = declareGroup('Results');
 
-/** Settings of the results: which ones are made, and how they are shown. */
 export const resultSettings = {
   score: resultSetting(
     z

@@ -17,7 +17,6 @@ const stateSetting = declareGroup('State');
 
 const LABEL = 'expected 1 to 64 letters, digits, or . _ @ -';
 
-/** Settings of the answer store, which later runs use, and of a run's state, which a resume uses. */
 export const storeSettings = {
   store: storeSetting(
     z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),
