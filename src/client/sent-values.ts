@@ -4,7 +4,7 @@ import type {Echo} from '../operations/operation.ts';
 import {getAtPath} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
-/** What an answer repeats: the `own` value, a form of it that was never sent, one of an `other` call, or `none`. */
+/** The part of an answer that repeats the request: its `own` value, a form never sent, an `other` call's, or `none`. */
 export type EchoedValue = 'none' | 'own' | 'own form' | 'other';
 
 type Sent = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import {dirname, isAbsolute} from 'node:path';
 import {readFirstBytes} from '../disk/path.ts';
 import {systemReason, toOneLine, UsageError} from '../errors.ts';
 
-type Env = Readonly<NodeJS.ProcessEnv>;
+type Environment = Readonly<NodeJS.ProcessEnv>;
 
 const KEY = 'BULK_ENRICH_API_KEY';
 const KEY_FILE = 'BULK_ENRICH_API_KEY_FILE';
@@ -24,7 +24,7 @@ const LONGEST_REMARK = 500;
  * Returns the API key: from a variable, a file or a command; undefined if none is set. `warn` receives the command's
  * stderr. Throws UsageError if several are set, or the file or the command gives no key.
  */
-export function readKey(env: Env, warn: (sentence: string) => void = () => {}): string | undefined {
+export function readKey(env: Environment, warn: (sentence: string) => void = () => {}): string | undefined {
   const variable = keyVariable(env);
   if (variable === undefined) return undefined;
   const given = env[variable] ?? '';
@@ -43,7 +43,7 @@ export function readKey(env: Env, warn: (sentence: string) => void = () => {}): 
 }
 
 /** The variable that gives the key. */
-export function keyVariable(env: Env): KeyVariable | undefined {
+export function keyVariable(env: Environment): KeyVariable | undefined {
   const set = keyVariables.filter(name => env[name] !== undefined);
   if (set.length > 1) throw new UsageError('two_keys', `${set.join(' and ')} are both set: unset one.`);
   return set[0];
@@ -72,7 +72,7 @@ function readBeginning(path: string, refuse: (what: string) => never): string {
 
 function runCommand(
   command: string,
-  env: Env,
+  env: Environment,
   refuse: (what: string) => never,
   warn: (sentence: string) => void,
 ): string {

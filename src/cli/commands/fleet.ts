@@ -116,7 +116,7 @@ function watchForEnd(console: Console) {
     };
     forget = onEndSignals(stop, () => process.exit(exitCodes.terminated));
   });
-  // Node would end the process if `ended` rejected before somebody awaits it.
+  // Node would end the process if `ended` rejected before it is awaited.
   ended.catch(() => {});
   return {ended, fail, forget};
 }
