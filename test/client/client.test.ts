@@ -2,7 +2,7 @@ import {Agent} from 'node:http';
 import {expect, test} from 'vitest';
 import type {RawResponse} from '../../src/client/classify.ts';
 import {type ClientOptions, createClient, openClient} from '../../src/client/client.ts';
-import {slimRequestOptions} from '../../src/client/http/slim-request.ts';
+import {slimRequestOptions} from '../../src/client/http/connections.ts';
 
 const KEY = 'client-key-1';
 const OK = JSON.stringify({success: true, data: {city: 'X', country: 'DE'}});

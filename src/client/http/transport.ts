@@ -9,10 +9,9 @@ import {packageVersion} from '../../operations/package-files.ts';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
 import {attemptWithoutResponse, networkCode, type RawResponse} from '../classify.ts';
 import {onAbort} from '../on-abort.ts';
-import {IdleConnectionGuard} from './connections.ts';
+import {IdleConnectionGuard, slimRequestOptions} from './connections.ts';
 import {FirstContact, watchCertificate} from './first-contact.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
-import {slimRequestOptions} from './slim-request.ts';
 
 export interface TransportOptions {
   readonly agent: HttpAgent | HttpsAgent;
