@@ -1,15 +1,15 @@
 import {expect, test} from 'vitest';
 import {createSandbox} from '../support/command.ts';
+import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 import {FAST, startService} from './service.ts';
 
-const list = `ip\n${Array.from({length: 40}, (_, n) => `192.0.2.${n}\n`).join('')}`;
 const run = (output: string) => ['run', 'list.csv', '-o', output, ...FAST, '--concurrency', '8'];
 
 /** Kills the first of two commands over one list at the service's n-th call. Returns the number of calls. */
 async function killedAt(call: number): Promise<number> {
   await using service = await startService({latencyMs: 150});
-  using sandbox = createSandbox({'list.csv': list});
+  using sandbox = createSandbox({'list.csv': ips(40)});
   const {env} = service;
   const killed = sandbox.start(run('a.csv'), {env});
   await until(() => service.ledger.calls >= 8);

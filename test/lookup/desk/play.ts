@@ -44,6 +44,7 @@ export interface Played {
   readonly booked: number;
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
 const heard = {latencyMs: 1, pace: {limits: {}}};
 const interface_ = {unknownFields: [], wrongTypes: []};
 export const ok: Attempt = {kind: 'answered', status: 200, ...heard, data: {n: 1}, ...interface_};
@@ -89,7 +90,7 @@ export function play(options: PlayOptions, service: Service): Played {
     rate = 'unlimited',
     values,
     latencyMs,
-    maxCredits = Number.POSITIVE_INFINITY,
+    maxCredits = NEVER,
     seed = 1,
     check,
   } = options;
@@ -97,45 +98,19 @@ export function play(options: PlayOptions, service: Service): Played {
   const desk = newDesk(
     {
       lanes: [{name: 'all', operations: ['ip', 'email'], rate}],
-      ...{
-        concurrency: undefined,
-        isPaced: true,
-        policy: {resends: 2, cost: {throttled: 'free', rejected: 'maybe'} as never},
-      },
-      ...{
-        maxOutageMs: 900_000,
-        mayAllFail: false,
-        isSuspect: false,
-        publishOn: [],
-        refusals: emptyTally().refusals,
-      },
+      ...{concurrency: undefined, isPaced: true, maxOutageMs: 900_000, mayAllFail: false, isSuspect: false},
+      ...{publishOn: [], refusals: emptyTally().refusals},
+      policy: {resends: 2, cost: {throttled: 'free', rejected: 'maybe'} as never},
       ...{isAnswered: () => false, hadSignals: () => false, random, ...options},
     },
     0,
   );
   const lease = rate === 'unlimited' ? undefined : leaseOf(perSecond(rate));
   const happens: (readonly [number, DeskEvent])[] = [];
-  const at = (t: number, event: DeskEvent) => {
-    let low = 0;
-    let high = happens.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((happens[middle]?.[0] ?? 0) <= t) low = middle + 1;
-      else high = middle;
-    }
-    happens.splice(low, 0, [t, event]);
-  };
+  const at = (t: number, event: DeskEvent) =>
+    happens.splice(happens.findLastIndex(([time]) => time <= t) + 1, 0, [t, event]);
   const told = new Map<number, Outcome | {readonly status: 'skipped'}>();
-  const state = {
-    now: 0,
-    open: 0,
-    wake: Number.POSITIVE_INFINITY,
-    refused: 0,
-    leases: 0,
-    leaseAt: 0,
-    lastTold: 0,
-    booked: 0,
-  };
+  const state = {now: 0, open: 0, wake: NEVER, refused: 0, leases: 0, leaseAt: 0, lastTold: 0, booked: 0};
   let asked = 0;
   let stop: StopReason | undefined;
   const claims = new Map<Call, {readonly until: number; readonly isBought: boolean}>();
@@ -157,9 +132,9 @@ export function play(options: PlayOptions, service: Service): Played {
   ask();
   for (let guard = 0; told.size < values && stop === undefined && guard < 300_000; guard++) {
     const events: DeskEvent[] = [];
-    state.now = Math.min(happens[0]?.[0] ?? Number.POSITIVE_INFINITY, state.wake);
-    if (state.now === Number.POSITIVE_INFINITY) break;
-    while ((happens[0]?.[0] ?? Number.POSITIVE_INFINITY) <= state.now) {
+    state.now = Math.min(happens[0]?.[0] ?? NEVER, state.wake);
+    if (state.now === NEVER) break;
+    while ((happens[0]?.[0] ?? NEVER) <= state.now) {
       const [, event] = happens.shift() as (typeof happens)[number];
       if (event.kind === 'ended') state.open -= 1;
       if (event.kind === 'permits') state.leases -= 1;
@@ -201,7 +176,7 @@ export function play(options: PlayOptions, service: Service): Played {
       notices.push(notice.kind);
       if (notice.kind === 'stopped') stop = notice.reason;
     }
-    state.wake = out.wakeAt === Number.POSITIVE_INFINITY ? out.wakeAt : Math.max(now + 1, out.wakeAt);
+    state.wake = out.wakeAt === NEVER ? out.wakeAt : Math.max(now + 1, out.wakeAt);
     const most = Math.min(
       out.wants.get('all') ?? 0,
       rate === 'unlimited' ? 0 : Math.max(1, perSecond(rate) / 4),
@@ -216,113 +191,3 @@ export function play(options: PlayOptions, service: Service): Played {
   const {refused, lastTold, booked} = state;
   return {told, sent, refused, lastTold, desk, stop, notices, booked};
 }
-
-const bucket = (rate: number, burst: number) => {
-  let level = burst;
-  let last = 0;
-  return (t: number) => {
-    level = Math.min(burst, level + ((t - last) / 1_000) * rate);
-    last = t;
-    if (level < 1) return false;
-    level -= 1;
-    return true;
-  };
-};
-const windowed = (count: number, ms: number, waits: boolean): Service => {
-  let start = 0;
-  let n = 0;
-  return ({t}) => {
-    if (t - start >= ms) [start, n] = [t - (t % ms), 0];
-    return {attempt: n++ < count ? ok : busy(waits ? Math.ceil((start + ms - t) / 1_000) * 1_000 : 0)};
-  };
-};
-const s = (count: number) => ({count, perMs: 1_000});
-const m = (count: number) => ({count, perMs: 60_000});
-const share = (p: number, other: Reply, seed: number): Service => {
-  const luck = randomOf(seed);
-  return () => (luck() < p ? other : {attempt: ok});
-};
-const limited = (rate: number, burst: number, waitMs: number): Service => {
-  const may = bucket(rate, burst);
-  return ({t}) => ({attempt: may(t) ? ok : busy(waitMs)});
-};
-
-/** Services as they are: name, options, the service, its ideal in calls a second. */
-export const services: readonly (readonly [
-  string,
-  Omit<PlayOptions, 'values'> & {readonly values?: number},
-  () => Service,
-  number,
-])[] = [
-  ['calm, 50/s', {rate: s(50), latencyMs: 20}, () => () => ({attempt: ok}), 50],
-  ['slow answers (1.5 s), 40/s', {rate: s(40), latencyMs: 1_500}, () => () => ({attempt: ok}), 40],
-  ['10 a minute', {rate: m(10), latencyMs: 20, values: 60}, () => () => ({attempt: ok}), 10 / 60],
-  [
-    '4% 503, Retry-After 1',
-    {rate: s(50), latencyMs: 20},
-    () => share(0.04, {attempt: busy(1_000, 503)}, 3),
-    48,
-  ],
-  [
-    '4% 429, Retry-After 1 (all wait)',
-    {rate: s(50), latencyMs: 20},
-    () => share(0.04, {attempt: busy(1_000)}, 3),
-    1 / (1 / 50 + 0.04 * 1.04),
-  ],
-  ['5% 429 without a word', {rate: s(50), latencyMs: 20}, () => share(0.05, {attempt: busy()}, 7), 47.5],
-  ['8% 500', {rate: s(50), latencyMs: 20}, () => share(0.08, {attempt: broken}, 9), 46],
-  [
-    '8% 500 at once, answers 1.5 s',
-    {rate: s(40), latencyMs: 1_500},
-    () => share(0.08, {attempt: broken, ms: 5}, 9),
-    36.8,
-  ],
-  ['3% reset', {rate: s(50), latencyMs: 20}, () => share(0.03, {attempt: reset}, 11), 48.5],
-  ['bucket 40/s under 200/s, Retry-After 1', {rate: s(200), latencyMs: 20}, () => limited(40, 40, 1_000), 40],
-  ['bucket 40/s under 200/s, silent', {rate: s(200), latencyMs: 20}, () => limited(40, 40, 0), 40],
-  ['bucket 5/s under 200/s, silent', {rate: s(200), latencyMs: 20}, () => limited(5, 5, 0), 5],
-  [
-    '10 in each second under 100/s, Retry-After 1',
-    {rate: s(100), latencyMs: 100},
-    () => windowed(10, 1_000, true),
-    10,
-  ],
-  [
-    '40 in each second under 200/s, silent',
-    {rate: s(200), latencyMs: 20},
-    () => windowed(40, 1_000, false),
-    40,
-  ],
-  ['150 in each 5 s, Retry-After', {rate: s(200), latencyMs: 20}, () => windowed(150, 5_000, true), 30],
-  ['600 a minute, Retry-After', {rate: s(50), latencyMs: 20}, () => windowed(600, 60_000, true), 10],
-  ['600 a minute, silent', {rate: s(50), latencyMs: 20}, () => windowed(600, 60_000, false), 10],
-  ['60 a minute, silent', {rate: s(50), latencyMs: 20, values: 300}, () => windowed(60, 60_000, false), 1],
-  [
-    '1,000 an hour, silent',
-    {rate: s(50), latencyMs: 20, values: 3_500, maxOutageMs: 7_200_000},
-    () => windowed(1_000, 3_600_000, false),
-    1_000 / 3_600,
-  ],
-  [
-    '8 at once, 100 ms',
-    {rate: s(200), latencyMs: 100},
-    () =>
-      ({open}) => ({attempt: open > 8 ? busy() : ok}),
-    80,
-  ],
-  [
-    'latency that rises with load',
-    {rate: s(200), latencyMs: 50},
-    () =>
-      ({open}) => ({attempt: ok, ms: 50 + Math.max(0, open - 8) * 6.25}),
-    160,
-  ],
-  [
-    'connections break above 20 at once',
-    {rate: s(400), latencyMs: 100},
-    () =>
-      ({open}) => ({attempt: open > 20 ? reset : ok}),
-    200,
-  ],
-  ['unlimited, 64 at once, 20 ms', {latencyMs: 20, values: 20_000}, () => () => ({attempt: ok}), 3_200],
-];

@@ -1,6 +1,5 @@
 import {playRandomNights} from './nights.ts';
-import {services} from './play.ts';
-import {playService} from './services.ts';
+import {playService, services} from './services.ts';
 
 /** The promises that some nights and the services break, in a few seconds. */
 export function brokenPromises(): readonly string[] {

@@ -1,3 +1,0 @@
-import {describeJobRuns} from './job-runs.ts';
-
-describeJobRuns(jobs => jobs);
