@@ -2,13 +2,12 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
-import type {RawSettings} from '../../src/job/parse.ts';
 import {STORE_FILE} from '../../src/ledger/answers/store-file.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {filesUnder} from '../support/command.ts';
 import {openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
-import {ips, openStage, type Stage} from '../support/stage.ts';
+import {ips, openStage} from '../support/stage.ts';
 
 const KNOWN = 40;
 
@@ -51,51 +50,12 @@ test('doubtful calls of a column no longer looked up stay in the counts of their
     {spent: 1, maybe_spent: 0},
     {spent: 0, maybe_spent: 1},
   ];
-  expect([code, summary?.credits]).toMatchObject([0, {spent: 1, maybe_spent: 1, by_operation: {ip, email}}]);
+  expect([code, summary]).toMatchObject([
+    0,
+    {
+      credits: {spent: 1, maybe_spent: 1, by_operation: {ip, email}},
+      calls: {total: 1, unconfirmed: 1, by_status: {200: 1}, by_error: {interrupted: 1}},
+    },
+  ]);
   expect(stage.history()).toMatchObject([{credits: {by_operation: {ip, email}}}]);
-});
-
-/** Values in the order of their calls, and how many were in flight, with this one, when each came. */
-async function watched(stage: Stage, settings: RawSettings) {
-  const seen: (readonly [value: string, inFlight: number])[] = [];
-  stage.api.setScript(({value}) => void seen.push([value, stage.api.ledger.inFlight]));
-  const ended = await stage.run(settings);
-  stage.api.setScript(undefined);
-  return {ended, values: seen.map(([value]) => value), crowd: Math.max(...seen.map(([, count]) => count))};
-}
-
-const KILLED = {ip: 'ip', store: false, concurrency: 4};
-const first = (count: number) => ips(count).trim().split('\n').slice(1);
-
-test('values in flight at a kill go last', async () => {
-  await using stage = await openStage({latencyMs: 300});
-  stage.write('list.csv', ips(12));
-  await stage.killAt(4, KILLED);
-  const {ended, values} = await watched(stage, KILLED);
-  expect([ended.code, values.slice(-4).sort()]).toEqual([0, first(4)]);
-});
-
-test('no number of kills is evidence against a value: after four it is sent while no other is', async () => {
-  await using stage = await openStage({latencyMs: 300});
-  stage.write('list.csv', ips(4));
-  for (let kill = 0; kill < 4; kill++) await stage.killAt(4, KILLED);
-  const {ended, values, crowd} = await watched(stage, KILLED);
-  expect([ended.code, values.sort(), crowd]).toEqual([0, first(4), 1]);
-  expect(ended.summary).toMatchObject({
-    credits: {spent: 4, maybe_spent: 16},
-    lookups: {ip: {answered: 4}},
-    calls: {total: 4, unconfirmed: 16, by_status: {200: 4}, by_error: {interrupted: 16}},
-  });
-  expect(stage.api.ledger.credits).toBe(20);
-});
-
-test('with --resends 0 a value in flight at a kill stays unknown, also with --restart', async () => {
-  await using stage = await openStage({latencyMs: 300});
-  stage.write('list.csv', ips(6));
-  const once = {...KILLED, resends: 0};
-  await stage.killAt(4, once);
-  const {code, summary} = await stage.run({...once, restart: true});
-  expect([code, summary?.lookups.ip]).toMatchObject([3, {answered: 2, unknown: 4}]);
-  expect(summary?.errors).toMatchObject([{code: 'ip.interrupted', count: 4}]);
-  expect(stage.api.ledger.repeated()).toEqual([]);
 });

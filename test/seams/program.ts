@@ -1,30 +1,17 @@
 import {readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
+import {parse} from 'csv-parse/sync';
 import {pino} from 'pino';
 import {expect} from 'vitest';
 import {BulkEnrichError} from '../../src/errors.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import type {ApiServer, ApiServerOptions} from '../support/api-server.ts';
-import {filesUnder, type Sandbox} from '../support/command.ts';
+import type {ApiServerOptions} from '../support/api-server.ts';
+import {filesUnder} from '../support/command.ts';
 import {openArena} from '../support/crash.ts';
 
 /** A program that has the library: a directory, a home and a service over loopback. */
-export interface Program extends AsyncDisposable, Pick<Sandbox, 'path' | 'write' | 'read'> {
-  readonly api: ApiServer;
-  run(
-    settings: object,
-    url?: string,
-  ): Promise<{
-    readonly code: number;
-    readonly reason: string | undefined;
-    readonly summary: Summary | undefined;
-  }>;
-  /** Expects what always holds: the books are within the service's, and the key is in its requests alone. */
-  expectSound(summary: Summary | undefined): void;
-}
-
-export async function openProgram(options: Partial<ApiServerOptions> = {}): Promise<Program> {
+export async function openProgram(options: Partial<ApiServerOptions> = {}) {
   const {api, sandbox, env: service, ...arena} = await openArena(options);
   const {path, write, read} = sandbox;
   const said: string[] = [];
@@ -32,7 +19,7 @@ export async function openProgram(options: Partial<ApiServerOptions> = {}): Prom
   return {
     ...arena,
     ...{api, path, write, read},
-    async run(settings, url = api.url) {
+    async run(settings: object, url = api.url) {
       const env = {...service, BULK_ENRICH_BASE_URL: url, HOME: sandbox.home};
       const all = {
         input: path('list.csv'),
@@ -51,7 +38,8 @@ export async function openProgram(options: Partial<ApiServerOptions> = {}): Prom
         return {code: error.exitCode, reason: error.code, summary: undefined};
       }
     },
-    expectSound(summary) {
+    /** Expects what always holds: the books are within the service's, and the key is in its requests alone. */
+    expectSound(summary: Summary | undefined) {
       const {credits, violations, keyElsewhere} = api.ledger;
       const {spent = 0, maybe_spent: maybe = 0} = summary?.credits ?? {};
       expect(spent).toBeLessThanOrEqual(credits);
@@ -64,9 +52,5 @@ export async function openProgram(options: Partial<ApiServerOptions> = {}): Prom
   };
 }
 
-/** The rows of a CSV text without quotes, as objects. */
-export function rowsOf(csv: string): Record<string, string>[] {
-  const [header = '', ...lines] = csv.split(/\r?\n/).slice(0, -1);
-  const names = header.split(',');
-  return lines.map(line => Object.fromEntries(line.split(',').map((cell, at) => [names[at] ?? '', cell])));
-}
+/** The rows of a CSV text, as objects. */
+export const rowsOf = (csv: string) => parse<Record<string, string>>(csv, {columns: true, bom: true});

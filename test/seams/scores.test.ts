@@ -3,6 +3,7 @@ import {reply} from '../support/api-server-reply.ts';
 import type {Sandbox} from '../support/command.ts';
 import {openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
+import {rowsOf} from './program.ts';
 
 /**
  * Scores by `bulk-enrich score`, over a finished output with an answer, a failed lookup, one that is in doubt, a value
@@ -83,22 +84,11 @@ test.each(table)('%s', async (_, rules, rows) => {
   const {code, stderr} = await runHere(box, args);
   expect(stderr).not.toContain('Error');
   expect(code).toBe(0);
-  const [header = '', ...lines] = box.read('out.csv').split('\n').slice(0, -1);
-  const names = header.split(',');
-  const scored = lines.map(line => {
-    const cells = cellsOf(line);
-    const cell = (name: string) => cells[names.indexOf(name)] ?? '';
-    const list = (name: string) => (JSON.parse(cell(name) || '[]') as string[]).join();
-    return [cell('risk_score'), cell('risk_level'), list('risk_reasons'), list('risk_missing')]
+  const list = (json = '') => (JSON.parse(json || '[]') as string[]).join();
+  const scored = rowsOf(box.read('out.csv')).map(row =>
+    [row.risk_score, row.risk_level, list(row.risk_reasons), list(row.risk_missing)]
       .filter(Boolean)
-      .join(' ');
-  });
+      .join(' '),
+  );
   expect(scored).toEqual(rows);
 });
-
-/** The cells of a line; those that are quoted have JSON. */
-function cellsOf(line: string): string[] {
-  return [...line.matchAll(/(?:^|,)("(?:[^"]|"")*"|[^,]*)/g)].map(([, cell = '']) =>
-    cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell,
-  );
-}
