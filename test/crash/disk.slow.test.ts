@@ -1,6 +1,7 @@
-import {execFileSync} from 'node:child_process';
+import {execFile, execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
+import {promisify} from 'node:util';
 import {afterEach, expect, test, vi} from 'vitest';
 import {KEY_LENGTH} from '../../src/ledger/lookup-outcome.ts';
 import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
@@ -14,18 +15,7 @@ import {tracedNode} from '../support/strace.ts';
 import {until} from '../support/until.ts';
 
 const ROWS = 200;
-const args = [
-  'run',
-  'list.csv',
-  '-o',
-  'disk/out.csv',
-  '--ip',
-  'ip',
-  '--rate',
-  'unlimited',
-  '--concurrency',
-  '16',
-];
+const args = 'run list.csv -o disk/out.csv --ip ip --rate unlimited --concurrency 16'.split(' ');
 
 const mounts: string[] = [];
 
@@ -47,22 +37,28 @@ afterEach(() => {
 
 interface Scene extends Pick<Arena, 'sandbox' | 'api'> {
   /** In this process, or in one of its own with what runs in node's place. */
-  run(node?: string, more?: readonly string[]): ReturnType<Sandbox['run']>;
+  run(node?: string, more?: string): ReturnType<Sandbox['run']>;
 }
 
 async function withScene<T>(work: (scene: Scene) => Promise<T>): Promise<T> {
   await using arena = await openArena();
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', ips(ROWS));
-  const run: Scene['run'] = (node, more = []) =>
-    node === undefined
-      ? runHere(sandbox, [...args, ...more], {env})
-      : sandbox.run([...args, ...more], {env, node});
+  const run: Scene['run'] = (node, more = '') => {
+    const all = [...args, ...more.split(' ').filter(Boolean)];
+    return node === undefined ? runHere(sandbox, all, {env}) : sandbox.run(all, {env, node});
+  };
   try {
     return await work({sandbox, api, run});
   } finally {
     unmountAll();
   }
+}
+
+/** Expects that the whole output is there, and these files beside it and the list. */
+function expectWhole({sandbox}: Scene, ...others: readonly string[]): void {
+  expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+  expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv', ...others]);
 }
 
 /** A case that mounts file systems of its own. */
@@ -71,10 +67,11 @@ function onMounts(name: string, work: (scene: Scene) => Promise<void>): void {
 }
 
 /** After the cause is removed, the run completes, and the counts of both sessions are the server's. */
-async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
+async function expectRightEnd(scene: Scene): Promise<void> {
+  const {sandbox, api, run} = scene;
   const again = await run();
-  expect([again.code, again.stderr]).toEqual([0, again.stderr]);
-  expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+  expect(again.code, again.stderr).toBe(0);
+  expectWhole(scene);
   const {credits} = sandbox.summary('disk/out.summary.json');
   expect(credits.spent).toBeLessThanOrEqual(api.ledger.credits);
   expect(api.ledger.credits).toBeLessThanOrEqual(credits.spent + credits.maybe_spent);
@@ -82,11 +79,6 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
   const {spent, maybe_spent} = credits;
   const {stdout} = await runHere(sandbox, ['spend', '--json'], {});
   expect(JSON.parse(stdout).total).toMatchObject({spent, maybe_spent});
-  expect(
-    readdirSync(sandbox.path('disk'))
-      .filter(name => name !== 'filler')
-      .sort(),
-  ).toEqual(['out.csv', 'out.summary.json']);
 }
 
 onMounts(
@@ -112,12 +104,10 @@ onMounts(
   async ({sandbox, run}) => {
     sandbox.write('list.csv', `ip,note\n${`192.0.2.1,${'n'.repeat(2_000)}\n`.repeat(ROWS)}`);
     mount(sandbox.path('disk'), '-o', 'size=400k');
-    const full = await run(process.execPath, ['--state', 'state']);
-    expect(full.code).toBe(9);
-    expect(full.stderr).toMatch(
-      /Stopped: .*\(ENOSPC.*needs up to about 1 MiB more in .*disk\/out\.csv\.run\./,
-    );
-    expect(full.stderr).not.toContain('in state.');
+    const {code, stderr} = await run(process.execPath, '--state state');
+    expect(code).toBe(9);
+    expect(stderr).toMatch(/Stopped: .*\(ENOSPC.*needs up to about 1 MiB more in .*disk\/out\.csv\.run\./);
+    expect(stderr).not.toContain('in state.');
   },
 );
 
@@ -150,13 +140,6 @@ onMounts('a directory that can only be read is exit 9 in a sentence, with zero c
   await expectRightEnd(scene);
 });
 
-/** A system call that fails, once, and what the run says of it. */
-const refusedFiles = [
-  {path: 'disk/out.csv.run/ledger.db', error: 'ENOSPC', said: '(ENOSPC, no space left)'},
-  // SQLite says it with a code that the driver has no name for.
-  {path: 'DISK/out.csv.run/ledger.db-wal', error: 'EACCES', said: '(SQLITE_READONLY, read-only)'},
-];
-
 /** Runs while these system calls fail, as said, and again once they don't: the values that were paid for twice. */
 function whileFailing(
   how: string,
@@ -176,9 +159,13 @@ function whileFailing(
   });
 }
 
-test.skipIf(lacks('strace')).each(refusedFiles)(
-  'a disk that refuses $path is exit 9 in a sentence, and nothing is paid for twice',
-  async ({path, error, said}) => {
+test.skipIf(lacks('strace')).each([
+  ['disk/out.csv.run/ledger.db', 'ENOSPC', '(ENOSPC, no space left)'],
+  // SQLite says it with a code that the driver has no name for.
+  ['DISK/out.csv.run/ledger.db-wal', 'EACCES', '(SQLITE_READONLY, read-only)'],
+])(
+  'a disk that refuses %s with %s is exit 9 in a sentence, and nothing is paid for twice',
+  async (path, error, said) => {
     const how = `open,openat:error=${error}:when=1`;
     const repeated = await whileFailing(how, path, ({code, stderr}, {api}) => {
       expect([code, stderr, api.ledger.calls]).toEqual([9, expect.stringContaining(said), 0]);
@@ -190,15 +177,12 @@ test.skipIf(lacks('strace')).each(refusedFiles)(
 test.skipIf(lacks('strace'))(
   'a complete run whose state can not be removed is complete: a warning says so, and the next run removes it',
   async () => {
-    await whileFailing(
-      'unlink:error=EIO:when=1',
-      'disk/out.csv.run/ledger.db',
-      ({code, stderr}, {sandbox}) => {
-        const warning = "Warning: The state in disk/out.csv.run can't be removed (EIO";
-        expect([code, stderr]).toEqual([0, expect.stringContaining(warning)]);
-        expect(sandbox.summary('disk/out.summary.json').status).toBe('completed');
-      },
-    );
+    const ledger = 'disk/out.csv.run/ledger.db';
+    await whileFailing('unlink:error=EIO:when=1', ledger, ({code, stderr}, {sandbox}) => {
+      const warning = "Warning: The state in disk/out.csv.run can't be removed (EIO";
+      expect([code, stderr]).toEqual([0, expect.stringContaining(warning)]);
+      expect(sandbox.summary('disk/out.summary.json').status).toBe('completed');
+    });
   },
 );
 
@@ -208,9 +192,8 @@ test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and
   mount(tmp, '-o', 'size=64k');
   vi.stubEnv('TMPDIR', tmp);
   const most = 100;
-  const keys = Array.from({length: 40 * most}, (_, index) =>
-    createHash('sha256').update(`${index}`).digest('base64url'),
-  );
+  const hash = (index: number) => createHash('sha256').update(`${index}`).digest('base64url');
+  const keys = Array.from({length: 40 * most}, (_, index) => hash(index));
   const refused = expect.objectContaining({code: 'temporary_unwritable', exitCode: 9});
   const pairs = new RowMatcher(most);
   const distinct = new DistinctKeys(most);
@@ -233,41 +216,31 @@ function mountApart(sandbox: Sandbox, ...names: string[]): void {
   }
 }
 
-onMounts(
-  'state, output and rejects on mounts of their own: all are put in place',
-  async ({sandbox, api, run}) => {
-    mountApart(sandbox, 'disk', 'state', 'others');
-    sandbox.write('list.csv', `${ips(ROWS)}1.2.3.4,one too many\n`);
-    const more = ['--state', 'state/run', '--rejects', 'others/rejects.ndjson'];
-    const outcome = await run(undefined, more);
-    expect([outcome.code, outcome.stderr]).toEqual([3, outcome.stderr]);
-    expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
-    expect(sandbox.read('others/rejects.ndjson').trimEnd().split('\n')).toHaveLength(1);
-    expect(api.ledger.calls).toBe(ROWS);
-    expect(sandbox.files()).toEqual([
-      ...['disk/out.csv', 'disk/out.summary.json', 'list.csv', 'others/rejects.ndjson'],
-    ]);
-  },
-);
+onMounts('state, output and rejects on mounts of their own: all are put in place', async scene => {
+  const {sandbox, api, run} = scene;
+  mountApart(sandbox, 'disk', 'state', 'others');
+  sandbox.write('list.csv', `${ips(ROWS)}1.2.3.4,one too many\n`);
+  const {code, stderr} = await run(undefined, '--state state/run --rejects others/rejects.ndjson');
+  expect(code, stderr).toBe(3);
+  expectWhole(scene, 'others/rejects.ndjson');
+  expect(sandbox.read('others/rejects.ndjson').trimEnd().split('\n')).toHaveLength(1);
+  expect(api.ledger.calls).toBe(ROWS);
+});
 
-onMounts(
-  'a state that is mounted elsewhere at the resume is copied into its place',
-  async ({sandbox, run}) => {
-    mount(sandbox.path('../volume'));
-    mkdirSync(sandbox.path('disk'));
-    mkdirSync(sandbox.path('state'));
-    const state = ['--state', 'state'];
-    expect((await run(undefined, [...state, '--max-credits', '100'])).code).toBe(7);
-    cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
-    chmodSync(sandbox.path('../volume'), 0o700);
-    execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
-    mounts.unshift(sandbox.path('state'));
-    const again = await run(undefined, state);
-    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming: ')]);
-    expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
-    expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
-  },
-);
+onMounts('a state that is mounted elsewhere at the resume is copied into its place', async scene => {
+  const {sandbox, run} = scene;
+  mount(sandbox.path('../volume'));
+  mkdirSync(sandbox.path('disk'));
+  mkdirSync(sandbox.path('state'));
+  expect((await run(undefined, '--state state --max-credits 100')).code).toBe(7);
+  cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
+  chmodSync(sandbox.path('../volume'), 0o700);
+  execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
+  mounts.unshift(sandbox.path('state'));
+  const again = await run(undefined, '--state state');
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming: ')]);
+  expectWhole(scene);
+});
 
 onMounts('a store that can only be read is a warning', async scene => {
   const {sandbox, run} = scene;
@@ -280,19 +253,12 @@ onMounts('a store that can only be read is a warning', async scene => {
 });
 
 test.skipIf(lacks('strace')).each([
-  ['fdatasync', 'fdatasync:error=EIO:when=1', /can't be written \(EIO, the device failed\)/],
-  [
-    'fsync of the output before it is published',
-    'fsync:error=EIO:when=1+',
-    /can't be (put in place|written) \((.*: )?(EIO, the device failed|SQLITE_IOERR\w*)\)/,
-  ],
-  [
-    'rename',
-    'rename:error=EIO:when=1+',
-    /can't be put in place \(.*out\.summary\.json: EIO, the device failed\)/,
-  ],
-])('a failing %s is exit 9, never retried and never success', async (_, inject, sentence) => {
-  await whileFailing(inject, undefined, ({code, stderr}, {sandbox}) => {
+  ['fdatasync', '1', /can't be written \(EIO, the device failed\)/],
+  // Of the output, before it is published.
+  ['fsync', '1+', /can't be (put in place|written) \((.*: )?(EIO, the device failed|SQLITE_IOERR\w*)\)/],
+  ['rename', '1+', /can't be put in place \(.*out\.summary\.json: EIO, the device failed\)/],
+])('a failing %s is exit 9, never retried and never success', async (call, when, sentence) => {
+  await whileFailing(`${call}:error=EIO:when=${when}`, undefined, ({code, stderr}, {sandbox}) => {
     expect([code, stderr]).toEqual([9, expect.stringMatching(sentence)]);
     expect(readdirSync(sandbox.path('disk'))).not.toContain('out.csv');
   });
@@ -311,26 +277,28 @@ test('an output device that is full is exit 9 in a sentence', async () => {
 });
 
 /** Runs the command with what its `flag` names led to a pipe, which a reader takes. */
-async function intoPipe(flag: string, command: string) {
-  const sandbox = createSandbox();
-  sandbox.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
-  const pipe = sandbox.path('pipe');
-  execFileSync('mkfifo', [pipe]);
-  const read = outputOf('cat', pipe);
-  const words = [bin, 'run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--quiet', flag];
-  const said = await outputOf('sh', '-c', `cd "$1"; shift; "$@" ${command}; echo "exit $?"`, 'sh', [
-    sandbox.directory,
-    process.execPath,
-    ...words,
-  ]);
-  return {sandbox, said, read: await read, isPipe: statSync(pipe).isFIFO()};
+async function intoPipe(flag: string) {
+  using sandbox = createSandbox({'list.csv': `${ips(3)}1.2.3.4,one too many\n`});
+  const cwd = sandbox.directory;
+  execFileSync('mkfifo', ['pipe'], {cwd});
+  const read = promisify(execFile)('cat', ['pipe'], {cwd});
+  const run = `'${process.execPath}' '${bin}' run list.csv --ip ip --endpoint embedded --quiet ${flag}`;
+  const {stdout: said} = await promisify(execFile)('sh', ['-c', `${run} /dev/fd/3 3>pipe; echo "exit $?"`], {
+    cwd,
+  });
+  return {said, read: (await read).stdout, isPipe: statSync(sandbox.path('pipe')).isFIFO()};
 }
 
-test('a pipe that it was started with is streamed to, and never replaced', async () => {
-  const {sandbox, said, read, isPipe} = await intoPipe('-o', '/dev/fd/3 3>pipe');
-  using _box = sandbox;
-  expect([said, read.trimEnd().split('\n').length, isPipe]).toEqual(['exit 3\n', 4, true]);
-});
+test.each(['-o', '--summary', '--rejects'])(
+  '%s may be a pipe that it was started with, which is written to and never replaced',
+  async flag => {
+    const {said, read, isPipe} = await intoPipe(flag);
+    expect([said, isPipe]).toEqual(['exit 3\n', true]);
+    if (flag === '-o') return expect(read.trimEnd().split('\n')).toHaveLength(4);
+    const wanted = flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5};
+    expect(JSON.parse(read)).toMatchObject(wanted);
+  },
+);
 
 test('a run whose reader takes nothing ends at a signal', async () => {
   await using arena = await openArena();
@@ -347,22 +315,3 @@ test('a run whose reader takes nothing ends at a signal', async () => {
   run.child.stdout?.resume();
   await run.outcome;
 });
-
-test.each(['--summary', '--rejects'])(
-  '%s may be a pipe that it was started with, which is written to and never replaced',
-  async flag => {
-    const {sandbox, said, read, isPipe} = await intoPipe(flag, '/dev/fd/3 3>pipe');
-    using _box = sandbox;
-    expect(said).toBe('exit 3\n');
-    const wanted = flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5};
-    expect(JSON.parse(read)).toMatchObject(wanted);
-    expect(isPipe).toBe(true);
-  },
-);
-
-async function outputOf(command: string, ...given: (string | string[])[]): Promise<string> {
-  const {execFile} = await import('node:child_process');
-  return await new Promise((resolve, reject) => {
-    execFile(command, given.flat(), (error, stdout) => (error ? reject(error) : resolve(stdout)));
-  });
-}
