@@ -1,4 +1,5 @@
 import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
@@ -16,7 +17,7 @@ import {newEntry, noAttempts} from '../../src/ledger/run/ledger-entry.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {readBytes} from '../input/reading.ts';
 import {condition} from '../score/score-helpers.ts';
-import {startRawServer} from '../support/raw-server.ts';
+import {listen} from '../support/free-port.ts';
 
 /** Reads bytes that a stranger may have written; a refusal is a {@link BulkEnrichError}, or what `refuses` knows. */
 export interface Parser {
@@ -130,11 +131,15 @@ function classified(bytes: Buffer): void {
 /** A server that answers each connection with the bytes at hand, and a client that has to make something of them. */
 async function startWire() {
   let answer: Uint8Array = Buffer.alloc(0);
-  const server = await startRawServer(socket => socket.end(answer));
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(answer));
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
   return {
     async answeredWith(bytes: Buffer) {
       answer = bytes;
-      const client = createClient({baseUrl: server.url, apiKey: KEY, timeoutMs: 900});
+      const client = createClient({baseUrl: url, apiKey: KEY, timeoutMs: 900});
       try {
         const {kind} = await client.send('ip', {ip: '192.0.2.1'});
         expect(kind).toEqual(expect.any(String));
@@ -142,7 +147,7 @@ async function startWire() {
         client.close();
       }
     },
-    close: () => server[Symbol.asyncDispose](),
+    close: () => new Promise<void>(resolve => server.close(() => resolve())),
   };
 }
 
