@@ -1,42 +1,33 @@
-import {readdirSync, readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {type Reply, reply} from '../support/api-server-reply.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {ips} from '../support/stage.ts';
 import {expectAccounts} from '../support/summary.ts';
-import {FAST, KEY, startService} from './service.ts';
-
-const listOf = (values: number) => `ip\n${Array.from({length: values}, (_, n) => `192.0.2.${n}\n`).join('')}`;
+import {expectNoKey, FAST, KEY, startService} from './service.ts';
 
 test('a 401 on the first call: exit 6, one sentence, at most the calls in flight sent', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
   service.setKey('another-key-entirely');
-  sandbox.write('list.csv', listOf(200));
+  sandbox.write('list.csv', ips(200));
   const outcome = await runHere(sandbox, ['run', 'list.csv', ...FAST], {env: service.env});
   expect(outcome).toMatchObject({code: 6, stdout: ''});
   const sentences = outcome.stderr.split('\n').filter(line => line.startsWith('Stopped: '));
   expect(sentences).toEqual([expect.stringMatching(/\(invalid_token\).*BULK_ENRICH_API_KEY/)]);
   expect(outcome.stderr).not.toContain('    at ');
   expect(service.ledger.calls).toBeLessThanOrEqual(16);
-  expect(sandbox.files().filter(name => !name.includes('.run/'))).toEqual([
-    'list.csv',
-    'list.enriched.summary.json',
-  ]);
-  const summary = sandbox.summary('list.enriched.summary.json');
-  expect(summary).toMatchObject({
-    status: 'failed',
-    exit_code: 6,
-    reason: 'credentials',
-    calls: {total: service.ledger.calls},
-  });
+  const summaryFile = 'list.enriched.summary.json';
+  expect(sandbox.files().filter(name => !name.includes('.run/'))).toEqual(['list.csv', summaryFile]);
+  const summary = sandbox.summary(summaryFile);
+  expect(summary).toMatchObject({status: 'failed', exit_code: 6, reason: 'credentials'});
+  expect(summary.calls.total).toBe(service.ledger.calls);
   expectAccounts(summary);
 
   service.setKey(KEY);
   const again = await runHere(sandbox, ['run', 'list.csv', ...FAST], {env: service.env});
   expect(again, again.stderr).toMatchObject({code: 0});
-  expect(sandbox.summary('list.enriched.summary.json').resumed.times).toBe(1);
+  expect(sandbox.summary(summaryFile).resumed.times).toBe(1);
 });
 
 const NEXT = 'canary-key-of-tomorrow-9b8c7d';
@@ -55,7 +46,7 @@ test.each(['FILE', 'COMMAND'])(
       return undefined;
     });
     const {BULK_ENRICH_API_KEY: _, ...env} = service.env;
-    sandbox.write('list.csv', listOf(200));
+    sandbox.write('list.csv', ips(200));
     const command = `cat '${path}'; printf '\\033[2J\\n::error::soon\\n' >&2`;
     const source = {[`BULK_ENRICH_API_KEY_${kind}`]: kind === 'FILE' ? path : command};
     const run = () => runHere(sandbox, ['run', 'list.csv', ...FAST], {env: {...env, ...source}});
@@ -87,18 +78,6 @@ const echoes: readonly (() => Reply)[] = [
   () => reply.error(500, KEY),
 ];
 
-/** Wherever anything may have been written. */
-function expectNoKey(sandbox: Sandbox, said: string, key = KEY): void {
-  expect(said).not.toContain(key);
-  for (const root of [sandbox.directory, sandbox.home]) {
-    for (const entry of readdirSync(root, {recursive: true, withFileTypes: true})) {
-      if (!entry.isFile()) continue;
-      const path = join(entry.parentPath, entry.name);
-      expect(readFileSync(path).includes(key), path).toBe(false);
-    }
-  }
-}
-
 test('the key is nowhere but in the requests, whatever goes wrong', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
@@ -107,7 +86,7 @@ test('the key is nowhere but in the requests, whatever goes wrong', async () => 
     const n = Number(value.split('.')[3]);
     return n % 2 === 0 && attempt === 1 ? echoes[n / 2]?.() : undefined;
   });
-  sandbox.write('list.csv', listOf(2 * echoes.length));
+  sandbox.write('list.csv', ips(2 * echoes.length));
   const more = ['--log', 'trace', '--report', 'report.html', '--output-format', 'ndjson'];
   const outcome = await runHere(sandbox, ['run', 'list.csv', ...more, ...FAST], {env: service.env});
   expect(outcome.code, outcome.stderr).toBe(3);
@@ -121,7 +100,7 @@ test('the key is nowhere but in the requests, whatever goes wrong', async () => 
 test('the key is nowhere after a redirect that has it in its address', async () => {
   await using service = await startService({script: () => reply.redirect(`http://127.0.0.1:9/?key=${KEY}`)});
   using sandbox = createSandbox();
-  sandbox.write('list.csv', listOf(3));
+  sandbox.write('list.csv', ips(3));
   const args = ['run', 'list.csv', '--log', 'trace', ...FAST];
   const outcome = await runHere(sandbox, args, {env: service.env});
   expect(outcome.code, outcome.stderr).toBe(2);

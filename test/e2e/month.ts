@@ -3,22 +3,17 @@ import {mkdirSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {expect} from 'vitest';
 import type {RunRecord} from '../../src/report/run-record.ts';
-import {type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
+import type {Spend} from '../../src/report/spend-report.ts';
+import {createSandbox} from '../support/command.ts';
 import {lacks} from '../support/real-parts.ts';
 import {until} from '../support/until.ts';
-import {type Service, startService} from './service.ts';
+import {startService} from './service.ts';
 
 const clock = new URL('shifted-clock.mjs', import.meta.url).href;
 const NIGHTS = fileURLToPath(new URL('../../docs/nights.md', import.meta.url));
 /** Rows of a list that the night before had too, and new ones. */
 export const ROWS = 30;
 const NEW = 20;
-
-/** What the operator sees of a night. */
-interface Seen extends CommandOutcome {
-  /** `bulk_enrich_last_run_success` in the metrics. */
-  readonly success: number;
-}
 
 interface NightOptions {
   readonly flags?: readonly string[];
@@ -27,87 +22,73 @@ interface NightOptions {
   readonly signal?: readonly [NodeJS.Signals, number];
 }
 
-/** A month of nights with the job of docs/nights.md, each a process whose clock is at 02:15 of its day. */
-export interface Month extends AsyncDisposable {
-  readonly sandbox: Sandbox;
-  readonly service: Service;
-  list(day: number, rows?: number): string;
-  /** Writes the day's list, and runs the night. */
-  night(day: number, options?: NightOptions): Promise<Seen>;
-  /** The command once more, with the list as it is. */
-  again(day: number, options?: NightOptions): Promise<Seen>;
-  start(day: number, options?: NightOptions): ReturnType<Sandbox['start']>;
-  /** Rows of the day's output. */
-  rows(day: number): string[];
-  account(perDay: number): void;
-  runs(): Promise<RunRecord[]>;
-  spent(): Promise<{readonly spent: number; readonly maybe_spent: number}>;
-}
+export type Month = Awaited<ReturnType<typeof openMonth>>;
 
-export async function openMonth(): Promise<Month> {
+/** A month of nights with the job of docs/nights.md, each a process whose clock is at 02:15 of its day. */
+export async function openMonth() {
   const service = await startService({latencyMs: 2});
   const sandbox = createSandbox();
   mkdirSync(sandbox.path('scored'));
+  const scored = sandbox.path('scored');
   const mounted = !lacks('mounts');
-  if (mounted)
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', sandbox.path('scored')], {
-      stdio: 'ignore',
-    });
+  if (mounted) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', scored], {stdio: 'ignore'});
   sandbox.write('nightly-signups.yaml', job());
   const environment = (day: number) => ({
     ...service.env,
     NODE_OPTIONS: `--import ${clock}`,
     NIGHT: `${dateOf(day)}T02:15:00Z`,
   });
-  const month: Month = {
-    sandbox,
-    service,
-    list: (day, rows = ROWS) => listOf(day, rows),
-    async night(day, options) {
+  const start = (day: number, {flags = [], env = {}}: NightOptions = {}) => {
+    const args = ['run', '--job', 'nightly-signups.yaml', '--quiet', ...flags];
+    return sandbox.start(args, {env: {...environment(day), ...env}});
+  };
+  /** The command once more, with the list as it is; `success` is `bulk_enrich_last_run_success` in the metrics. */
+  const again = async (day: number, options: NightOptions = {}) => {
+    const before = service.ledger.calls;
+    const command = start(day, options);
+    if (options.signal !== undefined) {
+      const [signal, call] = options.signal;
+      await until(() => service.ledger.calls >= before + call);
+      command.kill(signal);
+    }
+    const outcome = await command.outcome;
+    const metrics = sandbox.read('scored/nightly.prom');
+    const [, success = '-1'] = /^bulk_enrich_last_run_success\{.*\} (\d)$/m.exec(metrics) ?? [];
+    return {...outcome, success: Number(success)};
+  };
+  const told = async (command: string) => {
+    const args = [command, '--since', '60d', '--json'];
+    const {code, stdout, stderr} = await sandbox.run(args, {env: environment(31)});
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout);
+  };
+  return {
+    ...{sandbox, service, start, again},
+    list: (day: number, rows = ROWS) => listOf(day, rows),
+    /** Writes the day's list, and runs the night. */
+    night(day: number, options?: NightOptions) {
       sandbox.write(`exports/signups-${dateOf(day)}.csv`, listOf(day, ROWS));
-      return month.again(day, options);
+      return again(day, options);
     },
-    start(day, {flags = [], env = {}} = {}) {
-      const args = ['run', '--job', 'nightly-signups.yaml', '--quiet', ...flags];
-      return sandbox.start(args, {env: {...environment(day), ...env}});
-    },
-    async again(day, options = {}) {
-      const before = service.ledger.calls;
-      const command = month.start(day, options);
-      if (options.signal !== undefined) {
-        const [signal, call] = options.signal;
-        await until(() => service.ledger.calls >= before + call);
-        command.kill(signal);
-      }
-      const outcome = await command.outcome;
-      const [, success = '-1'] =
-        /^bulk_enrich_last_run_success\{.*\} (\d)$/m.exec(sandbox.read('scored/nightly.prom')) ?? [];
-      return {...outcome, success: Number(success)};
-    },
-    rows: day =>
+    /** Rows of the day's output. */
+    rows: (day: number) =>
       sandbox
         .read(`scored/signups-${dateOf(day)}.csv`)
         .trimEnd()
         .split('\n')
         .slice(1),
-    account(perDay) {
+    account(perDay: number) {
       const text = `endpoint: ${service.url}\nmax_credits_per_day: ${perDay}\n`;
       sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', text);
     },
-    runs: async () => (await told(['runs', '--since', '60d', '--json'])).runs,
-    spent: async () => (await told(['spend', '--since', '60d', '--json'])).total,
+    runs: async () => (await told('runs')).runs as RunRecord[],
+    spent: async () => (await told('spend')).total as Spend['total'],
     async [Symbol.asyncDispose]() {
       await service.close();
-      if (mounted) execFileSync('umount', ['-l', sandbox.path('scored')]);
+      if (mounted) execFileSync('umount', ['-l', scored]);
       sandbox[Symbol.dispose]();
     },
   };
-  const told = async (args: readonly string[]) => {
-    const {code, stdout, stderr} = await sandbox.run(args, {env: environment(31)});
-    expect([code, stderr]).toEqual([0, '']);
-    return JSON.parse(stdout);
-  };
-  return month;
 }
 
 /** The n-th day from today: the history goes by the times of its files, which are those of this machine. */

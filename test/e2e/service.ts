@@ -1,4 +1,8 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {expect} from 'vitest';
 import {type ApiServerOptions, startApiServer} from '../support/api-server.ts';
+import {filesUnder, type Sandbox} from '../support/command.ts';
 
 /** A key that can't turn up anywhere by chance. */
 export const KEY = 'canary-key-c0ffee-5e6f7a8b';
@@ -13,6 +17,14 @@ export async function startService(options: Partial<ApiServerOptions> = {}) {
     BULK_ENRICH_API_KEY: options.key ?? KEY,
   };
   return Object.assign(server, {env});
+}
+
+/** Expects the key in nothing that was said, and in no file of a sandbox or its home. */
+export function expectNoKey({directory, home}: Sandbox, said: string, key = KEY): void {
+  expect(said).not.toContain(key);
+  for (const root of [directory, home])
+    for (const name of filesUnder(root))
+      expect(readFileSync(join(root, name)).includes(key), name).toBe(false);
 }
 
 /** As fast as it goes. */

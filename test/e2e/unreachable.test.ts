@@ -1,6 +1,7 @@
 import {expect, test, vi} from 'vitest';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 import {KEY} from './service.ts';
 
@@ -14,7 +15,7 @@ function said(): string {
 
 test('a service that was never reached: the run says at once that it waits, and that the address may be wrong', async () => {
   using sandbox = createSandbox();
-  sandbox.write('list.csv', `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`);
+  sandbox.write('list.csv', ips(9));
   // No service listens on the discard port.
   const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY: KEY};
   const run = runHere(sandbox, 'run list.csv --ip ip --rate unlimited', {env});
