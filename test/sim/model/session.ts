@@ -77,10 +77,7 @@ async function loop(
 ): Promise<Said> {
   const rows = input.split('\n').slice(1, -1).map(rowOf);
   for await (const row of enrich(rows as object[], settingsOf(spec) as never, options))
-    world.step(
-      () => `take row ${taken.length + 1}`,
-      () => taken.push(row),
-    );
+    world.step(`take row ${taken.length + 1}`, () => taken.push(row));
   const summary = readSummary(spec);
   return {code: summary?.exit_code ?? 0, message: '', end: 'wrote', reason: undefined, summary};
 }

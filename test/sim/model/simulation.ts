@@ -109,7 +109,7 @@ export class Simulation {
 
   /** Carries a command out; returns its sessions, once they have ended. */
   async execute(command: Command): Promise<readonly Ended[]> {
-    this.world.note(() => `== ${JSON.stringify(command)}`);
+    this.world.note(`== ${JSON.stringify(command)}`);
     this.#commands += 1;
     switch (command.do) {
       case 'run':
@@ -156,7 +156,7 @@ export class Simulation {
     this.world.stall(CALM_MS);
     this.isHealing = true;
     for (const [path] of accountFiles(0)) this.disk.remove(path);
-    this.world.note(() => `== heal ${JSON.stringify(spec)}`);
+    this.world.note(`== heal ${JSON.stringify(spec)}`);
     const ended = await this.#run([{spec, course: QUIET}], 0);
     // The run before is another account's, which its owner gives up.
     if (ended[0]?.said?.reason !== 'state_of_other') return ended;

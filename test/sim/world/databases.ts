@@ -81,10 +81,7 @@ export class Connection {
     else {
       this.#access();
       this.#demandRoom();
-      this.#databases.world.step(
-        () => `write schema of ${shown(this.#path)}`,
-        () => this.#contents.real.exec(sql),
-      );
+      this.#databases.world.step(`write schema of ${shown(this.#path)}`, () => this.#contents.real.exec(sql));
     }
   }
 
@@ -175,21 +172,18 @@ export class Connection {
     this.#demandRoom();
     const done = this.#done;
     this.#done = [];
-    world.step(
-      () => `commit ${shown(this.#path)}: ${done.map(inShort).join(', ')}`,
-      () => {
-        this.#contents.real.exec('COMMIT');
-        this.#transaction = 'none';
-        this.#contents.commits += 1;
-        this.#ownCommits += 1;
-      },
-    );
+    world.step(`commit ${shown(this.#path)}: ${done.map(inShort).join(', ')}`, () => {
+      this.#contents.real.exec('COMMIT');
+      this.#transaction = 'none';
+      this.#contents.commits += 1;
+      this.#ownCommits += 1;
+    });
   }
 
   /** A statement that is a transaction of its own. */
   #alone<T>(sql: string, work: () => T): T {
     this.#demandRoom();
-    return this.#databases.world.step(() => `write ${shown(this.#path)}: ${inShort(sql)}`, work);
+    return this.#databases.world.step(`write ${shown(this.#path)}: ${inShort(sql)}`, work);
   }
 
   /** A disk that takes no writes has SQLite roll the transaction back. */

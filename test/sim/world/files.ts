@@ -76,19 +76,13 @@ export class Files {
     if (found === undefined) {
       if (!creates || !this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
       this.#demandRoom(path);
-      const inode = this.#world.step(
-        () => `create ${shown(full)}`,
-        () => this.#disk.create(full, mode & 0o777),
-      );
+      const inode = this.#world.step(`create ${shown(full)}`, () => this.#disk.create(full, mode & 0o777));
       return this.#opened({path: full, inode, position: 0});
     }
     if (truncates)
-      this.#world.step(
-        () => `empty ${shown(full)}`,
-        () => {
-          found.data = Buffer.alloc(0);
-        },
-      );
+      this.#world.step(`empty ${shown(full)}`, () => {
+        found.data = Buffer.alloc(0);
+      });
     return this.#opened({path: full, inode: found, position: 0});
   }
 
@@ -114,7 +108,7 @@ export class Files {
     };
     this.#demandRoom(path);
     this.#world.step(
-      () => `write ${shown(path)} ${at}+${bytes.length}`,
+      `write ${shown(path)} ${at}+${bytes.length}`,
       () => put(bytes),
       () => put(bytes.subarray(0, Math.floor(this.#world.random() * bytes.length))),
     );
@@ -123,13 +117,10 @@ export class Files {
   sync(fd: number): void {
     const {path, inode} = this.#handle(fd);
     if (inode !== undefined) this.#demandRoom(path);
-    this.#world.step(
-      () => `sync ${shown(path)}`,
-      () => {
-        if (inode === undefined) this.#disk.syncPath(path);
-        else this.#disk.syncFile(inode);
-      },
-    );
+    this.#world.step(`sync ${shown(path)}`, () => {
+      if (inode === undefined) this.#disk.syncPath(path);
+      else this.#disk.syncFile(inode);
+    });
   }
 
   rename(from: string, to: string): void {
@@ -137,20 +128,14 @@ export class Files {
     if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
     if (!this.#disk.directories.has(dirname(target))) throw failure('ENOENT', to);
     if (this.#disk.directories.has(target)) throw failure('EISDIR', to);
-    this.#world.step(
-      () => `rename ${shown(source)} to ${shown(target)}`,
-      () => this.#disk.rename(source, target),
-    );
+    this.#world.step(`rename ${shown(source)} to ${shown(target)}`, () => this.#disk.rename(source, target));
   }
 
   link(from: string, to: string): void {
     const [source, target] = [plain(from), plain(to)];
     if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
     if (this.#disk.exists(target)) throw failure('EEXIST', to);
-    this.#world.step(
-      () => `link ${shown(source)} to ${shown(target)}`,
-      () => this.#disk.link(source, target),
-    );
+    this.#world.step(`link ${shown(source)} to ${shown(target)}`, () => this.#disk.link(source, target));
   }
 
   remove(path: string, {force = false, recursive = false} = {}): void {
@@ -161,11 +146,7 @@ export class Files {
       return;
     }
     if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
-    if (this.#disk.files.has(full))
-      this.#world.step(
-        () => `remove ${shown(full)}`,
-        () => this.#disk.remove(full),
-      );
+    if (this.#disk.files.has(full)) this.#world.step(`remove ${shown(full)}`, () => this.#disk.remove(full));
     else if (!force) throw failure('ENOENT', path);
   }
 
@@ -175,20 +156,14 @@ export class Files {
     if (this.#disk.exists(full)) throw failure('EEXIST', path);
     if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
     this.#demandRoom(path);
-    this.#world.step(
-      () => `mkdir ${shown(full)}`,
-      () => this.#disk.makeDirectory(full),
-    );
+    this.#world.step(`mkdir ${shown(full)}`, () => this.#disk.makeDirectory(full));
   }
 
   removeDirectory(path: string): void {
     const full = plain(path);
     if (!this.#disk.directories.has(full)) throw failure('ENOENT', path);
     if (this.#disk.names(full).length > 0) throw failure('ENOTEMPTY', path);
-    this.#world.step(
-      () => `rmdir ${shown(full)}`,
-      () => this.#disk.removeDirectory(full),
-    );
+    this.#world.step(`rmdir ${shown(full)}`, () => this.#disk.removeDirectory(full));
   }
 
   names(path: string): string[] {

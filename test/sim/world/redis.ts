@@ -213,7 +213,7 @@ export class Redis {
       };
       const id = given.find(one => typeof one === 'string') ?? '';
       world.step(
-        () => `redis ${name} ${name === 'eval' ? given.slice(2).join(' ') : id}`,
+        `redis ${name} ${name === 'eval' ? given.slice(2).join(' ') : id}`,
         leave,
         () => world.random() < 0.5 && leave(),
       );

@@ -125,7 +125,7 @@ export class Service {
     };
     // At a kill in the middle, it may or may not have left.
     this.#world.step(
-      () => `ask ${call.operation} ${call.value} #${call.number} (${fault ?? 'fine'})`,
+      `ask ${call.operation} ${call.value} #${call.number} (${fault ?? 'fine'})`,
       leave,
       () => {
         if (this.#world.random() < 0.5) leave();
@@ -135,14 +135,11 @@ export class Service {
     const latencyMs = afterMs ?? course.latencyMs * (via?.slowness ?? 1) * (0.5 + this.#world.random());
     return new Promise(resolve => {
       this.#world.poll(latencyMs, () =>
-        this.#world.step(
-          () => `hear of #${call.number}: ${plan.told}`,
-          () => {
-            if (via === undefined) this.#hear(call, plan);
-            else this.#heard.set(call, plan);
-            resolve(result(latencyMs));
-          },
-        ),
+        this.#world.step(`hear of #${call.number}: ${plan.told}`, () => {
+          if (via === undefined) this.#hear(call, plan);
+          else this.#heard.set(call, plan);
+          resolve(result(latencyMs));
+        }),
       );
     });
   }

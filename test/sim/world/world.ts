@@ -27,7 +27,7 @@ export class World {
   readonly random: () => number;
   /** What the program's `Math.random` gives. */
   readonly luck: () => number;
-  readonly #history: Step[] = [];
+  readonly history: string[] = [];
   readonly events = new EventQueue();
   current: Process | undefined;
   #running = new Set<Process>();
@@ -66,7 +66,7 @@ export class World {
 
   /** Sets the computer's clock, which tells the date, forward or back. */
   stepClock(ms: number): void {
-    this.note(() => `the clock steps by ${ms / 1_000} s`);
+    this.note(`the clock steps by ${ms / 1_000} s`);
     this.#clockMs += ms;
   }
 
@@ -101,16 +101,8 @@ export class World {
     this.later(afterMs, () => void main(), process);
   }
 
-  /** Takes a function, since words are rarely needed. */
-  note(what: Words, more = ''): void {
-    this.#history.push({atMs: this.#nowMs, who: this.current?.name ?? '-', what, more});
-  }
-
-  get history(): readonly string[] {
-    return this.#history.map(
-      ({atMs, who, what, more}) =>
-        `${atMs.toFixed(0).padStart(8)} ${who} ${typeof what === 'string' ? what : what()}${more}`,
-    );
+  note(what: string): void {
+    this.history.push(`${this.#nowMs.toFixed(0).padStart(8)} ${this.current?.name ?? '-'} ${what}`);
   }
 
   /** Has `work` done by the process that is running now, later. */
@@ -130,7 +122,7 @@ export class World {
   /**
    * A step on disk or network: what happens to a process happens here. `apply` carries it out, `tear` a part of it.
    */
-  step<T>(what: Words, apply: () => T, tear?: () => void): T {
+  step<T>(what: string, apply: () => T, tear?: () => void): T {
     const process = this.current;
     if (process === undefined) return apply();
     if (!process.alive) throw new Killed();
@@ -141,11 +133,11 @@ export class World {
       return apply();
     }
     if (fate.how === 'term') {
-      this.note(what, ' (and is asked to end)');
+      this.note(`${what} (and is asked to end)`);
       this.later(0, () => process.onTerm());
       return apply();
     }
-    this.note(what, ` -- ${fate.how}, ${fate.moment}`);
+    this.note(`${what} -- ${fate.how}, ${fate.moment}`);
     if (fate.moment === 'after') apply();
     else if (fate.moment === 'torn') tear?.();
     this.#kill(process, fate);
@@ -231,16 +223,6 @@ export class World {
     }
     if (how === 'power') this.onPowerCut();
   }
-}
-
-/** A step in words, or what puts it in words. */
-export type Words = string | (() => string);
-
-interface Step {
-  readonly atMs: number;
-  readonly who: string;
-  readonly what: Words;
-  readonly more: string;
 }
 
 export interface Start {
