@@ -1,16 +1,5 @@
 import {expect, it} from 'vitest';
 
-/** A field's type, in the interface's words. */
-export type FieldType =
-  | 'boolean'
-  | 'string'
-  | 'number'
-  | 'integer'
-  | 'date-time'
-  | 'object'
-  | 'array'
-  | 'array of strings';
-
 /** Fields and their types, written off the interface's tables, not off the project's schemas. */
 export type Fields = Record<string, FieldType>;
 
@@ -27,11 +16,8 @@ export const ipFields: Fields = {
 
 export const phoneFields: Fields = {
   ...all('boolean', 'is_valid is_disposable is_virtual is_threat is_spam'),
-  ...all(
-    'string',
-    'e164_format country_code country country_name number_type line_type carrier carrier_type',
-  ),
-  ...all('string', 'validation_error'),
+  ...all('string', 'e164_format country_code country country_name number_type line_type carrier'),
+  ...all('string', 'carrier_type validation_error'),
   ...all('number', 'risk_score'),
 };
 
@@ -88,16 +74,19 @@ export const verifyFields: Record<string, Fields> = {
 /** RFC 3339, in UTC. */
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|\+00:00)$/;
 
-const checks: Record<FieldType, (value: unknown) => boolean> = {
-  boolean: value => typeof value === 'boolean',
-  string: value => typeof value === 'string',
-  number: value => typeof value === 'number',
-  integer: value => Number.isInteger(value),
-  'date-time': value => typeof value === 'string' && dateTime.test(value),
-  object: value => typeof value === 'object' && value !== null && !Array.isArray(value),
-  array: value => Array.isArray(value),
-  'array of strings': value => Array.isArray(value) && value.every(each => typeof each === 'string'),
+/** The types, in the interface's words. */
+const checks = {
+  boolean: (value: unknown) => typeof value === 'boolean',
+  string: (value: unknown) => typeof value === 'string',
+  number: (value: unknown) => typeof value === 'number',
+  integer: (value: unknown) => Number.isInteger(value),
+  'date-time': (value: unknown) => typeof value === 'string' && dateTime.test(value),
+  object: (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  array: (value: unknown) => Array.isArray(value),
+  'array of strings': (value: unknown) =>
+    Array.isArray(value) && value.every(each => typeof each === 'string'),
 };
+export type FieldType = keyof typeof checks;
 
 /**
  * One case per field. The interface does not say which fields are always present, so an absent one passes.
