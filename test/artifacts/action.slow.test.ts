@@ -1,15 +1,5 @@
 import {spawnSync} from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {beforeEach, expect, test} from 'vitest';
@@ -94,14 +84,9 @@ async function runAction(given: Readonly<Record<string, string>>) {
     stderr += ended.stderr;
   }
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
-  const set = Object.fromEntries(lines.map(line => line.split(/=(.*)/s).slice(0, 2))) as Record<
-    string,
-    string
-  >;
+  const set: Record<string, string> = Object.fromEntries(lines.map(line => line.split(/=(.*)/s).slice(0, 2)));
   return {
-    code,
-    stderr,
-    set,
+    ...{code, stderr, set},
     npm: readFileSync(join(temp, 'npm'), 'utf8').replaceAll(checkout, 'CHECKOUT').trimEnd().split('\n'),
     left: existsSync(join(temp, 'bulk-enrich.key')),
     // The command reads the key from a file: it is in no environment.
@@ -170,14 +155,9 @@ test('every output comes from a step, actions are pinned by commit, and the cach
     expect(value).toMatch(/^\$\{\{ steps\.run\.outputs\.[\w-]+ \}\}$/);
   const used = runs.steps.flatMap(({uses}) => uses ?? []);
   for (const name of used) expect(name).toMatch(/^actions\/[\w/-]+@[\da-f]{40}$/);
-  const [restore, save] = ['restore', 'save'].map(half =>
-    runs.steps.find(({uses}) => uses?.includes(`cache/${half}@`)),
-  );
-  expect([save?.if, save?.with?.path, save?.with?.key]).toEqual([
-    'always()',
-    restore?.with?.path,
-    restore?.with?.key,
-  ]);
+  const half = (name: string) => runs.steps.find(({uses}) => uses?.includes(`cache/${name}@`));
+  const {path: place, key} = half('restore')?.with ?? {};
+  expect(half('save')).toMatchObject({if: 'always()', with: {path: place, key}});
   // An expression in a script is code that others write.
   for (const {run = ''} of runs.steps) expect(run).not.toContain('{{');
 });
@@ -185,38 +165,27 @@ test('every output comes from a step, actions are pinned by commit, and the cach
 test.skipIf(lacks('actionlint'))(
   'actionlint finds nothing wrong with it, nor with a workflow that uses it',
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-action-'));
-    try {
-      mkdirSync(join(folder, '.git'));
-      mkdirSync(join(folder, '.github/workflows'), {recursive: true});
-      copyFileSync(path, join(folder, 'action.yml'));
-      const shown = Object.keys(outputs).map(name => ({
-        run: `echo "${expression(`steps.enrich.outputs.${name}`)}"`,
-      }));
-      const using = {
-        id: 'enrich',
-        uses: './',
-        with: {job: 'jobs/nightly.yaml', 'api-key': expression('secrets.KEY')},
-      };
-      const checkout = {uses: 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1'};
-      // Its own steps as those of a job, which is what actionlint reads; a called workflow has inputs too.
-      const called = Object.fromEntries(Object.keys(inputs).map(name => [name, {type: 'string'}]));
-      const workflow = {
-        on: {push: null, workflow_call: {inputs: called}},
-        jobs: {
-          user: {'runs-on': 'ubuntu-latest', steps: [checkout, using, ...shown]},
-          own: {'runs-on': 'ubuntu-latest', steps: runs.steps},
-        },
-      };
-      const written = join(folder, '.github/workflows/enrich.yaml');
-      writeFileSync(written, JSON.stringify(workflow));
-      const {status, stdout} = spawnSync('actionlint', ['-no-color', written], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
-      expect([status, stdout]).toEqual([0, '']);
-    } finally {
-      rmSync(folder, {recursive: true});
-    }
+    const cwd = site.directory;
+    mkdirSync(site.path('.git'));
+    copyFileSync(path, site.path('action.yml'));
+    const shown = Object.keys(outputs).map(name => expression(`steps.enrich.outputs.${name}`));
+    const using = {job: 'jobs/nightly.yaml', 'api-key': expression('secrets.KEY')};
+    const steps = [
+      {uses: 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1'},
+      {id: 'enrich', uses: './', with: using},
+      ...shown.map(text => ({run: `echo "${text}"`})),
+    ];
+    // Its own steps as those of a job, which is what actionlint reads; a called workflow has inputs too.
+    const called = Object.fromEntries(Object.keys(inputs).map(name => [name, {type: 'string'}]));
+    const workflow = {
+      on: {push: null, workflow_call: {inputs: called}},
+      jobs: {
+        user: {'runs-on': 'ubuntu-latest', steps},
+        own: {'runs-on': 'ubuntu-latest', steps: runs.steps},
+      },
+    };
+    const written = site.write('.github/workflows/enrich.yaml', JSON.stringify(workflow));
+    const {status, stdout} = spawnSync('actionlint', ['-no-color', written], {cwd, encoding: 'utf8'});
+    expect([status, stdout]).toEqual([0, '']);
   },
 );

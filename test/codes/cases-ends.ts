@@ -7,6 +7,7 @@ import {KEY} from '../e2e/service.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {startRawServer} from '../support/raw-server.ts';
+import {ips} from '../support/stage.ts';
 import {
   accountFile,
   again,
@@ -22,14 +23,13 @@ import {
 } from './case.ts';
 
 const settings = {ip: 'ip', store: false, score: 'none', rate: 'unlimited'} as const;
-const many = (count: number) => `ip\n${Array.from({length: count}, (_, n) => `198.18.0.${n}\n`).join('')}`;
 
 /** Errors that end a run after its beginning. */
 export const endCases: Cases = {
   'credentials 6': answered(() => reply.unauthorized()),
   'credits 7': answered(() => reply.noCredits()),
   'budget 7': by(`${RUN} --max-credits 2`),
-  'refused 2': answered(() => reply.error(422, 'unknown_account'), '', many(20)),
+  'refused 2': answered(() => reply.error(422, 'unknown_account'), '', ips(20)),
   'wrong_protocol 2': place =>
     place.command(RUN, {env: {BULK_ENRICH_BASE_URL: place.service.url.replace('http:', 'https:')}}),
   'redirect 2': answered(() => reply.redirect('https://example.com/')),
@@ -46,8 +46,8 @@ export const endCases: Cases = {
       sandbox.write('list.csv', list);
       return command('run --job job.yaml --force --rate unlimited');
     };
-    await run(many(50));
-    return run(many(3));
+    await run(ips(50));
+    return run(ips(3));
   },
   'declined 130': by(RUN, {}, {stdin: 'n\n', isTerminal: true}),
   'signal 130': async ({service, command}) => {

@@ -1,6 +1,7 @@
 import type {KnownList} from './known-list.ts';
 
-const wide = (text: string) =>
+/** In full-width letters. */
+export const wide = (text: string) =>
   text.replace(/[!-~]/g, letter => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));
 
 const emails: Readonly<Record<string, (local: string, domain: string) => string>> = {

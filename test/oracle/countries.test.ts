@@ -1,21 +1,15 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {parsePhoneCountry} from '../../src/operations/country.ts';
 import {look, situations} from '../columns/lists/situation.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let directory = '';
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-countries-'));
-});
-afterAll(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 /** What a run makes of a list: the part of its plan behind the columns. */
 async function played(list: string) {
   const [situation] = situations(`x ▸ ${list}`);
   if (situation === undefined) throw new Error('no list');
-  const {becomes, said} = await look(join(directory, String(Math.random())), situation);
+  const {becomes, said} = await look(within(String(Math.random())), situation);
   return {becomes, said};
 }
 

@@ -8,17 +8,14 @@ import {
 } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {randomOf} from '../support/random.ts';
-import {addressKinds} from './addresses.ts';
+import {addressKinds, wide} from './addresses.ts';
 import type {KnownList, Undecidable} from './known-list.ts';
 
 const pick = <T>(random: () => number, some: readonly T[]): T =>
   some[Math.floor(random() * some.length)] as T;
 const digitsOf = (text: string) => text.replace(/\D/g, '');
 const parsed = (text: string, country?: CountryCode) =>
-  parsePhoneNumberFromString(
-    text,
-    country === undefined ? {extract: false} : {defaultCountry: country, extract: false},
-  );
+  parsePhoneNumberFromString(text, {extract: false, ...(country && {defaultCountry: country})});
 
 const POOL = 8;
 const pools = new Map<CountryCode, readonly PhoneNumber[]>();
@@ -45,8 +42,6 @@ function numbersOf(country: CountryCode): readonly PhoneNumber[] {
   return found;
 }
 
-const wide = (text: string) =>
-  text.replace(/[!-~]/g, letter => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));
 const arabic = (text: string) => text.replace(/\d/g, digit => String.fromCharCode(0x660 + Number(digit)));
 
 /** Spellings of a number; `from` is the country in which the list says that it is. */
@@ -129,14 +124,12 @@ function phoneList(index: number): KnownList | undefined {
   const rows = Array.from({length}, (_, n) => {
     const own = others[n % others.length] as CountryCode;
     const number = pick(random, numbersOf(own));
-    const from =
-      hint === 'country column'
-        ? own
-        : hint === 'default country'
-          ? country
-          : hint === 'wrong country'
-            ? wrong
-            : undefined;
+    const from = {
+      'country column': own,
+      'default country': country,
+      'no country': undefined,
+      'wrong country': wrong,
+    }[hint];
     const name = mixture === 'with plus' && random() < 0.5 ? 'plus' : spelling;
     const text = number && spellings[name]?.(number, from);
     if (random() < share || number === undefined || text === undefined)

@@ -25,11 +25,8 @@ const jobs = new Map<string | undefined, ReturnType<typeof makeJobFromFlags>['jo
 function jobOf(defaultCountry: string | undefined) {
   const known = jobs.get(defaultCountry);
   if (known !== undefined) return known;
-  const {job} = makeJobFromFlags(
-    ['list.csv'],
-    {endpoint: 'embedded', score: 'none', defaultCountry},
-    {makesCalls: false},
-  );
+  const flags = {endpoint: 'embedded', score: 'none', defaultCountry};
+  const {job} = makeJobFromFlags(['list.csv'], flags, {makesCalls: false});
   jobs.set(defaultCountry, job);
   return job;
 }
@@ -57,24 +54,13 @@ export function play(isPlayed: (index: number) => boolean): Record<KnownList['ki
 function playList(list: KnownList, played: Played): void {
   const {kind, header, rows, meant, undecidable, defaultCountry} = list;
   const column = header[kind === 'phone' ? 0 : 1] ?? '';
-  const format = {
-    kind: 'csv',
-    delimiter: ',',
-    eol: '\n',
-    bom: false,
-    encoding: 'utf-8',
-    header,
-    columns: header,
-  } as const;
+  const plain = {kind: 'csv', delimiter: ',', eol: '\n', bom: false, encoding: 'utf-8'} as const;
+  const format = {...plain, header, columns: header};
   const sample = csvRows(...rows);
   const values = meant.filter(value => value !== undefined).length;
   try {
-    const {targets, planRow, doubts} = resolveColumnMapping(
-      jobOf(defaultCountry),
-      format,
-      sample,
-      background(),
-    );
+    const job = jobOf(defaultCountry);
+    const {targets, planRow, doubts} = resolveColumnMapping(job, format, sample, background());
     const at = targets.findIndex(target => target.column === column && target.operation === kind);
     if (at < 0 && values > 0 && !doubts.some(doubt => String(doubt).includes(`"${column}"`)))
       played.unnamed.push(list.name);

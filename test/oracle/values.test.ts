@@ -1,11 +1,11 @@
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {newDirectory} from '../support/new-directory.ts';
 import {followKnown} from './advice.ts';
 import {undecidableCases} from './known-list.ts';
 import {play, tableOf, totalsOf} from './play.ts';
 
+const within = newDirectory();
 const path = new URL('README.md', import.meta.url);
 
 const isSoak = process.env.SOAK !== undefined;
@@ -36,10 +36,5 @@ test.runIf(isSoak)(
 );
 
 test.runIf(isSoak)('advice on all lists of known values', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-advice-'));
-  try {
-    expect(await followKnown(directory, () => true)).toBeGreaterThan(500);
-  } finally {
-    rmSync(directory, {recursive: true});
-  }
+  expect(await followKnown(within(), () => true)).toBeGreaterThan(500);
 });
