@@ -4,7 +4,7 @@ import {defineConfig} from 'vitest/config';
 const sampled = [
   ...['service/hostile', 'lookup/rate-limit-headers', 'lookup/desk/desk', 'client/classify', 'seams/fuzz'],
   ...['property/canonical', 'property/input', 'e2e/pay-once', 'oracle/values', 'security/parsers'],
-  ...['crash/kill.slow', 'crash/budget.slow', 'crash/points.slow', 'jobs/job-runs.slow'],
+  ...['sim/seeds', 'crash/kill.slow', 'crash/budget.slow', 'crash/points.slow', 'jobs/job-runs.slow'],
 ];
 
 /** The long runs of the same promises: one after the other, as each of them keeps the machine busy. */

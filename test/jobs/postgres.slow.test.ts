@@ -38,10 +38,10 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
     sql(`CREATE TABLE list (id bigint, ip text, email text, fault int DEFAULT 1);
       INSERT INTO list SELECT i, '192.0.2.' || i % 200, CASE WHEN i % 7 = 0 THEN NULL ELSE 'user' || i || '@example.com' END FROM generate_series(1, 500) i;
       CREATE VIEW signups AS SELECT id, ip, email FROM list WHERE 1 / fault = 1`);
-  }, 60_000);
+  });
   afterAll(() => asPostgres('pg_ctl', '-D', join(directory, 'data'), '-m', 'immediate', 'stop'));
 
-  it('leaves the table as it was where the run or the export is cut off', {timeout: 60_000}, () => {
+  it('leaves the table as it was where the run or the export is cut off', () => {
     expect(runScript(home, '"$real" "$@" | head -n 50; exit 5').status).toBe(1);
     expect(sql('SELECT count(*) FROM signup_risk')).toBe('0');
     sql('UPDATE list SET fault = 0 WHERE id = 400');
@@ -50,7 +50,7 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
     sql('UPDATE list SET fault = 1');
   });
 
-  it('goes from a table to a table, every row once and in its columns', {timeout: 60_000}, () => {
+  it('goes from a table to a table, every row once and in its columns', () => {
     expect(runScript(home)).toEqual({status: 0, stderr: ''});
     const found = sql(
       'SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE email_status = $$empty$$) FROM signup_risk',
@@ -63,7 +63,7 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
     expect(same).toBe('t');
   });
 
-  it('again: rows that changed are replaced, and none occurs twice', {timeout: 60_000}, () => {
+  it('again: rows that changed are replaced, and none occurs twice', () => {
     sql("UPDATE list SET email = 'nobody@' WHERE id = 8");
     // Some lookups failed: all rows are there.
     expect(runScript(home, '"$real" "$@" || exit; exit 3')).toEqual({status: 0, stderr: ''});
@@ -71,9 +71,7 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
     expect(sql('SELECT email_status FROM signup_risk WHERE id = 8')).toBe('invalid');
   });
 
-  it('leaves the table as it was where a row could not be read, and says where it is', {
-    timeout: 60_000,
-  }, () => {
+  it('leaves the table as it was where a row could not be read, and says where it is', () => {
     sql("INSERT INTO list VALUES (501, '192.0.2.1', repeat('x', 1200000)), (502, '192.0.2.2', '')");
     const {status, stderr} = runScript(home);
     expect([status, stderr]).toEqual([

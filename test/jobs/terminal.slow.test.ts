@@ -5,7 +5,7 @@ import {type Service, startService} from '../e2e/service.ts';
 import {held, runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
-import {openTerminal, type Terminal, type TerminalOptions} from '../support/terminal.ts';
+import {openTerminal, type TerminalOptions} from '../support/terminal.ts';
 import {until} from '../support/until.ts';
 import {createSite, type Site} from './site.ts';
 
@@ -14,32 +14,26 @@ const GREEN = [`${ESCAPE}[32m`, `${ESCAPE}[39m`];
 const ASKED = 24;
 const COMMAND = 'bulk-enrich run list.csv --ip ip --concurrency 4 --rate 200/s --force --no-store --yes';
 
-interface Scene {
-  readonly site: Site;
-  readonly service: Service;
-  readonly env: Readonly<Record<string, string>>;
-  open(command: string, options?: Partial<TerminalOptions>): Terminal;
-  /** Holds all calls from the n-th on, until they are let go: time for the bar to be redrawn. */
-  hold(from: number): () => void;
-}
+type Scene = ReturnType<typeof sceneOf>;
 
-async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const service = await startService();
-  using site = createSite();
-  site.write('list.csv', ips(ASKED));
+function sceneOf(service: Service, site: Site) {
   const env = {HOME: site.home, PATH: `${site.programs}:/usr/bin:/bin`, ...service.env};
-  const open: Scene['open'] = (command, {columns = 120, env: more} = {}) =>
+  const open = (command: string, {columns = 120, env: more}: Partial<TerminalOptions> = {}) =>
     openTerminal(command, {cwd: site.directory, columns, env: {...env, ...more}});
-  const hold: Scene['hold'] = from => {
+  /** Holds all calls from the n-th on, until they are let go: time for the bar to be redrawn. */
+  const hold = (from: number) => {
     const {gate, letGo} = held();
     service.setScript(({call}) => (call >= from ? gate : undefined));
     return letGo;
   };
-  try {
-    await work({site, service, env, open, hold});
-  } finally {
-    await service.close();
-  }
+  return {site, service, env, open, hold};
+}
+
+async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  await using service = await startService();
+  using site = createSite();
+  site.write('list.csv', ips(ASKED));
+  await work(sceneOf(service, site));
 }
 
 const untimed = (text: string) => text.trimEnd().replace(/ in \d+(\.\d+)? m?s\.$/m, ' in no time.');

@@ -3,9 +3,9 @@ import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import {compile, v8Flags} from '../sim/compile.mjs';
+import {compile, v8Flags} from '../sim/compile.ts';
 import type {Killed} from './night/kills.ts';
-import type {Night} from './night/table.ts';
+import type {Night} from './night/night.ts';
 
 /**
  * Nights in virtual time, through the library: a line of nights.txt each, `NAME ▸ NIGHT ▸ RESULT`. NIGHT has the keys of

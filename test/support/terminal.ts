@@ -10,8 +10,6 @@ export interface TerminalOptions {
   readonly columns?: number;
 }
 
-export type Terminal = ReturnType<typeof openTerminal>;
-
 /** How wide a screen is whose terminal does not say. */
 const SCREEN_COLUMNS = 80;
 

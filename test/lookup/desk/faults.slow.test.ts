@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
-import {compile} from '../../sim/compile.mjs';
+import {compile} from '../../sim/compile.ts';
 
 /**
  * Faults planted in the desk, one at a time: its nights or its services must break a promise. A line of faults.txt each:

@@ -1,5 +1,4 @@
-import {NightWorld} from './night.ts';
-import type {Night} from './table.ts';
+import {type Night, NightWorld} from './night.ts';
 
 export {play} from './night.ts';
 

@@ -13,9 +13,37 @@ import {World} from '../../sim/world/world.ts';
 import {type Call, ServiceCore} from '../../support/api-core.ts';
 import {type AtSocket, postTo, refusedConnection} from '../../support/api-memory.ts';
 import {type Reply, reply} from '../../support/api-server-reply.ts';
-import type {Night, Session} from './table.ts';
 
 /** Plays nights in virtual time: real code behind `runJob`, a scripted service, a disk in memory. */
+
+/** A night: in nights.txt, what is between its name and its result. */
+export interface Night {
+  /** Values by their letters, in the order of rows; `-` is an empty cell, a longer word stands for itself. */
+  readonly list: string;
+  readonly column?: 'ip' | 'email' | 'token';
+  /**
+   * For each value the service's replies, in their order (`*`: in one order for all others together): a status, with a code behind `=` and Retry-After behind a
+   * slash; `ok`, with its seconds behind a slash; `quotaN`, an answer with N calls left for the seconds behind its slash;
+   * `reset`, `late`, `refuse` (no connection), `garbled`, `stale` (401, `invalid_token`). Then all is `ok`.
+   */
+  readonly script?: string;
+  /** Calls that the service lets through in a second; it answers the others with 429 and `Retry-After: 1`. */
+  readonly limit?: number;
+  readonly settings?: object;
+  /** One session if left out. */
+  readonly sessions?: readonly Session[];
+}
+
+/** The same command again, at times with another list or other settings. */
+export interface Session {
+  readonly list?: string;
+  readonly column?: 'ip' | 'email' | 'token';
+  readonly output?: string;
+  readonly settings?: object;
+  readonly afterHours?: number;
+  /** Killed when its n-th call leaves: `before` (it is reserved only), or `after` (it is in flight). */
+  readonly kill?: readonly ['before' | 'after', number];
+}
 
 const WORK = join(ROOT, 'work');
 const HOME = join(ROOT, 'home');
