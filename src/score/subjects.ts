@@ -2,8 +2,14 @@ import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
-import type {ValueReader} from './language/cel-engine.ts';
-import {type Condition, compileCondition, type Decision, fieldReader} from './language/condition.ts';
+
+import {
+  type Condition,
+  compileCondition,
+  type Decision,
+  fieldReader,
+  type ValueReader,
+} from './language/condition.ts';
 import {createConditionChecker, type PathReference} from './language/expression.ts';
 import {
   createAnswerVocabulary,

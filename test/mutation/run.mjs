@@ -18,7 +18,7 @@ const decisions = [
   'src/ledger/answers/validity.ts',
   'src/ledger/run/{budget,ledger-entry,tally}.ts',
   'src/score/{conditions,scorer}.ts',
-  'src/score/language/{condition,conversion-checks,step-limit}.ts',
+  'src/score/language/{condition,guards}.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
 const tests = [

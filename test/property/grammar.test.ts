@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import type {CanonicalCell} from '../../src/operations/canonical.ts';
 import {operations} from '../../src/operations/table.ts';
 import {verifyInputs} from '../../src/operations/verify.ts';
-import {conversionChecks} from '../../src/score/language/conversion-checks.ts';
+import {conversionChecks} from '../../src/score/language/guards.ts';
 import {samples} from '../support/samples.ts';
 
 /**

@@ -13,6 +13,11 @@ const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map'
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** True for a macro over a list. */
+export function isLoop(node: ASTNode): node is Extract<ASTNode, {op: 'rcall'}> {
+  return node.op === 'rcall' && LOOPS.has(node.args[0]);
+}
+
 /** The names in a path: a, b and c for `a.b["c"]`. Undefined for any other expression. */
 export function pathOfNode(node: ASTNode): readonly string[] | undefined {
   if (node.op === 'id') return [node.args];
@@ -45,17 +50,27 @@ export function findPaths(node: ASTNode, bound = NONE): ReadPath[] {
 
 /** The parts of a node, each with the variables that loops around it name: `x` in `list.exists(x, x > 1)`. */
 export function listChildren(node: ASTNode, bound = NONE): {node: ASTNode; bound: ReadonlySet<string>}[] {
-  const variable = node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[2][0] : undefined;
-  if (node.op !== 'rcall' || variable?.op !== 'id')
-    return nodesIn(node.args).map(child => ({node: child, bound}));
+  const variable = isLoop(node) ? node.args[2][0] : undefined;
+  if (!isLoop(node) || variable?.op !== 'id') return nodesIn(node.args).map(child => ({node: child, bound}));
   const [, receiver, [, ...body]] = node.args;
   const within = new Set([...bound, variable.args]);
   return [{node: receiver, bound}, ...body.map(child => ({node: child, bound: within}))];
 }
 
-/** The list that a loop reads; undefined for any other node. */
-export function loopedList(node: ASTNode): ASTNode | undefined {
-  return node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[1] : undefined;
+/** True if some values of the node may not be needed: those behind `&&`, `||`, `?:`, or in a loop. */
+export function isLazy(node: ASTNode): boolean {
+  return (
+    ['&&', '||', '?:'].includes(node.op) ||
+    listChildren(node).some(child => child.bound.size > 0 || isLazy(child.node))
+  );
+}
+
+/** The operands of `!`, `?:`, `&&` or `||`; none of any other operator. A sum of `&&` or `||` has all its terms. */
+export function operandsOf(node: ASTNode): readonly ASTNode[] {
+  if (node.op === '!_' || node.op === '?:') return nodesIn(node.args);
+  const termsOf = (term: ASTNode): ASTNode[] =>
+    term.op === node.op ? nodesIn(term.args).flatMap(termsOf) : [term];
+  return node.op === '&&' || node.op === '||' ? termsOf(node) : [];
 }
 
 function nodesIn(given: unknown): ASTNode[] {
@@ -63,45 +78,68 @@ function nodesIn(given: unknown): ASTNode[] {
   return typeof given === 'object' && given !== null && 'op' in given ? [given as ASTNode] : [];
 }
 
-/** A part that can be evaluated by itself. */
-export interface ExpressionPart {
-  readonly sign: ASTNode['op'];
-  /** Operands of `&&`, `||`, `!` or `?:`; none for any other part. */
-  readonly operands: readonly ExpressionPart[];
-  readonly paths: ReadonlySet<ASTNode>;
-  readonly run: () => unknown;
+/** Operators of one class need no brackets around an operand on their left. */
+const CLASSES: readonly string[][] = [['||'], ['&&'], ['+', '-'], ['*', '/', '%']];
+
+/** Returns a node's text as it is to stand in its parent. */
+type Guard = (text: string, node: ASTNode, parent: ASTNode) => string;
+
+/**
+ * An expression's text, with `names` in place of some nodes. A whole number becomes a fraction, since all numbers in
+ * answers are fractions. It stays whole as an index, beside `%`, and as an argument: `substring(1)`.
+ */
+export function printExpression(
+  root: ASTNode,
+  names: ReadonlyMap<ASTNode, string>,
+  guard: Guard = text => text,
+): string {
+  const print = (node: ASTNode, isCount: boolean): string => {
+    const {op} = node;
+    const areCounts = ['call', 'rcall', '[]', '%'].includes(op) || (isCount && op === '-_');
+    const inner = (child: ASTNode) => guard(names.get(child) ?? print(child, areCounts), child, node);
+    return op === 'value' ? literal(node, isCount) : printNode(node, inner);
+  };
+  return names.get(root) ?? print(root, false);
 }
 
-const LAZY: ReadonlySet<ASTNode['op']> = new Set(['&&', '||', '?:']);
-
-export function isLazy(node: ASTNode): boolean {
-  return LAZY.has(node.op) || listChildren(node).some(child => child.bound.size > 0 || isLazy(child.node));
+function literal({input, range, args}: ASTNode, isCount: boolean): string {
+  const text = input.slice(range.start, range.end);
+  return !isCount && typeof args === 'bigint' && /^\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** The operands of an operator of which one may decide alone. A sum of `&&` or `||` has all its terms. */
-export function operandsOf(node: ASTNode): readonly ASTNode[] {
-  if (node.op === '!_' || node.op === '?:') return listChildren(node).map(child => child.node);
-  const termsOf = (term: ASTNode): ASTNode[] =>
-    term.op === node.op ? listChildren(term).flatMap(child => termsOf(child.node)) : [term];
-  return node.op === '&&' || node.op === '||' ? termsOf(node) : [];
-}
-
-/** The smallest undecided parts of an undecided one. */
-export function findUndecidedParts({sign, operands, paths}: ExpressionPart): readonly ReadonlySet<ASTNode>[] {
-  const [condition, yes, no] = operands;
-  if (sign === '?:' && condition !== undefined) {
-    const chosen = resultOf(condition);
-    const next = chosen === undefined ? condition : chosen === true ? yes : no;
-    return next === undefined ? [paths] : findUndecidedParts(next);
+function printNode(node: ASTNode, inner: (child: ASTNode) => string): string {
+  const closed = (child: ASTNode) => (NEEDS_NO_BRACKETS.has(child.op) ? inner(child) : `(${inner(child)})`);
+  switch (node.op) {
+    case 'id':
+      return node.args;
+    case '!_':
+      return `!${closed(node.args)}`;
+    case '-_':
+      return `-(${inner(node.args)})`;
+    case '.':
+      return `${closed(node.args[0])}.${node.args[1]}`;
+    case '[]':
+      return `${closed(node.args[0])}[${inner(node.args[1])}]`;
+    case 'call':
+      return `${node.args[0]}(${node.args[1].map(inner).join(', ')})`;
+    case 'rcall':
+      return `${closed(node.args[1])}.${node.args[0]}(${node.args[2].map(inner).join(', ')})`;
+    case 'list':
+      return `[${node.args.map(inner).join(', ')}]`;
+    case 'map':
+      return `{${node.args.map(([key, value]) => `${inner(key)}: ${inner(value)}`).join(', ')}}`;
+    case '?:': {
+      const [condition, yes, no] = node.args;
+      return `${closed(condition)} ? ${closed(yes)} : ${inner(no)}`;
+    }
+    default: {
+      const [left, right] = node.args as readonly ASTNode[] as readonly [ASTNode, ASTNode];
+      const isChain = CLASSES.some(each => each.includes(node.op) && each.includes(left.op));
+      return `${isChain ? inner(left) : closed(left)} ${node.op} ${closed(right)}`;
+    }
   }
-  const undecided = operands.filter(operand => resultOf(operand) === undefined);
-  return undecided.length === 0 ? [paths] : undecided.flatMap(findUndecidedParts);
 }
 
-function resultOf({run}: ExpressionPart): unknown {
-  try {
-    return run();
-  } catch {
-    return undefined;
-  }
-}
+const NEEDS_NO_BRACKETS: ReadonlySet<ASTNode['op']> = new Set([
+  ...(['value', 'id', 'call', 'rcall', '.', '[]', 'list', 'map', '!_'] as const),
+]);

@@ -2,34 +2,19 @@ import {createRequire} from 'node:module';
 import {type ASTNode, Environment, parse} from '@marcbachmann/cel-js';
 import type {RE2JS} from 're2js';
 import {
-  type ExpressionPart,
   findPaths,
-  findUndecidedParts,
-  isLazy,
+  isLoop,
   listChildren,
   literalText,
-  loopedList,
-  operandsOf,
   pathOfNode,
+  printExpression,
   type ReadPath,
 } from './ast.ts';
-import {conversionChecks, requireFinite} from './conversion-checks.ts';
-import {printExpression} from './print.ts';
-import {StepLimit} from './step-limit.ts';
+import {conversionChecks, requireFinite, StepLimit, TOO_MANY_STEPS} from './guards.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Reads a value from what an expression is about, such as a row. Throws if a part of the expression can't use a value. */
-export type ValueReader<View> = (view: View) => unknown;
-
-interface CompiledExpression<View> {
-  readonly ast: ASTNode;
-  /** True if some values may not be needed: those behind `&&`, `||`, `?:`, or in a loop. */
-  readonly isLazy: boolean;
-  readonly evaluate: ValueReader<View>;
-  /** The smallest parts that leave the expression undecided, each with the nodes of its paths. */
-  undecidedParts(view: View): readonly ReadonlySet<ASTNode>[];
-}
+type Preparer = (part: ASTNode, parent?: ASTNode) => () => unknown;
 
 /** Values that are known before the first row, by name. */
 export type Constants = Readonly<Record<string, unknown>>;
@@ -46,6 +31,8 @@ const SIGNS = 'it has 250 signs (- or !) in a row, or more';
 /** The library's own limits hold for the user's text. What is printed from it has brackets and functions more. */
 const ROOMY = {maxAstNodes: 1_000_000, maxDepth: 5_000};
 
+const OPTIONS = {unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false};
+
 /**
  * Evaluates the Common Expression Language. One environment checks types. The other runs what is printed from an
  * expression, with our own functions in it: all names are untyped there, which is faster. The library's own would take a
@@ -53,21 +40,22 @@ const ROOMY = {maxAstNodes: 1_000_000, maxDepth: 5_000};
  * them; RE2 takes linear time), and loop for ever.
  */
 export class Engine {
-  readonly #checking = withMixedNumbers(new Environment({limits: ROOMY}));
-  readonly #running = withMixedNumbers(
-    new Environment({unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits: ROOMY}),
-  );
+  readonly steps = new StepLimit();
+  readonly #checking: Environment;
+  readonly #running: Environment;
   readonly #constants: Constants;
-  readonly #steps = new StepLimit();
   readonly #patterns: RE2JS[] = [];
 
   /** `declare`: declares the names that expressions may read. */
   constructor(declare: (environment: Environment) => void, constants: Constants = {}) {
+    const base = withMixedNumbers(new Environment({limits: ROOMY}));
+    this.#checking = base.clone();
     declare(this.#checking);
     this.#constants = constants;
-    this.#running
-      .registerFunction('counted_(dyn): dyn', entries => this.#steps.count(entries))
-      .registerFunction('searched_(dyn): dyn', entries => this.#steps.countSearch(entries))
+    this.#running = base
+      .clone(OPTIONS)
+      .registerFunction('counted_(dyn): dyn', entries => this.steps.count(entries))
+      .registerFunction('searched_(dyn): dyn', entries => this.steps.countSearch(entries))
       .registerFunction('finite_(dyn): dyn', requireFinite)
       .registerFunction('dyn.matches(int): bool', (text, pattern) => this.#matches(text, pattern));
     for (const [name, check] of Object.entries(conversionChecks))
@@ -79,87 +67,54 @@ export class Engine {
    *
    * @throws {Error} if the expression has a fault. The error names the fault in `summary` or `message`.
    */
-  typeOf(text: string): string {
-    const ast = parseExpression(text);
-    const texts = new Map(
-      findPaths(ast).flatMap(({node, path}) => (path[0] === 'list' ? [[rootOf(node), LIST_ALIAS]] : [])),
-    );
-    const {valid, type, error} = this.#checking.check(printExpression(ast, {texts, around: new Map()}));
+  typeOf(ast: ASTNode): string {
+    const lists = findPaths(ast).filter(({path}) => path[0] === 'list');
+    const names = new Map(lists.map(({node}) => [rootOf(node), LIST_ALIAS]));
+    const {valid, type, error} = this.#checking.check(printExpression(ast, names));
     if (!valid) throw error ?? new Error('not valid');
-    const prepare = this.#preparer(ast, ({path, optional}) => {
+    const prepare = this.preparer(ast, ({path, optional}) => {
       const value = this.#constantAt(path);
       return () => (optional ? value !== undefined : value);
     });
+    prepare(ast);
     this.#checkConstants(ast, prepare);
     return type ?? 'dyn';
   }
 
-  /** Makes an expression ready to run. `readAt` makes the reader of the value at a path, or of `has(…)` of it. */
-  compile<View extends object>(
-    text: string,
-    readAt: (path: ReadPath) => ValueReader<View>,
-  ): CompiledExpression<View> {
-    const ast = parseExpression(text);
-    let seen: View;
-    const prepare = this.#preparer(ast, path => {
-      const read = readAt(path);
-      return () => read(seen);
-    });
-    const run = prepare(ast);
-    const partOf = (node: ASTNode): ExpressionPart => ({
-      sign: node.op,
-      operands: operandsOf(node).map(partOf),
-      paths: new Set(findPaths(node).map(path => path.node)),
-      run: prepare(node),
-    });
-    let whole: ExpressionPart | undefined;
-    const undecidedParts = (view: View) => {
-      whole ??= partOf(ast);
-      seen = view;
-      return findUndecidedParts(whole);
-    };
-    const evaluate: ValueReader<View> = view => {
-      seen = view;
-      return run();
-    };
-    return {ast, isLazy: isLazy(ast), evaluate, undecidedParts};
-  }
-
-  /** Returns a function that makes any part of an expression ready to run. The paths are names of its context. */
-  #preparer(ast: ASTNode, readAt: (path: ReadPath) => () => unknown): (node: ASTNode) => () => unknown {
-    const texts = new Map<ASTNode, string>();
-    const around = new Map<ASTNode, readonly string[]>();
+  /**
+   * Returns a function that makes any part of an expression ready to run, as it stands in `parent`. `readAt` makes the
+   * reader of the value at a path, or of `has(…)` of it.
+   */
+  preparer(ast: ASTNode, readAt: (path: ReadPath) => () => unknown): Preparer {
+    const names = new Map<ASTNode, string>();
     const context = {};
     // Longer than any name of the expression that begins like it.
     const prefix = `_${(ast.input.match(/_+/g) ?? []).join('')}`;
     for (const path of findPaths(ast)) {
-      const name = `${prefix}${texts.size}`;
-      texts.set(path.node, name);
+      const name = `${prefix}${names.size}`;
+      names.set(path.node, name);
       Object.defineProperty(context, name, {get: readAt(path)});
     }
-    this.#guard(ast, texts, around);
-    return node => {
-      const parsed = this.#running.parse(printExpression(node, {texts, around}));
-      return () => this.#steps.run(() => parsed(context));
+    const guard = this.#guard.bind(this);
+    return (node, parent) => {
+      const text = printExpression(node, names, guard);
+      const parsed = this.#running.parse(parent === undefined ? text : guard(text, node, parent));
+      return () => parsed(context);
     };
   }
 
   /** Puts our own functions around what the library does at a node. */
-  #guard(node: ASTNode, texts: Map<ASTNode, string>, around: Map<ASTNode, readonly string[]>): void {
-    if (texts.has(node)) return;
-    for (const child of listChildren(node)) this.#guard(child.node, texts, around);
-    const put = (name: string, inner: ASTNode | undefined) =>
-      inner && around.set(inner, [...(around.get(inner) ?? []), name]);
+  #guard(text: string, node: ASTNode, parent: ASTNode): string {
+    const {op, args} = parent;
     // A sum of infinity is infinite, but a division by it is not.
-    for (const {node: operand} of listChildren(node))
-      if (ARITHMETIC.has(operand.op) && (!ARITHMETIC.has(node.op) || isDivisor(operand, node)))
-        put('finite_', operand);
-    if (node.op === 'in') put('searched_', node.args[1]);
-    else put('counted_', loopedList(node));
-    if (node.op === 'call' && Object.hasOwn(conversionChecks, node.args[0]))
-      put(`checked_${node.args[0]}`, node.args[1][0]);
-    else if (node.op === 'rcall' && node.args[0] === 'matches' && node.args[2][0] !== undefined)
-      texts.set(node.args[2][0], String(this.#patterns.push(this.#patternOf(node.args[2][0])) - 1));
+    const isResult = ARITHMETIC.has(node.op) && (!ARITHMETIC.has(op) || (op === '/' && args[1] === node));
+    const finite = isResult ? `finite_(${text})` : text;
+    if (op === 'in' && args[1] === node) return `searched_(${finite})`;
+    if (op === 'call' && Object.hasOwn(conversionChecks, args[0])) return `checked_${args[0]}(${finite})`;
+    if (op !== 'rcall') return finite;
+    if (isLoop(parent) && args[1] === node) return `counted_(${finite})`;
+    const isPattern = args[0] === 'matches' && args[2][0] === node;
+    return isPattern ? String(this.#patterns.push(this.#patternOf(node)) - 1) : finite;
   }
 
   /** Compiles a pattern. Refuses one from a row: it can't be checked before the first row. */
@@ -195,17 +150,27 @@ export class Engine {
    * Evaluates the constant parts, so that a fault such as `duration("7d")` is found before the first row. Returns the
    * names in the node that are neither constants nor variables of its loops.
    */
-  #checkConstants(node: ASTNode, prepare: (part: ASTNode) => () => unknown): ReadonlySet<string> {
+  #checkConstants(node: ASTNode, prepare: Preparer, parent?: ASTNode): ReadonlySet<string> {
     const unknown = new Set<string>();
     const [root] = pathOfNode(node) ?? [];
     if (root === undefined)
       for (const child of listChildren(node))
-        for (const name of this.#checkConstants(child.node, prepare))
+        for (const name of this.#checkConstants(child.node, prepare, node))
           if (!child.bound.has(name)) unknown.add(name);
     if (root !== undefined && !Object.hasOwn(this.#constants, root)) unknown.add(root);
     if (node.op === 'rcall' && node.args[0].startsWith('get')) checkZone(this.#constantText(node.args[2][0]));
-    if (unknown.size === 0 && !PLAIN.has(node.op)) prepare(node)();
+    if (unknown.size === 0 && !PLAIN.has(node.op)) this.#runOnce(prepare(node, parent));
     return unknown;
+  }
+
+  #runOnce(run: () => unknown): void {
+    this.steps.restart();
+    try {
+      run();
+    } catch (error) {
+      if (!this.steps.isExceeded) throw error;
+    }
+    if (this.steps.isExceeded) throw new Error(TOO_MANY_STEPS);
   }
 }
 
@@ -225,8 +190,6 @@ export function parseExpression(text: string): ASTNode {
 const NO_TEXT = new Error('matches() takes a text');
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
-
-const isDivisor = (operand: ASTNode, {op, args}: ASTNode) => op === '/' && args[1] === operand;
 
 /** The name that a path begins with. */
 function rootOf(node: ASTNode): ASTNode {

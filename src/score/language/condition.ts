@@ -1,9 +1,12 @@
+import type {ASTNode} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
-import {pathOfNode, type ReadPath} from './ast.ts';
-import type {ValueReader} from './cel-engine.ts';
+import {findPaths, isLazy, operandsOf} from './ast.ts';
 import {truncateText} from './explain-error.ts';
 import {type Expression, type PathReference, resolveReference} from './expression.ts';
-import {TooManyStepsError} from './step-limit.ts';
+import {TOO_MANY_STEPS} from './guards.ts';
+
+/** Reads a value from what an expression is about, such as a row; undefined if there is none. */
+export type ValueReader<View> = (view: View) => unknown;
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
@@ -28,56 +31,53 @@ export interface Condition<View> {
 /** One error for all rows, since making one for each row would be slow. */
 const MISSING = new Error('a field is missing');
 
+interface FieldRead<View> {
+  readonly reference: PathReference;
+  /** The value, or the whole answer for a field in `has(…)`; undefined if it is missing, or of a wrong type. */
+  readonly known: ValueReader<View>;
+  /** What the expression reads: the value, or for `has(…)` true or false. Undefined as above. */
+  readonly value: ValueReader<View>;
+}
+
+/** A part of a condition. The engine evaluates those without operands: all but `&&`, `||`, `!` and `?:`. */
+interface Part<View> {
+  readonly sign: ASTNode['op'];
+  readonly operands: readonly Part<View>[];
+  readonly reads: readonly FieldRead<View>[];
+  /** The values without which it can't be decided: telling that takes less time than an error of the engine. */
+  readonly needs: readonly FieldRead<View>[];
+  readonly run: ValueReader<View>;
+}
+
 /** Compiles an expression once, for many views. `readerOf` makes a reader of the value at a path. */
 export function compileCondition<View extends object>(
-  {engine, text, vocabulary}: Expression,
+  expression: Expression,
   readerOf: (path: readonly string[]) => ValueReader<View>,
 ): Condition<View> {
-  const reads: FieldRead<View>[] = [];
-  const readAt = (found: ReadPath): ValueReader<View> => {
-    const reference = resolveReference(found, vocabulary);
-    const {path, optional} = reference;
-    // The field in has(…) may be missing, but its answer may not.
-    const known = knownReader(reference, readerOf(optional ? path.slice(0, 1) : path));
-    reads.push({node: found.node, reference, known});
-    const value = optional ? isThere(readerOf(path)) : known;
-    return view => {
-      if (known(view) === undefined) throw MISSING;
-      return value(view);
-    };
+  const {engine, text} = expression;
+  const {whole, reads} = partsOf(expression, readerOf);
+  const judge = (view: View) => {
+    engine.steps.restart();
+    const result = judgePart(whole, view);
+    if (engine.steps.isExceeded) throw refuseSteps(text, view);
+    return result;
   };
-  const {ast, isLazy, evaluate, undecidedParts} = engine.compile(text, readAt);
-  const judge = (view: View): Decision => {
-    if (!isLazy) for (const {known} of reads) if (known(view) === undefined) return undefined;
-    try {
-      const result = evaluate(view);
-      return typeof result === 'boolean' ? result : undefined;
-    } catch (error) {
-      if (error instanceof TooManyStepsError) throw refuseSteps(text, error, view);
-      // A field is missing, or a value can't be used, such as a text that is not a number.
-      return undefined;
-    }
-  };
-  const [first] = reads;
-  const isFlag =
-    first?.reference.type?.kind === 'bool' && pathOfNode(ast.op === '!_' ? ast.args : ast) !== undefined;
-  const decide = isFlag ? flagDecider(first.known, ast.op === '!_') : judge;
   return {
     references: reads.map(({reference}) => reference),
-    decide,
+    decide(view) {
+      const result = judge(view);
+      return typeof result === 'boolean' ? result : undefined;
+    },
     valuesIn(view) {
       const values = reads.map(({reference: {name, path}}) => [name, readerOf(path)(view)] as const);
       return new Map(values.filter(([, value]) => value !== undefined));
     },
     missing(view, lacks) {
-      if (decide(view) !== undefined) return false;
-      const parts = isLazy
-        ? undecidedParts(view).map(nodes => reads.filter(({node}) => nodes.has(node)))
-        : [reads];
+      const result = judge(view);
       let isWrong = false;
-      for (const own of parts) {
-        const gone = own.filter(({known}) => known(view) === undefined);
-        for (const {reference} of gone.length > 0 ? gone : own) lacks(reference);
+      for (const part of typeof result === 'boolean' ? [] : result) {
+        const gone = part.reads.filter(({known}) => known(view) === undefined);
+        for (const {reference} of gone.length > 0 ? gone : part.reads) lacks(reference);
         if (gone.length === 0) isWrong = true;
       }
       return isWrong;
@@ -85,48 +85,93 @@ export function compileCondition<View extends object>(
   };
 }
 
-/** The error that ends the run: any row may have such a list, so its condition would be undecided at random. */
-function refuseSteps(
-  text: string,
-  {message}: Error,
-  {row}: {readonly row?: {readonly record?: number}},
-): UsageError {
-  const where = row?.record === undefined ? '' : `Row ${row.record}: `;
-  return new UsageError('score_rules', `${where}${message}. The expression: ${truncateText(text)}`);
+/** The result of a part, else the smallest parts that leave it undecided: a field is missing, or a value can't be used. */
+function judgePart<View>(part: Part<View>, view: View): boolean | readonly Part<View>[] {
+  const {sign, operands} = part;
+  if (operands.length === 0) {
+    for (const {known} of part.needs) if (known(view) === undefined) return [part];
+    try {
+      const result = part.run(view);
+      return typeof result === 'boolean' ? result : [part];
+    } catch {
+      return [part];
+    }
+  }
+  if (sign === '&&' || sign === '||') {
+    const open: Part<View>[] = [];
+    for (const operand of operands) {
+      const result = judgePart(operand, view);
+      if (result === (sign === '||')) return result;
+      if (typeof result !== 'boolean') open.push(...result);
+    }
+    return open.length > 0 ? open : sign === '&&';
+  }
+  const result = judgePart(operands[0] as Part<View>, view);
+  if (typeof result !== 'boolean') return result;
+  const chosen = operands[result ? 1 : 2];
+  return chosen === undefined ? !result : judgePart(chosen, view);
 }
 
-interface FieldRead<View> {
-  readonly node: ReadPath['node'];
-  readonly reference: PathReference;
-  readonly known: ValueReader<View>;
-}
-
-/** Most rules are `ip.is_vpn` or `!email.is_valid`, so these are decided without the engine. */
-function flagDecider<View>(read: ValueReader<View>, isNegated: boolean): Condition<View>['decide'] {
-  if (!isNegated) return read as Condition<View>['decide'];
-  return view => {
-    const value = read(view);
-    return value === undefined ? undefined : !value;
+/** The parts of an expression, and all that it reads. */
+function partsOf<View extends object>(
+  {engine, ast, vocabulary}: Expression,
+  readerOf: (path: readonly string[]) => ValueReader<View>,
+): {readonly whole: Part<View>; readonly reads: readonly FieldRead<View>[]} {
+  const reads = new Map<ASTNode, FieldRead<View>>();
+  let seen: View;
+  const prepare = engine.preparer(ast, found => {
+    const read = fieldReadOf(resolveReference(found, vocabulary), readerOf);
+    reads.set(found.node, read);
+    return () => {
+      const value = read.value(seen);
+      if (value === undefined) throw MISSING;
+      return value;
+    };
+  });
+  const partOf = (node: ASTNode): Part<View> => {
+    const operands = operandsOf(node).map(partOf);
+    // Most rules are `ip.is_vpn` or `!email.is_valid`: a path alone is read without the engine.
+    const evaluate = reads.has(node) || operands.length > 0 ? undefined : prepare(node);
+    const run = (view: View) => {
+      seen = view;
+      return evaluate?.();
+    };
+    const own = findPaths(node).flatMap(path => reads.get(path.node) ?? []);
+    const needs = isLazy(node) ? [] : own;
+    return {sign: node.op, operands, reads: own, needs, run: reads.get(node)?.value ?? run};
   };
+  return {whole: partOf(ast), reads: [...reads.values()]};
+}
+
+/** The error that ends the run: any row may have such a list, so its condition would be undecided at random. */
+function refuseSteps(text: string, {row}: {readonly row?: {readonly record?: number}}): UsageError {
+  const where = row?.record === undefined ? '' : `Row ${row.record}: `;
+  return new UsageError('score_rules', `${where}${TOO_MANY_STEPS}. The expression: ${truncateText(text)}`);
 }
 
 const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 'string', double: 'number'};
 
-/**
- * Makes a reader of a field that gives undefined for a value whose type is not the interface's. For a field that is
- * used only in `has(…)`, `read` gives the whole answer: the field itself may be missing.
- */
-function knownReader<View>({type, optional}: PathReference, read: ValueReader<View>): ValueReader<View> {
-  const expected = optional ? undefined : typeNames[type?.kind ?? ''];
-  return view => {
+function fieldReadOf<View>(
+  reference: PathReference,
+  readerOf: (path: readonly string[]) => ValueReader<View>,
+): FieldRead<View> {
+  const {path, type, optional} = reference;
+  const read = readerOf(path);
+  if (optional) {
+    // The field in has(…) may be missing, but its answer may not.
+    const answer = readerOf(path.slice(0, 1));
+    const known = (view: View) => answer(view) ?? undefined;
+    const value = (view: View) =>
+      known(view) === undefined ? undefined : (read(view) ?? undefined) !== undefined;
+    return {reference, known, value};
+  }
+  const expected = typeNames[type?.kind ?? ''];
+  const known = (view: View) => {
     const value = read(view);
     if (expected === undefined) return value ?? undefined;
     return typeof value === expected ? value : undefined;
   };
-}
-
-function isThere<View>(read: ValueReader<View>): ValueReader<View> {
-  return view => (read(view) ?? undefined) !== undefined;
+  return {reference, known, value: known};
 }
 
 /** Makes a reader of the value at a path within what `read` gives. It returns undefined if there is no value. */

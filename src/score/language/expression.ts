@@ -25,6 +25,7 @@ export interface PathReference {
 /** A CEL expression, checked with the names and types of `vocabulary`. */
 export interface Expression {
   readonly text: string;
+  readonly ast: ASTNode;
   readonly references: readonly PathReference[];
   readonly vocabulary: RuleVocabulary;
   readonly engine: Engine;
@@ -44,11 +45,11 @@ export function createConditionChecker(
     try {
       const ast = parseExpression(text);
       const references = findPaths(ast).map(path => resolveReference(path, vocabulary));
-      const type = engine.typeOf(text);
+      const type = engine.typeOf(ast);
       if (type !== 'bool' && type !== 'dyn')
         throw new UnknownNameError(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
-      return {text, references, vocabulary, engine};
+      return {text, ast, references, vocabulary, engine};
     } catch (error) {
       const reason = error instanceof UnknownNameError ? error.message : explainError(error as Error, text);
       const sentence = reason.replace(/(?<![.?])$/, '.');

@@ -1,7 +1,6 @@
 /**
- * Checks of a conversion's argument, by conversion. They accept fewer texts than the library. It reads an
- * empty text as 0, `0b11` as a number, and February 30 as a day in March. With such a number or date, a rule
- * would judge the row by a value that the row does not have.
+ * Checks of a conversion's argument, by conversion. They accept fewer texts than the library, which reads an empty text
+ * as 0, `0b11` as a number, and February 30 as a day in March: the rule would judge the row by a value that it lacks.
  */
 export const conversionChecks = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
@@ -62,4 +61,45 @@ const NO_NUMBER = new Error('its result is not a number, as after a division by 
 export function requireFinite(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw NO_NUMBER;
   return value;
+}
+
+/** Maximum steps of one evaluation. It has room for ten loops over 100,000 entries. Not time, so that a resume decides the same. */
+const MOST_STEPS = 1_000_000;
+
+export const TOO_MANY_STEPS =
+  'it takes more than 1,000,000 steps, such as entries of lists in loops within loops';
+
+/** Counts the steps of evaluations, one at a time: each loop and each `in` takes one for each entry of its list. */
+export class StepLimit {
+  #left = 0;
+
+  /** To be called before each evaluation. */
+  restart(): void {
+    this.#left = MOST_STEPS;
+  }
+
+  /** True if the evaluation under way took too many steps, whatever its result. */
+  get isExceeded(): boolean {
+    return this.#left < 0;
+  }
+
+  /** The entries that a loop reads. A loop over a map visits its names. */
+  count(entries: unknown): unknown {
+    return this.#take(entries, Array.isArray(entries) ? entries.length : sizeOf(Object(entries)));
+  }
+
+  /** The entries that `in` searches. A map finds an entry by its name. */
+  countSearch(entries: unknown): unknown {
+    return this.#take(entries, Array.isArray(entries) ? entries.length : 0);
+  }
+
+  /** Once there are too many, lists are empty: an error would not end a loop, which continues with the next entry. */
+  #take(entries: unknown, steps: number): unknown {
+    this.#left -= steps;
+    return this.#left < 0 ? [] : entries;
+  }
+}
+
+function sizeOf(entries: object): number {
+  return entries instanceof Map || entries instanceof Set ? entries.size : Object.keys(entries).length;
 }
