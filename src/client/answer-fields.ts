@@ -5,7 +5,7 @@ import {
   fieldTypes,
   JSON_NUMBER_PATTERN,
   type ValueType,
-} from '../operations/field-types.ts';
+} from '../operations/fields.ts';
 import type {Operation} from '../operations/table.ts';
 
 /** A parsed answer. In `kept` and `data`, numbers may be marked strings ({@link markNumber}). */

@@ -1,7 +1,6 @@
 import {nestsTooDeep} from '../job/yaml.ts';
-import {fieldTypes} from '../operations/field-types.ts';
+import {fieldTypes, lacksSignals, saysSomething} from '../operations/fields.ts';
 import {errorBodySchema, INVALID_TOKEN_CODE, throttlingStatuses} from '../operations/operation.ts';
-import {lacksSignals, saysSomething} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {isObject, markNumbers, readAnswerFields, unmarkNumbers} from './answer-fields.ts';
 import type {Answered, Attempt, CodeSubject, Failure, PaceHeaders} from './attempt.ts';

@@ -1,7 +1,7 @@
 import {domainToASCII} from 'node:url';
+import {getAtPath} from '../operations/fields.ts';
 import {canonicalMailbox, mailOperators} from '../operations/mail/mail-providers.ts';
 import type {Echo} from '../operations/operation.ts';
-import {getAtPath} from '../operations/signals.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
 /** The part of an answer that repeats the request: its `own` value, a form never sent, an `other` call's, or `none`. */

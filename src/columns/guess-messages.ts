@@ -6,6 +6,7 @@ import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
+import {jsonTextWithin, refuseTransposedList, rowsWithin} from './misshapen-lists.ts';
 import {
   type ColumnGuess,
   columnFlags,
@@ -16,9 +17,7 @@ import {
   lacksListChoice,
   reasonOf,
 } from './recognize/guess.ts';
-import {jsonTextWithin, rowsWithin} from './rows-within.ts';
 import {listNames} from './targets.ts';
-import {refuseTransposedList} from './transposed-lists.ts';
 
 /** The first rows of a list, with its columns, and its header if it has one. */
 interface FirstRows {

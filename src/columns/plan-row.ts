@@ -7,8 +7,7 @@ import {
   makeInternalFailure,
 } from '../ledger/lookup-outcome.ts';
 import {OutcomeCache} from '../lookup/outcome-cache.ts';
-import type {CanonicalCell} from '../operations/canonical.ts';
-import type {CellRules, RepairCode} from '../operations/cell.ts';
+import type {CanonicalCell, CellRules, RepairCode} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';

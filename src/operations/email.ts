@@ -3,15 +3,17 @@ import {z} from 'zod';
 import texts from '../codes.json' with {type: 'json'};
 import {
   type CanonicalCell,
+  type CellRules,
   chooseEntry,
   emptyCell,
+  isPlaceholder,
   judgeNormalizedCell,
   LIST_SEPARATOR,
   type ListChoice,
   makeInvalidCell,
+  type RepairCode,
   validCell,
-} from './canonical.ts';
-import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
+} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
 const codes = {...texts.any, ...texts.email};

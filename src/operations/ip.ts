@@ -4,15 +4,17 @@ import {z} from 'zod';
 import texts from '../codes.json' with {type: 'json'};
 import {
   type CanonicalCell,
+  type CellRules,
   chooseEntry,
   emptyCell,
+  isPlaceholder,
   isScientific,
   judgeNormalizedCell,
   type ListChoice,
   makeInvalidCell,
+  type RepairCode,
   validCell,
-} from './canonical.ts';
-import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
+} from './cell.ts';
 import {answerSchema, defineIntelligence, flag, locationFields, text} from './operation.ts';
 
 const codes = {...texts.any, ...texts.digits, ...texts.ip};

@@ -1,6 +1,5 @@
 import {z} from 'zod';
-import type {CanonicalCell} from './canonical.ts';
-import type {CellRules} from './cell.ts';
+import type {CanonicalCell, CellRules} from './cell.ts';
 
 /**
  * One operation of the service's interface, version 1.0.0. Each operation has a file in this directory. From the

@@ -3,18 +3,19 @@ import {z} from 'zod';
 import texts from '../codes.json' with {type: 'json'};
 import {
   type CanonicalCell,
+  type CellRules,
   chooseEntry,
   emptyCell,
+  isPlaceholder,
   isScientific,
   judgeNormalizedCell,
   makeInvalidCell,
+  type RepairCode,
   validCell,
-} from './canonical.ts';
-import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
+} from './cell.ts';
 import {isInternationalCountry, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
-import {besideItsCode, extractBareDigits, readBare} from './phone/bare-digits.ts';
-import {phoneHabits, WHOLE} from './phone/phone-habits.ts';
+import {besideItsCode, extractBareDigits, phoneHabits, readBare, WHOLE} from './phone/bare-digits.ts';
 import {endingOf, endsOfRange, partsOf, SHORTEST_LISTED, withoutExtension} from './phone/phone-parts.ts';
 import {
   isDate,

@@ -1,7 +1,13 @@
 import {z} from 'zod';
 import texts from '../codes.json' with {type: 'json'};
-import {type CanonicalCell, emptyCell, judgeCell, makeInvalidCell, validCell} from './canonical.ts';
-import type {CellRules} from './cell.ts';
+import {
+  type CanonicalCell,
+  type CellRules,
+  emptyCell,
+  judgeCell,
+  makeInvalidCell,
+  validCell,
+} from './cell.ts';
 import {canonicalEmail} from './email.ts';
 import {
   type AnswerObject,
@@ -12,7 +18,7 @@ import {
   type OperationSpec,
   text,
 } from './operation.ts';
-import {phoneHabits} from './phone/phone-habits.ts';
+import {phoneHabits} from './phone/bare-digits.ts';
 import {canonicalPhone} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});

@@ -4,7 +4,7 @@ import {type Target, targetKey} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
-import {getAtPath} from '../operations/signals.ts';
+import {getAtPath} from '../operations/fields.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/scorer.ts';
 import {closestName, say, sayFlags, set} from '../sentence.ts';

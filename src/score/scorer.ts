@@ -1,6 +1,6 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat} from '../input/row.ts';
-import {lacksSignals} from '../operations/signals.ts';
+import {lacksSignals} from '../operations/fields.ts';
 import {operations} from '../operations/table.ts';
 import type {PathReference} from './language/expression.ts';
 import {type RiskLevel, subjectOfPath} from './language/rule-variables.ts';

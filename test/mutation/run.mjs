@@ -11,7 +11,7 @@ import {fileURLToPath} from 'node:url';
 /** What is decided without asking anybody … */
 const decisions = [
   'src/client/classify.ts',
-  'src/operations/{canonical,cell,email,ip,phone,verify}.ts',
+  'src/operations/{cell,email,ip,phone,verify}.ts',
   'src/lookup/rate-limit-headers.ts',
   'src/run/exit.ts',
   'src/run/rows/reorder-buffer.ts',

@@ -2,12 +2,11 @@ import {fileURLToPath} from 'node:url';
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
-import type {CanonicalCell} from '../../src/operations/canonical.ts';
-import {readCell} from '../../src/operations/cell.ts';
+import {type CanonicalCell, readCell} from '../../src/operations/cell.ts';
 import {parsePhoneCountry} from '../../src/operations/country.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
-import {phoneHabits} from '../../src/operations/phone/phone-habits.ts';
+import {phoneHabits} from '../../src/operations/phone/bare-digits.ts';
 import {canonicalPhone} from '../../src/operations/phone.ts';
 import {operations} from '../../src/operations/table.ts';
 import {

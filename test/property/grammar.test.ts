@@ -2,7 +2,7 @@ import {isIP, isIPv6} from 'node:net';
 import fc from 'fast-check';
 import {getCountries} from 'libphonenumber-js/max';
 import {expect, test} from 'vitest';
-import type {CanonicalCell} from '../../src/operations/canonical.ts';
+import type {CanonicalCell} from '../../src/operations/cell.ts';
 import {operations} from '../../src/operations/table.ts';
 import {verifyInputs} from '../../src/operations/verify.ts';
 import {conversionChecks} from '../../src/score/language/guards.ts';

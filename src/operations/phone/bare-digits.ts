@@ -1,6 +1,9 @@
+import {isIPv4} from 'node:net';
 import type {PhoneNumber} from 'libphonenumber-js/max';
-import type {BareDigitsReading} from '../cell.ts';
-import {isInNumberingPlan, parseValidPhone} from './phone-shape.ts';
+import {type BareDigitsReading, type CellRules, normalizeCharacters, readCell} from '../cell.ts';
+import {parsePhoneCountry} from '../country.ts';
+import {endingOf} from './phone-parts.ts';
+import {isInNumberingPlan, lacksZero, parsePhoneNumber, parseValidPhone} from './phone-shape.ts';
 
 /** The digits of a text without plus or zero in front; undefined for any other text. */
 export function extractBareDigits(text: string): string | undefined {
@@ -37,7 +40,7 @@ export function readBare(
 }
 
 /** Facts about one phone number of a column, by which {@link judgeBareDigits} judges the column. */
-export interface BareNumberFacts {
+interface BareNumberFacts {
   /** Undefined for numbers that are not bare digits. */
   readonly digits: string | undefined;
   readonly national: PhoneNumber | undefined;
@@ -56,7 +59,7 @@ const SEVERAL_OWN = 5;
  * number is written in national form, and either the column's header means it, or several numbers are valid only
  * with a plus and begin with different calling codes, or several begin with their own country's calling code.
  */
-export function judgeBareDigits(all: readonly BareNumberFacts[], isInHeader: boolean): BareDigitsReading {
+function judgeBareDigits(all: readonly BareNumberFacts[], isInHeader: boolean): BareDigitsReading {
   const bare = all.flatMap(({digits, national}) =>
     digits === undefined ? [] : [{digits, national, whole: parseValidPhone(`+${digits}`)}],
   );
@@ -89,4 +92,37 @@ export function besideItsCode(number: PhoneNumber, digits: string | undefined): 
   const coded = isCoded ? parseValidPhone(`+${digits}`) : undefined;
   if (coded === undefined || coded.number === number.number) return number;
   return coded.getType() === 'MOBILE' && number.getType() !== 'MOBILE' ? coded : undefined;
+}
+
+/** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
+export const WHOLE = /^(\+?\d{1,15})[.,]0+$/;
+
+/** Finds out how a column writes its numbers, which a single cell does not show. */
+export function phoneHabits(
+  cells: readonly (readonly [text: string, country: string | undefined])[],
+  isInHeader = false,
+): CellRules {
+  const numbers: BareNumberFacts[] = [];
+  const endings = {range: 0, extension: 0};
+  let zeroLost = false;
+  for (const [raw, country] of cells) {
+    const cell = readCell(raw);
+    if (cell.state !== 'text') continue;
+    const plain = normalizeCharacters(cell.text);
+    const text = WHOLE.exec(plain)?.[1] ?? plain;
+    const digits = extractBareDigits(text);
+    if (isIPv4(text) || (digits === undefined && !/\d{3}/.test(text))) continue;
+    const region = parsePhoneCountry(country);
+    const number = region && parsePhoneNumber(text, region);
+    const national = number?.isPossible() === true ? number : undefined;
+    const ending = endingOf(text, undefined, region);
+    if (ending !== undefined) endings[ending] += 1;
+    if (!text.startsWith('+')) numbers.push({digits, national});
+    if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
+  }
+  const bare = numbers.some(({digits}) => digits !== undefined)
+    ? judgeBareDigits(numbers, isInHeader)
+    : undefined;
+  const areExtensions = endings.extension >= endings.range && endings.extension > 0;
+  return {...(bare && {bare}), ...(zeroLost && {zeroLost}), ...(areExtensions && {areExtensions})};
 }

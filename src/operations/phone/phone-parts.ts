@@ -1,4 +1,4 @@
-import {LIST_SEPARATOR} from '../canonical.ts';
+import {LIST_SEPARATOR} from '../cell.ts';
 import type {PhoneCountry} from '../country.ts';
 import words from '../words.json' with {type: 'json'};
 import {parsePhoneNumber} from './phone-shape.ts';

@@ -5,7 +5,7 @@ import {InputError} from '../../input/input-error.ts';
 import type {FileRow, InputFormat, InputRecord} from '../../input/row.ts';
 import {openRecordSource, type RecordSource, type SourceSettings} from '../../input/source.ts';
 import {sidePathsOfOutput} from '../../job/file-names.ts';
-import {getAtPath} from '../../operations/signals.ts';
+import {getAtPath} from '../../operations/fields.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-variables.ts';

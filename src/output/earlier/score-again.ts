@@ -2,7 +2,7 @@ import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import {jsonMembers} from '../../input/records/json-reader.ts';
 import type {FileRow, NdjsonRow} from '../../input/row.ts';
-import {getAtPath} from '../../operations/signals.ts';
+import {getAtPath} from '../../operations/fields.ts';
 import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
 import type {PathReference} from '../../score/language/expression.ts';

@@ -4,7 +4,7 @@ import type {Reject, Row} from '../../input/row.ts';
 import {type CellResult, isServiceCode, isUnasked, type UnaskedCode} from '../../ledger/lookup-outcome.ts';
 import {countName} from '../../ledger/run/tally.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
-import {getAtPath} from '../../operations/signals.ts';
+import {getAtPath} from '../../operations/fields.ts';
 import {type Operation, operationNames, operations, perOperation} from '../../operations/table.ts';
 import type {AnswerField, TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';

@@ -1,8 +1,7 @@
 import {readAnswerFields} from '../../client/answer-fields.ts';
 import type {BookedAttempt} from '../../ledger/run/ledger-entry.ts';
 import {countServiceName} from '../../ledger/run/tally.ts';
-import {fieldTypes} from '../../operations/field-types.ts';
-import {getAtPath, lacksSignals, signals} from '../../operations/signals.ts';
+import {fieldTypes, getAtPath, lacksSignals, signals} from '../../operations/fields.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
 import {pluralize, rankByCount} from '../../report/format.ts';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {z} from 'zod';
-import {type FieldType, fieldTypes} from '../../src/operations/field-types.ts';
+import {type FieldType, fieldTypes} from '../../src/operations/fields.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 
 const VALUES = [
