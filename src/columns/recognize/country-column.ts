@@ -64,32 +64,34 @@ export function chooseCountries(
   const asked =
     meant.length > 0 ? meant : columns.filter(column => column.says.has('country') || isDialling(column));
   const read = asked.map(column => readCodes(column, sample, all));
+  const others = (phone: Column) => {
+    const isFree = (column: Column) => column.name !== phone.name && rankOf(column, phone) === undefined;
+    return othersFor(nationalCells([phone], sample, MOST_TRIED), columns.filter(isFree), sample);
+  };
   const [only] = read;
-  const isTrusted = only !== undefined && meant.length === 1;
-  const found = isTrusted ? [] : read.filter(column => hasCountries(column, sample));
+  if (only !== undefined && meant.length === 1)
+    return {named: read, of: () => ({found: only, columns: [only]}), others};
+  const found = read.filter(column => hasCountries(column, sample));
   const choose = (national: readonly NationalCell[], phone?: Column) =>
     chosen(
       found.map(column => candidateOf(column, rankOf(column, phone), national)),
       national,
     );
-  const rest = isTrusted ? {found: only, columns: [only]} : choose(all);
-  const each = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
+  const usual = choose(all);
+  const most = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
   const choiceOf = (phone: Column) => {
-    const national = nationalCells([phone], sample, each);
+    const national = nationalCells([phone], sample, most);
     const isOwn = (column: Column) => ![undefined, 'address'].includes(rankOf(column, phone));
     if (national.length > 0 || found.some(isOwn)) return choose(national, phone);
-    // Neither this column's header nor its numbers can decide. If the other columns' can't either, chooses none: later
-    // numbers must not be read with a country that may not be theirs.
-    return rest?.found && rest;
+    // Nothing of this column can decide. If the others' numbers can't either, chooses none: later numbers must not be
+    // read with a country that may not be theirs.
+    return usual?.found && usual;
   };
-  const known = new Map(isTrusted ? [] : phones.map(phone => [phone.name, choiceOf(phone)]));
+  const known = new Map(phones.map(phone => [phone.name, choiceOf(phone)]));
   return {
     named: meant.length > 0 ? read : [],
-    of: phone => (known.has(phone) ? known.get(phone) : rest),
-    others: phone => {
-      const isFree = (column: Column) => column.name !== phone.name && rankOf(column, phone) === undefined;
-      return othersFor(nationalCells([phone], sample, MOST_TRIED), columns.filter(isFree), sample);
-    },
+    of: phone => (known.has(phone) ? known.get(phone) : usual),
+    others,
   };
 }
 
@@ -113,7 +115,7 @@ function chosen(
   }
   // A row without a calling code has the country that the other columns say.
   const cells = (first.rank === 'phone' ? inOrder : [first]).map(({column}) => column.cell);
-  const cell = (row: Row) => cells.map(read => read(row)).find(text => readCountryCell(text) !== 'none');
+  const cell = (row: Row) => cells.map(read => read(row)).find(saysSomething);
   return {found: {...first.column, cell}, columns: [first.column]};
 }
 
@@ -123,8 +125,7 @@ function othersFor(
   sample: readonly Row[],
 ): OtherCountries {
   const found = columns.flatMap(column => {
-    // Two letters may also be a language, a state or a canton. So they count only under a header with a word for
-    // country.
+    // Two letters may also be a language, a state or a canton, if no word for country is in the header.
     const mayBeCode = column.says.has('country') || namesWord(column.heading, 'country');
     const cell: Column['cell'] = row => {
       const text = column.cell(row) ?? '';
@@ -140,30 +141,29 @@ function othersFor(
 }
 
 const isCountry = (text: string) => typeof readCountryCell(text) === 'object';
+const saysSomething = (text: string | undefined) => readCountryCell(text) !== 'none';
 const isOther = (a: string | undefined, b: string | undefined) =>
   a !== undefined && b !== undefined && a !== b;
+
+/** The texts of a column that are a country or mean to be one. */
+const countryTexts = ({cell}: Column, sample: readonly Row[]) =>
+  sample.map(row => cell(row) ?? '').filter(saysSomething);
 
 interface NationalCell {
   readonly row: Row;
   readonly text: string;
 }
+
 /** Returns at most `most` phone numbers that need a country to be read (national ones), with their rows. */
 function nationalCells(phones: readonly Column[], sample: readonly Row[], most: number): NationalCell[] {
-  const some: NationalCell[] = [];
-  for (const row of sample)
-    for (const {cell} of phones) {
-      if (some.length >= most) return some;
-      const text = cell(row) ?? '';
-      if (/^[^+]*\d{3}/.test(text)) some.push({row, text});
-    }
-  return some;
+  const cells = sample.flatMap(row => phones.map(({cell}) => ({row, text: cell(row) ?? ''})));
+  return cells.filter(({text}) => /^[^+]*\d{3}/.test(text)).slice(0, most);
 }
 
 /** True if at least half of a column's texts are countries. States of the US do not count: some are also countries, such as `georgia`. */
-function hasCountries({cell}: Column, sample: readonly Row[]): boolean {
-  const said = sample.map(row => cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
-  const share = said.filter(isCountry).length / Math.max(1, said.length);
-  return share >= HALF && !areMostlyUsStates(said);
+function hasCountries(column: Column, sample: readonly Row[]): boolean {
+  const said = countryTexts(column, sample);
+  return said.filter(isCountry).length >= HALF * Math.max(1, said.length) && !areMostlyUsStates(said);
 }
 
 function candidateOf(
@@ -224,8 +224,7 @@ function readCodes(column: Column, sample: readonly Row[], national: readonly Na
   };
   const read: Column = {...column, cell: row => withPlus(column.cell(row))};
   if (isDialling(column) && !namesWord(column.heading, 'areaCodes')) return read;
-  const said = sample.map(row => read.cell(row) ?? '').filter(text => readCountryCell(text) !== 'none');
-  const areCodes = said.every(text => /^\W*\+/.test(text) && isCountry(text));
+  const areCodes = countryTexts(read, sample).every(text => /^\W*\+/.test(text) && isCountry(text));
   const {fit, valid} = candidateOf(read, undefined, national);
   return areCodes && valid > 0 && fit >= SPEAKS ? read : column;
 }

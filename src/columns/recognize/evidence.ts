@@ -59,7 +59,17 @@ export function guessColumn(
   const isByValues = evidence.says !== 'named' && verdict === 'name' && shown !== 'nothing';
   const reason = own ?? shown;
   return {
-    ...{operation, column: column.name, values, national, listed, ofKind, reason, distinct: distinct.size},
+    ...{
+      operation,
+      column: column.name,
+      cell: column.cell,
+      values,
+      national,
+      listed,
+      ofKind,
+      reason,
+      distinct: distinct.size,
+    },
     verdict: reason === undefined ? verdict : 'name',
     share: values === 0 ? undefined : share,
     header: meaning === undefined || isByValues ? 'silent' : meaning.isPlain ? 'plain' : 'strange',

@@ -1,4 +1,5 @@
 import {type Intelligence, operations} from '../../operations/table.ts';
+import type {CellReader} from '../targets.ts';
 import type {Column} from './column.ts';
 
 /**
@@ -22,6 +23,7 @@ export interface OtherCountries {
 export interface ColumnGuess {
   readonly operation: Intelligence;
   readonly column: string;
+  readonly cell: CellReader;
   /** `sure`: the run looks the column up. `ask`: it stops and asks for a flag. `name`: it names the column, and its flag. */
   readonly verdict: 'sure' | 'ask' | 'name';
   /** Why the column is only named. */
