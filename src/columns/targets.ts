@@ -2,6 +2,7 @@ import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
 import type {ColumnChoice} from '../job/setting-types.ts';
 import {nestsTooDeep} from '../job/yaml.ts';
+import {getAtPath, hasKey} from '../operations/fields.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {didYouMean, shellWord} from '../sentence.ts';
 
@@ -34,7 +35,7 @@ export function createCellReader(
   const path = name.split('.');
   return row => {
     if (row.type === 'csv') return row.fields[index];
-    return textOf(has(row.value, name) ? row.value[name] : atPath(row.value, path));
+    return textOf(hasKey(row.value, name) ? row.value[name] : getAtPath(row.value, path));
   };
 }
 
@@ -42,9 +43,9 @@ export function createCellReader(
 export function objectHasColumn(value: object, name: string): boolean | undefined {
   try {
     let inner: unknown = value;
-    for (const key of has(value, name) ? [] : name.split('.')) {
+    for (const key of hasKey(value, name) ? [] : name.split('.')) {
       if (typeof inner !== 'object' || inner === null) return undefined;
-      if (!has(inner, key)) return false;
+      if (!hasKey(inner, key)) return false;
       inner = (inner as Record<string, unknown>)[key];
     }
     return true;
@@ -52,20 +53,6 @@ export function objectHasColumn(value: object, name: string): boolean | undefine
     // A getter threw. The run reports it once it takes the row.
     return undefined;
   }
-}
-
-/** True if an object has this key, or its class has a getter for it. Keys that all objects inherit don't count. */
-function has(value: object, name: string): boolean {
-  return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
-}
-
-function atPath(value: unknown, path: readonly string[]): unknown {
-  let inner = value;
-  for (const key of path) {
-    if (typeof inner !== 'object' || inner === null || !has(inner, key)) return undefined;
-    inner = (inner as Record<string, unknown>)[key];
-  }
-  return inner;
 }
 
 /**
@@ -149,7 +136,7 @@ export function requireColumn(
 /** Returns a warning if some row of an NDJSON sample has a field both as a key, `user.ip`, and as a path to it. */
 export function twoFieldsWarning(name: string, rows: readonly Row[]): string | undefined {
   const isTwice = (row: Row) =>
-    row.type === 'ndjson' && has(row.value, name) && atPath(row.value, name.split('.')) !== undefined;
+    row.type === 'ndjson' && hasKey(row.value, name) && getAtPath(row.value, name.split('.')) !== undefined;
   const row = name.includes('.') ? rows.find(isTwice) : undefined;
   return (
     row &&

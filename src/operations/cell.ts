@@ -112,7 +112,7 @@ export function normalizeCharacters(text: string): string {
 const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
 
 /** A cell's text without its trailing punctuation; undefined if it has none. */
-export function trimPunctuation(given: string, before: readonly RepairCode[]) {
+function trimPunctuation(given: string, before: readonly RepairCode[]) {
   const text = given.replace(TRAILING, '');
   if (text === given) return undefined;
   const repairs: RepairCode[] = [...before, 'trailing_punctuation'];
@@ -205,12 +205,16 @@ export type ListChoice = 'first' | 'last' | 'only';
  * is taken: it would be another person's, or another machine's.
  */
 export function chooseEntry<Code extends string>(
-  entries: readonly CanonicalCell<Code>[],
+  texts: readonly string[],
   which: ListChoice | undefined,
+  repairs: readonly RepairCode[],
+  judge: (text: string) => CanonicalCell<Code>,
 ): CanonicalCell<Code> | undefined {
+  const entries = texts.map(text => (isPlaceholder(text) ? emptyCell : judge(text)));
   const distinct = new Set(entries.map(entry => (entry.state === 'value' ? entry.value : '')));
   const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
   const meant = which === 'last' ? entries.at(-1) : entries[0];
   if (!isChosen || meant === undefined || meant.state === 'empty') return undefined;
-  return meant.state === 'value' ? validCell(meant.value, ['list_entry', ...(meant.repairs ?? [])]) : meant;
+  if (meant.state !== 'value') return meant;
+  return validCell(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])]);
 }

@@ -5,7 +5,6 @@ import {
   type CanonicalCell,
   type CellRules,
   chooseEntry,
-  emptyCell,
   isPlaceholder,
   judgeNormalizedCell,
   LIST_SEPARATOR,
@@ -184,10 +183,8 @@ function judgeAddresses(
   const words = text.split(/\s+/);
   const entries = parts.length === 1 && words.every(word => /^[^@<>]+@[^@<>]+$/.test(word)) ? words : parts;
   if (entries.filter(isAddress).length < 2) return undefined;
-  const judged = entries.map(part => (isPlaceholder(part) ? emptyCell : judgeOne(part, [])));
-  const chosen = chooseEntry(judged, which);
-  if (chosen?.state !== 'value') return makeInvalidCell('email_list');
-  return validCell(chosen.value, [...repairs, ...(chosen.repairs ?? [])]);
+  const chosen = chooseEntry(entries, which, repairs, part => judgeOne(part, []));
+  return chosen?.state === 'value' ? chosen : makeInvalidCell('email_list');
 }
 
 function listsAddresses(text: string): boolean {

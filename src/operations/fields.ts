@@ -90,10 +90,15 @@ export const signals: Readonly<Record<Operation, readonly (readonly string[])[]>
   return [...new Set(paths)].map(path => path.split('.'));
 });
 
+/** True if an object has this key, or its class has a getter for it. Keys that all objects inherit don't count. */
+export function hasKey(value: object, name: string): boolean {
+  return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
+}
+
 export function getAtPath(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
+    if (typeof value !== 'object' || value === null || !hasKey(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
   return value;

@@ -6,7 +6,6 @@ import {
   type CanonicalCell,
   type CellRules,
   chooseEntry,
-  emptyCell,
   isPlaceholder,
   isScientific,
   judgeNormalizedCell,
@@ -154,9 +153,10 @@ function judgeList(
 ): CanonicalCell<IpCode> | undefined {
   const parts = text.split(/:::|[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
-  const judged = parts.map(part => (isPlaceholder(part) ? emptyCell : judgeIp(part, [])));
-  const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
-  if (!isList) return undefined;
-  const chosen = chooseEntry(judged, which) ?? makeInvalidCell('ip_list');
-  return chosen.state === 'value' ? validCell(chosen.value, [...repairs, ...(chosen.repairs ?? [])]) : chosen;
+  const isEntry = (part: string) => {
+    const judged = judgeIp(part, []);
+    return isPlaceholder(part) || judged.state !== 'invalid' || LISTED.has(judged.code);
+  };
+  if (!parts.every(isEntry)) return undefined;
+  return chooseEntry(parts, which, repairs, part => judgeIp(part, [])) ?? makeInvalidCell('ip_list');
 }

@@ -6,7 +6,6 @@ import {
   type CellRules,
   chooseEntry,
   emptyCell,
-  isPlaceholder,
   isScientific,
   judgeNormalizedCell,
   makeInvalidCell,
@@ -105,16 +104,16 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const region = parsePhoneCountry(country);
     const whole = text.slice(uri.length).trim();
     const parts = partsOf(whole);
-    const judge = (part: string, before: readonly RepairCode[] = []) =>
-      judgeWritten(part, before, region, all);
+    const judge = (part: string, before: readonly RepairCode[]) => judgeWritten(part, before, region, all);
     if (parts.length === 1) return judge(whole, found);
     const chosen = chooseEntry(
-      parts.map(part => (isPlaceholder(part) ? emptyCell : judge(part))),
+      parts,
       rules?.fromList,
+      found,
+      (part): CanonicalCell<PhoneCode> => judge(part, []),
     );
-    if (chosen?.state === 'value') return validCell(chosen.value, [...found, ...(chosen.repairs ?? [])]);
-    const isUnclear = chosen?.state === 'invalid' && UNCLEAR.has(chosen.code);
-    return isUnclear ? chosen : makeInvalidCell('phone_list');
+    const isTaken = chosen?.state === 'value' || (chosen?.state === 'invalid' && UNCLEAR.has(chosen.code));
+    return isTaken ? chosen : makeInvalidCell('phone_list');
   });
 }
 

@@ -1,5 +1,6 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
+import {getAtPath} from '../../operations/fields.ts';
 import {findPaths, isLazy, operandsOf} from './ast.ts';
 import {truncateText} from './explain-error.ts';
 import {type Expression, type PathReference, resolveReference} from './expression.ts';
@@ -175,16 +176,6 @@ function fieldReadOf<View>(
 }
 
 /** Makes a reader of the value at a path within what `read` gives. It returns undefined if there is no value. */
-export function fieldReader<View>(
-  read: ValueReader<View>,
-  [name, ...deeper]: readonly string[],
-): ValueReader<View> {
-  if (name === undefined) return read;
-  const readField = (view: View) => {
-    const owner = read(view);
-    return typeof owner === 'object' && owner !== null
-      ? (owner as Readonly<Record<string, unknown>>)[name]
-      : undefined;
-  };
-  return fieldReader(readField, deeper);
+export function fieldReader<View>(read: ValueReader<View>, path: readonly string[]): ValueReader<View> {
+  return path.length === 0 ? read : view => getAtPath(read(view), path);
 }
