@@ -1,12 +1,11 @@
 import {UsageError} from '../errors.ts';
-import {conversionRemedy} from '../input/input-error.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {CodeText} from '../operations/operation.ts';
 import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
-import {jsonTextWithin, refuseTransposedList, rowsWithin} from './misshapen-lists.ts';
+import {refuseJsonText, refuseTransposedList, refuseWrappedRows} from './misshapen-lists.ts';
 import {
   type ColumnGuess,
   columnFlags,
@@ -52,32 +51,15 @@ export function refuseUnsureColumns(
     if (lacksCountry(unsure)) throw nationalForm(unsure, others, doubt);
     if (lacksListChoice(unsure)) throw listedForm(unsure);
     if (unsure.country?.found !== undefined && OUTSIDE.has(unsure.fault?.code ?? ''))
-      throw ofOtherCountry(unsure, unsure.country.found.name, columnFlags(others));
-    throw mayHold(unsure, columnFlags([...meant, ...offered], countriesOf([...meant, ...offered])));
+      throw ofOtherCountry(unsure, unsure.country.found.name, columnFlags(others, []));
+    throw mayHold(unsure, columnFlags([...meant, ...offered]));
   }
-  const [first] = rows;
-  const within = first?.type === 'ndjson' && rows.length === 1 ? rowsWithin(first.value) : undefined;
-  if (within !== undefined && path !== '-')
-    throw new UsageError(
-      'no_columns',
-      `${path} is one JSON object. Its rows seem to be in the property "${within.name}".`,
-      conversionRemedy(`jq -c '${within.filter}'`, path),
-    );
-  const fields =
-    first?.type === 'csv'
-      ? Object.fromEntries(columns.map((name, at) => [name, first.fields[at]]))
-      : first?.value;
-  const text = guesses.length === 0 ? jsonTextWithin(fields ?? {}) : undefined;
-  if (text !== undefined)
-    throw new UsageError(
-      'no_columns',
-      `The field "${text.name}" holds JSON as text. Make columns of what it has.`,
-      first?.type === 'csv' ? {} : conversionRemedy(`jq -c ${shellWord(text.filter)}`, path),
-    );
-  if (guesses.length > 0) {
+  refuseWrappedRows(rows, path);
+  if (guesses.length === 0) refuseJsonText(columns, rows, path);
+  else {
     const none = say`No column is looked up for sure.`;
     const said = guesses.reduce((all, guess) => say`${all} ${describePassedOver(guess)}`, none);
-    if (offered.length > 0) throw unsureColumn(said, columnFlags(offered, countriesOf(offered)));
+    if (offered.length > 0) throw unsureColumn(said, columnFlags(offered));
     const flags = columnFlags(guesses.filter(isAddable), countriesOf(guesses));
     const next =
       flags.length > 0 ? '' : say` If another column has such values, name it with ${anyLookup()}.`;
@@ -126,7 +108,7 @@ export function describePassedOver(guess: ColumnGuess): Said {
   const why = says === undefined ? '' : ` (${typeof says === 'string' ? says : says(guess)})`;
   if (reason === 'parted') return `Not looked up: "${column}"${why}.`;
   if (reason === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
-  const flags = columnFlags([guess], countriesOf([guess]));
+  const flags = columnFlags([guess]);
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = sayFlags(isOpen ? flags.slice(0, -2) : flags);
   const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
@@ -141,9 +123,7 @@ export function summarizeLeftOutColumn(guess: ColumnGuess): Summary['left_out'][
     operation,
     column,
     share: ofKind,
-    flag: columnFlags([guess], countriesOf([guess]))
-      .map(shellWord)
-      .join(' '),
+    flag: columnFlags([guess]).map(shellWord).join(' '),
   };
 }
 
@@ -205,7 +185,7 @@ function nationalForm(
         ? say`${describeOtherCountries(guess) ?? ''} Otherwise, if all are of one country, add ${set('defaultCountry')} with that country, such as DE.`
         : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
   const own = others.filter(other => !lacksCountry(other));
-  const without = columnFlags(own, countriesOf(own));
+  const without = columnFlags(own);
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${sayFlags(without)}.`;
   return unsureColumn(

@@ -1,6 +1,8 @@
 import {UsageError} from '../errors.ts';
+import {conversionRemedy} from '../input/input-error.ts';
 import type {Row} from '../input/row.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import {shellWord} from '../sentence.ts';
 import {readHeaderKinds} from './recognize/header.ts';
 
 /** Maximum number of columns that a list of people in columns may have before it counts as a list of its own. */
@@ -71,8 +73,35 @@ function isOf(kind: Intelligence | undefined, text = ''): boolean {
   return judged.state === 'value' || (judged.state === 'invalid' && judged.code === 'country_unknown');
 }
 
+/** @throws {UsageError} if the only row is an object around the rows; not from stdin, which can't be read again. */
+export function refuseWrappedRows(rows: readonly Row[], path: string): void {
+  const [first] = rows;
+  const within = first?.type === 'ndjson' && rows.length === 1 ? rowsWithin(first.value) : undefined;
+  if (within === undefined || path === '-') return;
+  throw new UsageError(
+    'no_columns',
+    `${path} is one JSON object. Its rows seem to be in the property "${within.name}".`,
+    conversionRemedy(`jq -c '${within.filter}'`, path),
+  );
+}
+
+/** @throws {UsageError} if a field of the first row holds JSON as text. */
+export function refuseJsonText(columns: readonly string[], [first]: readonly Row[], path: string): void {
+  const isCsv = first?.type === 'csv';
+  const fields = isCsv
+    ? Object.fromEntries(columns.map((name, at) => [name, first.fields[at]]))
+    : first?.value;
+  const text = jsonTextWithin(fields ?? {});
+  if (text === undefined) return;
+  throw new UsageError(
+    'no_columns',
+    `The field "${text.name}" holds JSON as text. Make columns of what it has.`,
+    isCsv ? {} : conversionRemedy(`jq -c ${shellWord(text.filter)}`, path),
+  );
+}
+
 /** A field whose text is a JSON object, with the filter of jq that adds what it has; undefined without one. */
-export function jsonTextWithin(
+function jsonTextWithin(
   value: Readonly<Record<string, unknown>>,
   above: readonly string[] = [],
 ): {readonly name: string; readonly filter: string} | undefined {
@@ -101,7 +130,7 @@ function isObjectText(text: string): boolean {
  * The filter of jq for the rows that an export wraps in an object: `{"rows": [{…}]}`, Elasticsearch's
  * `{"hits": {"hits": [{"_source": …}]}}`, and columns apart from their data, as pandas writes them (`orient="split"`).
  */
-export function rowsWithin(
+function rowsWithin(
   value: Readonly<Record<string, unknown>>,
   above = '',
 ): {readonly name: string; readonly filter: string} | undefined {

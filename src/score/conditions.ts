@@ -179,7 +179,7 @@ export function compileFailConditions(
     const condition = compileCondition<object>(check(text, placeOf(['failIf', index])), path => {
       const read = fieldReader<object>(found => found, path);
       const owner = path.slice(0, -1);
-      if (typeAtPath(vocabulary, owner)?.kind !== 'counts') return read;
+      if (typeAtPath(vocabulary, owner)?.kind !== 'map') return read;
       // The summary leaves counts of 0 out.
       const counts = fieldReader<object>(found => found, owner);
       return found => read(found) ?? (counts(found) === undefined ? undefined : 0);

@@ -27,6 +27,9 @@ export function readLists(lists: ScoreRules['lists'], placeOf: SettingLocator): 
   return Object.fromEntries(entries);
 }
 
+/** Declared as a map, so that `in` finds a text by its hash, and does not go through a list. */
+const LIST = {kind: 'map', of: {kind: 'bool'}, what: 'entry'} as const;
+
 /** An entry that is meant as a network, such as 8.8.8.0/24. */
 const NETWORK = /^[\da-f.:]+\/\d+$/i;
 
@@ -96,7 +99,7 @@ export function makeRunFacts(given: RuleConstants | undefined, startedAt: number
     vocabulary: {
       now: {kind: 'timestamp'},
       ...(Object.keys(constants).length > 0 && {constant: typesOf(constants, constantType)}),
-      ...(Object.keys(lists).length > 0 && {list: typesOf(lists, () => ({kind: 'set'}))}),
+      ...(Object.keys(lists).length > 0 && {list: typesOf(lists, () => LIST)}),
     },
     facts: {now: new Date(startedAt), constant: constants, list: lists},
   };

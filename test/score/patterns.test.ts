@@ -75,7 +75,10 @@ describe('loops and searches', () => {
   });
 
   test('a list of the rules is looked into by hash', () => {
-    const vocabulary = {row: {kind: 'dyn'}, list: {kind: 'object', fields: {known: {kind: 'set'}}}} as const;
+    const vocabulary = {
+      row: {kind: 'dyn'},
+      list: {kind: 'object', fields: {known: {kind: 'map', of: {kind: 'bool'}, what: 'entry'}}},
+    } as const;
     const known = new Map([['a7', true]]);
     const {decide} = compileCondition<object>(
       createConditionChecker(vocabulary)('row.tags.exists(t, t in list.known)', 'here'),

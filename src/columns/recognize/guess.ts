@@ -137,8 +137,11 @@ export function countriesOf(guesses: readonly ColumnGuess[]): string[] {
   return [...new Set(guesses.flatMap(({country}) => country?.found?.name ?? []))];
 }
 
-/** The flags with which a suggested command names the guessed columns, sure and unsure ones, and these country columns. */
-export function columnFlags(guesses: readonly ColumnGuess[], countries: readonly string[] = []): string[] {
+/** The flags with which a suggested command names the guessed columns, sure and unsure ones, and their country columns. */
+export function columnFlags(
+  guesses: readonly ColumnGuess[],
+  countries: readonly string[] = countriesOf(guesses),
+): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   // A country alone is nothing to look up.
   if (named.length === 0) return [];

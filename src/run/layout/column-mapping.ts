@@ -16,7 +16,7 @@ import {createRowPlanner, type PlanInputs, type RowPlanner} from '../../columns/
 import {type Column, listColumns, readHeaderStructure} from '../../columns/recognize/column.ts';
 import {type CountryColumns, chooseCountries} from '../../columns/recognize/country-column.ts';
 import {type Detected, detectColumns} from '../../columns/recognize/detect.ts';
-import {type ColumnGuess, columnFlags, countriesOf} from '../../columns/recognize/guess.ts';
+import {type ColumnGuess, columnFlags} from '../../columns/recognize/guess.ts';
 import {
   createCellReader,
   makeTargets,
@@ -166,7 +166,7 @@ function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly ColumnGu
 /** A sentence that lists these columns; undefined if there are none. */
 function leftOutBeside(others: readonly ColumnGuess[]): Said | undefined {
   if (others.length === 0) return undefined;
-  const flags = columnFlags(others, countriesOf(others));
+  const flags = columnFlags(others);
   const left = others.map(({column}) => `"${column}"`).join(', ');
   return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${sayFlags(flags)}.`;
 }

@@ -78,14 +78,6 @@ function declare(vocabulary: RuleVocabulary, environment: Environment): void {
   }
 }
 
-const simple = {
-  columns: 'map<string, string>',
-  counts: 'map<string, double>',
-  // Declared as a map, so that `in` finds a text by its hash.
-  set: 'map<string, bool>',
-  timestamp: 'google.protobuf.Timestamp',
-} as const;
-
 function celType(
   type: ExpressionType,
   itemType: (fields: Record<string, string>) => string,
@@ -94,7 +86,8 @@ function celType(
     return Object.fromEntries(
       Object.entries(type.fields).map(([name, inner]) => [name, celType(inner, itemType)]),
     );
-  if (type.kind !== 'list') return type.kind in simple ? simple[type.kind as keyof typeof simple] : type.kind;
+  if (type.kind === 'map') return `map<string, ${celType(type.of, itemType)}>`;
+  if (type.kind !== 'list') return type.kind === 'timestamp' ? 'google.protobuf.Timestamp' : type.kind;
   const inner = celType(type.of, itemType);
   return `list<${typeof inner === 'string' ? inner : itemType(inner as Record<string, string>)}>`;
 }

@@ -7,16 +7,18 @@ import {closestName} from '../../sentence.ts';
 
 /** Type of a name in an expression, such as an answer's field or a row's column. */
 export type ExpressionType =
-  /** A `set` is one of texts: `in` finds a text by its hash, and does not go through a list. */
-  | {readonly kind: 'dyn' | 'timestamp' | 'bool' | 'double' | 'set'}
+  | {readonly kind: 'dyn' | 'timestamp' | 'bool' | 'double'}
   /** With `codes` if the text can only be one of these. */
   | {readonly kind: 'string'; readonly codes?: AllowedTexts}
   | {readonly kind: 'list'; readonly of: ExpressionType}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, ExpressionType>>}
-  /** A row's columns. All are texts, and have these `names`. */
-  | {readonly kind: 'columns'; readonly names: readonly string[]}
-  /** Numbers by name: only these `names`, or any name if `names` is undefined. */
-  | {readonly kind: 'counts'; readonly names?: readonly string[]};
+  /** Values by name: only these `names`, or any name if `names` is undefined. */
+  | {
+      readonly kind: 'map';
+      readonly of: ExpressionType;
+      readonly what: 'column' | 'count' | 'entry';
+      readonly names?: readonly string[];
+    };
 
 /** The names with which a path may begin, and their types. */
 export type RuleVocabulary = Readonly<Record<string, ExpressionType>>;
@@ -32,7 +34,8 @@ export function typeOfSchema(schema: z.ZodType): ExpressionType {
   if (schema instanceof z.ZodRecord) {
     if (!(schema.valueType instanceof z.ZodNumber)) return {kind: 'dyn'};
     const {keyType} = schema;
-    return {kind: 'counts', ...(keyType instanceof z.ZodEnum ? {names: keyType.options.map(String)} : {})};
+    const counts = {kind: 'map', of: {kind: 'double'}, what: 'count'} as const;
+    return {...counts, ...(keyType instanceof z.ZodEnum ? {names: keyType.options.map(String)} : {})};
   }
   if (schema instanceof z.ZodArray) return {kind: 'list', of: typeOfSchema(schema.element as z.ZodType)};
   if (!(schema instanceof z.ZodObject)) return text;
@@ -96,7 +99,9 @@ export function createAnswerVocabulary(
 
 /** A row's columns; without names, as in NDJSON, any name is possible. */
 export function createColumnVocabulary(columns: readonly string[] | undefined): RuleVocabulary {
-  return {row: columns === undefined ? {kind: 'dyn'} : {kind: 'columns', names: columns}};
+  return {
+    row: columns === undefined ? {kind: 'dyn'} : {kind: 'map', of: text, what: 'column', names: columns},
+  };
 }
 
 /** The score and level of earlier lookups' answers, for the conditions of lookups. */
@@ -122,13 +127,11 @@ export function typeAtPath(vocabulary: RuleVocabulary, path: readonly string[]):
       .slice(0, index)
       .map(part => `${part}.`)
       .join('');
-    if (type?.kind === 'columns') {
-      if (!type.names.includes(name)) throw unknown(`column "${name}"`, name, type.names, '');
-      type = text;
-    } else if (type?.kind === 'counts') {
-      if (type.names?.includes(name) === false)
-        throw unknown(`count "${prefix}${name}"`, name, type.names, prefix);
-      type = {kind: 'double'};
+    if (type?.kind === 'map') {
+      const {what, names}: Extract<ExpressionType, {kind: 'map'}> = type;
+      const shown = what === 'column' ? '' : prefix;
+      if (names?.includes(name) === false) throw unknown(`${what} "${shown}${name}"`, name, names, shown);
+      type = type.of;
     } else if (type?.kind === 'object') {
       const {fields}: {fields: RuleVocabulary} = type;
       if (!Object.hasOwn(fields, name))
@@ -142,9 +145,8 @@ export function typeAtPath(vocabulary: RuleVocabulary, path: readonly string[]):
 /** The error for an unknown single name, which is mostly a column, or a field without its lookup's name. */
 function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownNameError {
   const paths = Object.entries(vocabulary).flatMap(([root, type]) => {
-    const names =
-      type.kind === 'columns' ? type.names : type.kind === 'object' ? Object.keys(type.fields) : [];
-    return names.includes(name) ? [`${root}.${name}`] : [];
+    const names = type.kind === 'object' ? Object.keys(type.fields) : type.kind === 'map' ? type.names : [];
+    return names?.includes(name) ? [`${root}.${name}`] : [];
   });
   const known = Object.keys(vocabulary);
   if (paths.length === 0 && vocabulary['row']?.kind === 'dyn' && closestName(name, known) === undefined)
