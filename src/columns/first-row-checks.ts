@@ -60,8 +60,7 @@ export function refuseMostlyRejected(
 const LOST = 0.1;
 
 /**
- * Judges columns by the first rows. Returns a sentence for each column of fewer than 20 values that are all
- * invalid but fit another operation.
+ * A sentence for each column of fewer than 20 values that are all invalid but fit another operation.
  *
  * @throws {UsageError} if a column has 20 values or more, and over 90% of them are invalid.
  */
@@ -144,11 +143,9 @@ export function describeUnknownCountry(
 }
 
 /**
- * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers.
- * A note in a cell, such as `siehe Handy` or `no mail`, makes no header.
- *
- * @throws {InputError} if one of the rows seems to be the second table's header: no cell has a value, and in each
- * column that is looked up stands a column name such as `email`. A single name counts only below a blank line.
+ * @throws {InputError} if a row seems to be the header of a second table, such as suppliers below customers: no cell
+ * has a value, and each looked-up column has a name such as `email`, not a note such as `no mail`. A single name
+ * counts only below a blank line.
  */
 export function refuseSecondTable(rows: readonly Row[], targets: readonly Target[]): void {
   const found = targets.flatMap(({operation, cell}) =>

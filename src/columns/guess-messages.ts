@@ -28,9 +28,7 @@ interface FirstRows {
 }
 
 /**
- * Stops the run before it spends credits on a column that may hold something else.
- *
- * @throws {UsageError} for a column with the verdict `ask`, or if no column is sure. The error has the flags that name the
+ * @throws {UsageError} for a column with the verdict `ask`, or if no column is sure. It has the flags that name the
  * columns.
  */
 export function refuseUnsureColumns(
@@ -167,10 +165,7 @@ function tornCountries(torn: readonly ColumnGuess[], meant: readonly ColumnGuess
   );
 }
 
-/**
- * The error for a column of phone numbers in national form. It first says how to add their country, since the user
- * may need this column. At the end it says how to leave the column out.
- */
+/** The error for phone numbers in national form: how to add their country, then how to leave the column out. */
 function nationalForm(
   guess: ColumnGuess,
   others: readonly ColumnGuess[],

@@ -10,10 +10,8 @@ const MOST_NAMES = 30;
 const MOSTLY = 0.6;
 
 /**
- * Refuses a list in which a row is not a person: one value a line by attribute (`7,email,jo@example.com`), or rows
- * and columns exchanged (`email,jo@example.com,al@example.com`).
- *
- * @throws {UsageError} `no_columns` for such a list, with what to export instead.
+ * @throws {UsageError} `no_columns` for a list with one value a line by attribute (`7,email,jo@example.com`), or with
+ * rows and columns exchanged (`email,jo@example.com,al@example.com`).
  */
 export function refuseTransposedList(
   columns: readonly string[],
@@ -127,8 +125,8 @@ function isObjectText(text: string): boolean {
 }
 
 /**
- * The filter of jq for the rows that an export wraps in an object: `{"rows": [{…}]}`, Elasticsearch's
- * `{"hits": {"hits": [{"_source": …}]}}`, and columns apart from their data, as pandas writes them (`orient="split"`).
+ * The filter of jq for rows within an object: `{"rows": [{…}]}`, Elasticsearch's `{"hits": {"hits": [{"_source":
+ * …}]}}`, and columns apart from their data (pandas, `orient="split"`).
  */
 function rowsWithin(
   value: Readonly<Record<string, unknown>>,

@@ -35,10 +35,7 @@ export type VerdictCellReaders = {readonly actionId: string; readonly country?: 
   readonly [Name in VerifyInput]?: CellReader | undefined;
 };
 
-/**
- * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how
- * the first rows write their values.
- */
+/** Plans a row: a cell for each target. Pure: depends on the row, and on how the first rows write values. */
 export type RowPlanner = (row: Row) => PlannedCell[];
 
 /** Makes a planner of rows. `first`: the first rows of the list, which show how its columns write their values. */
@@ -130,10 +127,7 @@ function planned(canonical: CanonicalCell, ask: (value: CanonicalValue) => Plann
 const REMEMBERED_BYTES = 4_000_000;
 const CELL_BYTES = 150;
 
-/**
- * Remembers the planned cells of phone numbers: judging a number takes ten times as long as finding it here. Other
- * kinds of values are judged too fast to be worth the memory.
- */
+/** Remembers the planned cells of phone numbers: judging one takes ten times as long as finding it here. */
 function remembering(judge: JudgeCell): JudgeCell {
   const known = new OutcomeCache<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
   return (text, country) => {
@@ -156,10 +150,7 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
   return row => rowCountry(country?.(row), defaultCountry);
 }
 
-/**
- * Plans the lookup of a session token. Other values of the row are sent with the token (`beside`),
- * except invalid ones.
- */
+/** Plans the lookup of a session token. Other valid values of the row are sent with it (`beside`). */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,
   {value, repairs = []}: CanonicalValue,
@@ -184,10 +175,7 @@ function askWithBeside(
 /** Minimum number of rows that show which columns are usually filled. */
 const FEW_ROWS = 5;
 const USUALLY = 0.8;
-/**
- * A row that does not begin with a label counts as a note only if it leaves at least this many usually
- * filled columns empty.
- */
+/** Minimum number of usually filled columns that a note without a label leaves empty. */
 const SEVERAL = 2;
 
 /**
@@ -223,10 +211,7 @@ function footersOf(first: readonly Row[]): (row: Row) => boolean {
 const isFilled = (text = '') => text.trim() !== '';
 const hasDigit = (text = '') => /\d/.test(text);
 
-/**
- * True for the label of a total or a note about the list. A text is the label of a total only if all its words, except
- * numbers, form one.
- */
+/** True for the label of a note about the list, or of a total: then it is all that the text says, except numbers. */
 function isLabel(text: string): boolean {
   if (/[:：]\s*$/.test(text)) return true;
   const tokens = tokenize(text);

@@ -55,10 +55,7 @@ export function objectHasColumn(value: object, name: string): boolean | undefine
   }
 }
 
-/**
- * Texts that replace a value without a usable text. Their spaces make them invalid for every operation, also
- * as a session token.
- */
+/** Replace a value without a usable text. Their spaces make them invalid for every operation. */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
@@ -71,10 +68,7 @@ export function readMongoValue(value: unknown): string | undefined {
   return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
 }
 
-/**
- * The text of a value; undefined for null. A text stays as it is, a typed object gives its inner text, a list of texts
- * becomes what a cell with several values is, and anything else becomes JSON. So a number can be looked up.
- */
+/** The text of a value; undefined for null. A list of texts becomes a cell with several; others become JSON. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
@@ -90,10 +84,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/**
- * The targets of one operation. By default, a single column has the operation's prefix, such as `ip_`.
- * Several columns have their own names as prefixes, such as `signup_ip_`.
- */
+/** One operation's targets. A single one has the prefix `ip_`, several have their columns' names. */
 export function makeTargets(
   operation: Operation,
   choices: readonly ColumnChoice[],

@@ -40,16 +40,12 @@ export type CellReading =
 /** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
 const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
-/**
- * Invisible characters to remove: zero-width spaces, soft hyphens, harmless direction marks, and joiners at
- * the start or end of the text.
- */
+/** Invisible characters to remove: zero-width spaces, soft hyphens, direction marks, joiners at either end. */
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**
- * Control characters, marks that change the reading order, the replacement character, and joiners inside a
- * value (two different addresses would look the same). A value with one of these is not what it looks like, so
- * it is a fault.
+ * A value with one of these is not what it looks like: control characters, marks that change the reading order, the
+ * replacement character, and joiners inside a value.
  */
 const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
@@ -129,9 +125,8 @@ export const isPlaceholder = (text: string): boolean =>
 const FAULTY = /^(?:#{3,}|#[\p{L}\d/_]+[!?]|err:\d{3})$/iu;
 
 /**
- * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid
- * value is `empty`, or `invalid` with the code of its fault. Codes never change, since the output's `…_error`
- * columns have them.
+ * A cell's value in its canonical spelling, so that equal values are paid for once. Codes of faults never change: the
+ * output's `…_error` columns have them.
  */
 export type CanonicalCell<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
@@ -201,8 +196,8 @@ export const LIST_SEPARATOR = /\s*(?::::|[,;|\r\n]|\s\/\s)\s*/;
 export type ListChoice = 'first' | 'last' | 'only';
 
 /**
- * The chosen entry of a cell with several values; undefined if there is no choice. If the chosen entry is empty, no other
- * is taken: it would be another person's, or another machine's.
+ * The chosen entry of a cell with several values; undefined without a choice. An empty one is not replaced: the next
+ * would be another person's.
  */
 export function chooseEntry<Code extends string>(
   texts: readonly string[],

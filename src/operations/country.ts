@@ -16,11 +16,9 @@ export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly de
 export const isInternationalCountry = (country: string | undefined): boolean => country?.trim() === '+';
 
 /**
- * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages, or a calling code
- * (`+49`). Bare digits are not a country: 250 is France in ISO 3166, and Rwanda's calling code. Undefined for
- * any other text.
- *
- * Names and codes are those of i18n-iso-countries; short names are Unicode's (CLDR).
+ * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages (i18n-iso-countries and CLDR),
+ * or a calling code (`+49`); else undefined. Bare digits are not a country: 250 is France in ISO 3166, and Rwanda's
+ * calling code.
  */
 export function parsePhoneCountry(text: string | undefined): PhoneCountry | undefined {
   const plain = text?.trim() ?? '';
@@ -81,8 +79,8 @@ function coreOf(names: readonly string[]): string {
 }
 
 /**
- * The country of `DE - Germany`, `Germany (+49)` or `USA - California`: the parts that name one name the same. Behind
- * a dash a part may also be a region, and before a comma a city.
+ * The country of `DE - Germany`, `Germany (+49)` or `USA - California`, if all its names agree. Behind a dash a part
+ * may also be a region, before a comma a city.
  */
 function codeInParts(given: string): CountryCode | undefined {
   const withCode = given.replace(/\(?(?:\+|\b00)\d{1,4}\)?/g, found => ` | ${found} | `);
@@ -108,10 +106,7 @@ function codeInParts(given: string): CountryCode | undefined {
     : undefined;
 }
 
-/**
- * The country that a cell says. `none`: it is empty, or has a placeholder such as `unknown`, but not `NA`, which means
- * Namibia here. `unknown`: it has another text, such as a misspelt name.
- */
+/** The country of a cell; `none` if empty or a placeholder (`NA` is Namibia here), `unknown` for other texts. */
 export function readCountryCell(cell: string | undefined): PhoneCountry | 'none' | 'unknown' {
   const said = cell?.trim() ?? '';
   if (said === '') return 'none';
@@ -149,9 +144,8 @@ const withoutUmlaut = (letter: string): string =>
 const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'sv', 'cs', 'ru'] as const;
 
 /**
- * Names that i18n-iso-countries and CLDR lack: short forms, codes of sports that differ from the ISO codes, and parts
- * of the United Kingdom, which use its numbers. Of the signs on cars only Germany's: other single letters abbreviate
- * several countries.
+ * Names that both packages lack: short forms, codes of sports, and parts of the United Kingdom. Of the signs on cars
+ * only Germany's: other single letters abbreviate several countries.
  */
 const ALIASES: Readonly<Record<string, string>> = words.countryAliases;
 
@@ -206,10 +200,7 @@ export function listCountryNames(): string[] {
     .flatMap(code => names.of(code) ?? []);
 }
 
-/**
- * A name's letters and digits, without `the`, `of` and `and`: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` →
- * `netherlands`, `St. Kitts & Nevis` → `saintkittsnevis`.
- */
+/** A name's letters and digits, without `the`, `of` and `and`: `Côte d’Ivoire` → `cotedivoire`. */
 function keyOf(name: string): string {
   const plain = name
     .normalize('NFKD')

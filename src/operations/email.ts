@@ -144,10 +144,7 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCe
     : makeInvalidCell('email_malformed');
 }
 
-/**
- * True if the address was masked or erased. Then filling such as `xxxx` is at least half of the local part or
- * a whole label of the domain, or the domain ends in `.invalid`.
- */
+/** True if filling (`xxxx`) is half of the local part or a label of the domain, or the domain is `.invalid`. */
 function isFilled(local: string, domain: string): boolean {
   const filling = local.match(FILLING)?.join('') ?? '';
   const isHidden = filling !== '' && filling.length * 2 >= local.length;
@@ -161,10 +158,7 @@ const DIGEST = /^[\da-f]{32}(?:[\da-f]{8})?(?:[\da-f]{24})?@/i;
 const MADE =
   /\d{7}|[\da-f-]{16}|\.(?:png|jpe?g|gif|svg|webp|ics|local|internal|lan|localdomain)$|^<|^\w+:|@(?:calendar|reply)\./i;
 
-/**
- * True if these are hardly persons' addresses: programs made most of them, or each local part occurs at two
- * or more domains on average.
- */
+/** True if programs made most of these addresses, or each local part occurs at two or more domains on average. */
 function areHandles(texts: readonly string[]): boolean {
   const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
   const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));

@@ -104,17 +104,14 @@ export function getAtPath(data: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/**
- * True if an answer has no field that the default rules read. It then says nothing about the risk, whatever else is in
- * it. `data`: the answer without fields of a wrong type.
- */
+/** True if an answer has none of the fields that the default rules read: it says nothing of the risk. */
 export function lacksSignals(operation: Operation, data: unknown): boolean {
   return signals[operation].every(path => (getAtPath(data, path) ?? undefined) === undefined);
 }
 
 /**
- * True if an answer has at least one field that the interface knows, in its type and not empty, apart from those that
- * repeat the request. A verdict must have the verdict itself or its score.
+ * True if an answer has a field that the interface knows, apart from those that repeat the request. A verdict must
+ * have the verdict itself or its score.
  */
 export function saysSomething(operation: Operation, data: unknown): boolean {
   return [...telling[operation]].some(([name, type]) => hasValue(type, getAtPath(data, [name])));

@@ -103,9 +103,8 @@ const MOST_PORT = 65_535;
 const ADDRESSES = 2 ** 32;
 
 /**
- * Program versions look like IP addresses with small parts, such as `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`.
- * A value that begins with at most 191 and has two parts or more below 20 may be a version. Of random
- * addresses that begin with at most 191, only one in 27 has such parts.
+ * Program versions look like IP addresses with small parts: `4.12.0.3`, `120.0.6099.129`. One that begins with at
+ * most 191 and has two parts below 20 may be a version; only one in 27 random addresses has such parts.
  */
 const SMALL_PART = 20;
 const HIGHEST_VERSION = 191;
@@ -126,9 +125,8 @@ function areVersions(texts: readonly string[]): boolean {
 }
 
 /**
- * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC
- * 5771 (multicast) and RFC 1112 (reserved). In a list, such an address usually belongs to a load balancer or an
- * office machine, so it says nothing about a person.
+ * RFC 1122 (loopback), 1918 (private), 3927 (link-local), 6598 (carriers' own), 5771 (multicast) and 1112 (reserved).
+ * Such an address is mostly a load balancer's or an office's, and says nothing about a person.
  */
 const PRIVATE =
   /^(?:0|10|127|22[4-9]|2[34]\d|25[0-5]|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
@@ -143,8 +141,8 @@ const MASKED = /^[\d.]+\.(?:0|x+|\*+)$/i;
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
 /**
- * Judges a list such as `X-Forwarded-For`; undefined if the text is not a list of addresses. `which` chooses
- * the address: the client itself claims the first one, and the last proxy saw the last one.
+ * Judges a list such as `X-Forwarded-For`; undefined for other texts. The client itself claims the first address, the
+ * last proxy saw the last one.
  */
 function judgeList(
   text: string,

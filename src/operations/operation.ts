@@ -2,10 +2,8 @@ import {z} from 'zod';
 import type {CanonicalCell, CellRules} from './cell.ts';
 
 /**
- * One operation of the service's interface, version 1.0.0. Each operation has a file in this directory. From the
- * table of all operations come flags and settings, detection, plan, calls, columns, expressions, summary, reports,
- * the library's types, the docs' tables, and the embedded service with its OpenAPI description.
- *
+ * One operation of the service's interface, version 1.0.0, in a file of its own. All else is derived from their
+ * table: flags and settings, detection, calls, columns, expressions, reports, types, docs, and the embedded service.
  * The interface does not say which response fields are always present, so all are optional here.
  */
 export interface OperationSpec<
@@ -54,8 +52,8 @@ export interface OperationSpec<
   /** True if a call with these parameters is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /**
-   * True if a call changes the answer to the next call for the same value: it redeems a session token. Then each row
-   * has a call of its own, and the answers are kept for one output only.
+   * True if a call redeems the value, which changes the next answer: each row has a call of its own, and answers are
+   * kept for one output only.
    */
   readonly isRedeeming: boolean;
   /** True if an answer shows that the same call was made before. */
@@ -91,25 +89,19 @@ export type AnswerObject = Readonly<Record<string, unknown>>;
 /** An operation that looks one value up: it can be detected in a list, and called for a single value. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
-  /**
-   * Finds rules for a column that single cells don't show, such as lost plus signs. Reads the column's first
-   * cells and their countries.
-   */
+  /** Finds rules that single cells don't show, such as lost plus signs. Reads the first cells and countries. */
   readonly habits?: (
     cells: readonly (readonly [text: string, country: string | undefined])[],
     isInHeader?: boolean,
   ) => CellRules;
   /**
-   * True if a run finds the operation's columns by itself. It must be false for operations that a later version
-   * adds: else a job that names no columns would pay for them after an upgrade.
+   * True if a run finds the operation's columns by itself. False for operations of a later version: a job that names
+   * no columns would pay for them after an upgrade.
    */
   readonly isDetected: boolean;
   /** True if a value shows its kind without a header, as `+49…` does. Left out if all values of the kind do. */
   readonly isTelling?: (text: string) => boolean;
-  /**
-   * True if a value that does not show its kind is probably of this kind, in its row's country. Operations without
-   * `isTelling` don't need it.
-   */
+  /** True if a value that does not show its kind is probably of this kind, in its row's country. */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
   /** True if a column, whose header does not name the kind, may have other data that look the same. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
@@ -173,10 +165,7 @@ export const errorBodySchema = z.object({
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
 });
 
-/**
- * Statuses by which a service asks to slow down. A 503 alone means that the service is broken; with Retry-After
- * it is throttling.
- */
+/** Statuses by which a service asks to slow down. A 503 alone means that the service is broken. */
 export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
   429: 'always',
   503: 'with Retry-After',

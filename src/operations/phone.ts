@@ -90,9 +90,8 @@ export const phone = defineIntelligence('phone', {
 });
 
 /**
- * A phone number in E.164 form, without its extension. `country` (a code or name) is for numbers in national
- * form. A number with a plus is invalid only if no number can have its length. The service itself finds out
- * if the number is assigned.
+ * A phone number in E.164 form, without its extension. `country`: for national form. A number with a plus is invalid
+ * only if no number can have its length: the service finds out if it is assigned.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): CanonicalCell<PhoneCode> {
   const isOpen = rules?.isPlusDefault === true && rules.bare !== 'international';
@@ -213,8 +212,8 @@ function fromRange(
 const SUBADDRESS = /;isub=/i;
 
 /**
- * The fault of a number that is not valid in its country, or may have lost its leading zero. Undefined for a
- * number with a plus: its length was checked before, and the service judges the rest.
+ * The fault of a number without plus that is not valid in its country, or may have lost its leading zero. The service
+ * judges the others.
  */
 function planFault(
   text: string,
@@ -234,8 +233,8 @@ const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_cod
 /** A decimal number such as 30901820.5: five digits or more before the point or comma, or only zeros behind it. */
 const DECIMAL = /^\+?\d+[.,]0+$|\d{5,}[.,](?:\d{1,2}|0+)$/;
 /**
- * Judges a number that a program took for a quantity, such as 30901820.0. That program would also have
- * dropped a leading zero. So only digits that form a valid number without one are accepted.
+ * Judges 30901820.0, which a program took for a quantity. It would also have dropped a leading zero, so only digits
+ * that are valid without one are accepted.
  */
 function judgeDecimal(
   text: string,

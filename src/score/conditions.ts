@@ -57,36 +57,26 @@ function refuseNumbers(where: string, format: InputFormat, placeOf: SettingLocat
   );
 }
 
-/**
- * The lookups with a condition (`when`), in stages. A stage is decided once all lookups of the stages before
- * it are answered.
- */
+/** The lookups with a condition (`when`), in stages: one is decided once those before it are answered. */
 export interface LookupConditions {
   /** All paths that the conditions read. */
   readonly reads: readonly PathReference[];
   /** Indexes of lookups by stage. The first stage follows the answers to lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
-  /**
-   * Returns a test that is true if the lookup at `index` is to be made. `view` must have the answers of all stages
-   * before that lookup's stage.
-   */
+  /** Returns a test: is the lookup at `index` made? `view` must have the answers of all stages before it. */
   asks(view: RowView): (index: number) => boolean;
 }
 
 interface ReadyCondition {
   readonly condition: RowCondition;
-  /**
-   * Indexes of the lookups that this condition reads and that have conditions of their own. Those conditions
-   * are decided first.
-   */
+  /** Lookups that this condition reads and that have conditions of their own, which are decided first. */
   readonly after: readonly number[];
   readonly place: string;
 }
 
 /**
- * Compiles the conditions (`when`) of lookups; undefined if no lookup has one. A condition reads the row, the
- * answers of earlier lookups, and their score. If it reads an operation of several columns, it must hold for one
- * of the columns.
+ * Compiles the conditions (`when`) of lookups; undefined if no lookup has one. They read the row, the answers of
+ * earlier lookups, and their score. One of an operation of several columns must hold for one of them.
  *
  * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
@@ -119,10 +109,7 @@ export function compileLookupConditions(
   };
 }
 
-/**
- * The names that conditions may read. An operation's name stands for its columns without `when`, which are
- * always looked up. If each of its columns has a `when`, the name stands for all of them.
- */
+/** The names of conditions. An operation's name stands for its columns without `when`, or else for all. */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...findSubjects(targets)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);

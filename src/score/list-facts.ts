@@ -35,10 +35,7 @@ interface CountedFact {
   readonly lookupIn: (row: Row) => Lookup | undefined;
 }
 
-/**
- * Counts how many in a list share a row's values, exactly: all rows are added, then counted. SQLite sorts their hashes
- * in a temporary file, so memory is flat.
- */
+/** Counts exactly how many in a list share a row's values, in a temporary file, so memory is flat. */
 export class ListFacts {
   /** By fact: the rows with a value that several have, and the ten highest counts. Undefined until all is counted. */
   shared: Partial<Record<SharedCountName, {rows: number; largest: number[]}>> | undefined;
@@ -134,10 +131,10 @@ export class ListFacts {
 }
 
 /**
- * Undefined if no fact is read, or the list lacks the columns for it. A fact is counted in all columns that have it.
- * `sameBy`: the column of persons. Without it, a person is a mailbox.
+ * Undefined if no fact is read, or the list lacks the columns for it. `sameBy`: the column of persons; by default, a
+ * person is a mailbox.
  *
- * @throws {UsageError} if the list lacks the column of persons.
+ * @throws {UsageError} if the list lacks that column.
  */
 export function createListFacts(
   reads: readonly Pick<PathReference, 'path'>[],

@@ -31,11 +31,7 @@ export interface TestedRules {
 /** The format of a test's row. Its columns may have any names and types. */
 const FORMAT: InputFormat = {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns: []};
 
-/**
- * Runs the tests in a file of rules.
- *
- * @throws {UsageError} if the rules or a test can't be read.
- */
+/** @throws {UsageError} if the rules or a test can't be read. */
 export function testRules({rules, placeOf}: RulesFile): TestedRules {
   const ruleSet = assembleRuleSet(rules, placeOf);
   const names = lookupsIn(rules);
@@ -63,9 +59,7 @@ function listed(reasons: readonly string[]): string {
   return [...reasons].sort().join(', ') || 'none';
 }
 
-/**
- * Names of lookups: all operations, and the names that rules and tests give to single columns, such as `signup_ip`.
- */
+/** All operations, and the names that rules and tests give to single columns, such as `signup_ip`. */
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);

@@ -40,8 +40,7 @@ export function fingerprintRuleSet(ruleSet: RuleSet | undefined): unknown {
 }
 
 /**
- * Loads a job's rules: the default rules, the rules in the job's `score` block, or those in a file. Undefined if
- * the job wants no score.
+ * A job's rules: the default ones, those in its `score` block, or those in a file; undefined if it wants no score.
  *
  * @throws {UsageError} with file and line if the rules are unreadable or invalid.
  */
@@ -132,10 +131,7 @@ export function assembleRuleSet(
   return {levels, rules: all, constants, lists: readLists(lists, placeOf), sameBy};
 }
 
-/**
- * Refuses two rules with one reason, since outputs name a rule by its reason. Usually, the second rule is a copy
- * of the first, and the user forgot to change its reason. `shared`: reasons that several rules may have.
- */
+/** Refuses two rules with one reason, unless it is in `shared`: outputs name a rule by its reason. */
 function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {
@@ -153,10 +149,7 @@ function placedDefaults(): PlacedRule[] {
   return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`, own: false}));
 }
 
-/**
- * The rules of a job without rules of its own. They read flags, error codes, and one number: the verdict's score.
- * The service's interface gives no range for its other numbers.
- */
+/** Read flags, error codes, and the verdict's score: the interface gives no range for other numbers. */
 export const defaultRules: ScoreRules['rules'] = operationNames.flatMap(name => operations[name].rules);
 
 /** Scores from which a row is of medium or high risk. */

@@ -34,8 +34,8 @@ const LIST = {kind: 'map', of: {kind: 'bool'}, what: 'entry'} as const;
 const NETWORK = /^[\da-f.:]+\/\d+$/i;
 
 /**
- * A list for `in`: a text is in it if an entry is equal, or is the network of this address. The expression engine
- * accepts only a plain Map, and asks it by `get`.
+ * A list for `in`: a text is in it if an entry is equal, or is the network of this address. The engine accepts only a
+ * plain Map.
  *
  * @throws {UsageError} for an entry that looks like a network and can't match any address.
  */
@@ -85,10 +85,7 @@ function linesOf(path: string, place: string): string[] {
   return lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'));
 }
 
-/**
- * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
- * not change a row's result.
- */
+/** `startedAt`: the run's first start (ms since the epoch), `now` in rules: a resume decides the same. */
 export function makeRunFacts(given: RuleConstants | undefined, startedAt: number): RunFacts {
   const {constants = {}, lists = {}} = given ?? {};
   const typesOf = (values: object, typeOf: (value: unknown) => ExpressionType): RuleVocabulary[string] => ({

@@ -57,7 +57,7 @@ interface ReadyRule extends Pick<PlacedRule, 'add' | 'reason'> {
 }
 
 /**
- * Checks and compiles rules for these columns. `shows`: the parts of the risk that are written.
+ * Checks and compiles rules. `shows`: the parts of the risk that are written.
  *
  * @throws {UsageError} if a rule's `when` is not a condition, or reads an unknown name.
  */
@@ -137,9 +137,7 @@ function judge(rules: readonly ReadyRule[], view: RowView, keys: readonly string
   return {held, undecided, wrong, missing: [...missing]};
 }
 
-/**
- * Names what a rule lacks, for the column `risk_missing`: the lookup if it has no answer, else the answer's field.
- */
+/** What a rule lacks, for the column `risk_missing`: a lookup without an answer, else the answer's field. */
 function lackingName(
   {path, name}: PathReference,
   chosen: ConditionAlternative['chosen'],
@@ -158,10 +156,7 @@ function lackingName(
   return key === root ? name : key + name.slice(root.length);
 }
 
-/**
- * Sums up points by reason. A reason may be called `constructor`: then `before` is a function that
- * every object inherits.
- */
+/** Points by reason. A reason may be called `constructor`: then `before` is a function that every object inherits. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {
@@ -185,11 +180,9 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
 }
 
 /**
- * True if too little is known to call a row's risk low. That is so if a lookup that the rules read
- * failed, is unknown, has an answer without any field that the default rules read, has a fault of the list, or was
- * skipped for another reason than its condition. It
- * is also so if no lookup that the rules read says anything about the person, by an answer or by a fault
- * such as a malformed address.
+ * True if too little is known to call a row's risk low: a lookup that the rules read failed, is unknown, says nothing
+ * that the default rules read, has a fault of the list, or was skipped for another reason than its condition; or none
+ * of them says anything about the person, by an answer or by a fault such as a malformed address.
  */
 function isBlind(
   {results, answers, isPartial}: RowView,

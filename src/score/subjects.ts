@@ -20,10 +20,7 @@ import {
 } from './language/rule-variables.ts';
 import type {RunFacts} from './run-facts.ts';
 
-/**
- * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there
- * are several, each has its own name too, such as `signup_ip`.
- */
+/** A name in expressions, with its lookups: `ip` is any column of IP addresses; each of several has a name. */
 export interface Subject {
   readonly operation: Operation;
   /** Indexes of the targets; empty for an operation without a column. */
@@ -79,10 +76,7 @@ export function columnsOfFormat(format: InputFormat): readonly string[] | undefi
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/**
- * A condition on a row's results. If it reads an operation of several columns, it has an alternative for each column,
- * and holds if one of them holds.
- */
+/** A condition on a row's results. It holds if one of its alternatives holds: one for each column it may mean. */
 export interface RowCondition {
   readonly references: readonly PathReference[];
   /** Empty if the condition reads a lookup that is not made. */
@@ -97,10 +91,7 @@ export interface ConditionAlternative {
   readonly chosen: ReadonlyMap<string, number>;
 }
 
-/**
- * Makes a compiler of conditions. They may read the run's constants, lists and time, the row's columns, the answers
- * of `subjects`, and the names in `more`.
- */
+/** Makes a compiler of conditions over the run's facts, columns, the answers of `subjects`, and `more`. */
 export function createConditionCompiler(
   subjects: Subjects,
   format: InputFormat,

@@ -57,10 +57,7 @@ const MOST_LEVELS = 5;
 /** Number of fields at which the search for fields ends. */
 const MOST_PATHS = 500;
 
-/**
- * The fields of NDJSON rows, and `names`. A field in a nested object is a dotted path: `user.ip`. Of a list, only
- * the first entry is a field: `user.emails.0`.
- */
+/** The fields of NDJSON rows, and `names`, by path: `user.ip`; of a list only the first entry (`user.emails.0`). */
 export function fieldPaths(names: readonly string[], rows: readonly Row[]): string[] {
   const paths = new Set(names);
   const objects = new Set<string>();

@@ -2,10 +2,7 @@ import {type Intelligence, operations} from '../../operations/table.ts';
 import type {CellReader} from '../targets.ts';
 import type {Column} from './column.ts';
 
-/**
- * The country column of phone numbers (`found`), else the possible ones (`columns`). `row`: the first row in which two of
- * them give different numbers.
- */
+/** The country column of phone numbers, else the possible ones. `row`: where two of them differ first. */
 export interface CountryChoice {
   readonly found?: Column;
   readonly columns: readonly Column[];
@@ -34,10 +31,7 @@ export interface ColumnGuess {
   readonly national: number;
   /** Share of the filled cells with several values. */
   readonly listed: number;
-  /**
-   * Share of the filled cells that are of this kind. Includes cells that lack something for a lookup (a
-   * country, a plus, a choice among several addresses), and addresses that the service does not know.
-   */
+  /** Share of the filled cells of this kind, also if they lack something for a lookup, or are unknown there. */
   readonly ofKind: number;
   /** Number of filled cells in the sample. `distinct`: number of different values in them. */
   readonly values: number;
@@ -157,19 +151,13 @@ export function columnFlags(
   ];
 }
 
-/**
- * The flag that gives the country of these phone columns: `--country` with the column that fits. If no column
- * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
- */
+/** `--country` with the column that fits these phone columns, else `--default-country COUNTRY`, to be completed. */
 export function countryFlags(phones: readonly ColumnGuess[]): [string, string] {
   const [column, ...others] = new Set(phones.map(({otherCountries}) => otherCountries?.fitting));
   return column === undefined || others.length > 0 ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
-/**
- * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
- * `isOneOfSeveral`: if the operation has further columns, each has its own name as prefix.
- */
+/** The column as a flag's value. `a=b` alone means column `a`, prefix `b`: a name with `=` gets an explicit prefix. */
 export function formatColumnChoice(operation: Intelligence, column: string, isOneOfSeveral = false): string {
   if (!column.includes('=')) return column;
   return `${column}=${isOneOfSeveral ? `${column.replaceAll('=', '_')}_` : operations[operation].prefix}`;

@@ -18,10 +18,7 @@ export interface HeaderMeaning {
   readonly strength: Strength;
   /** The words before the kind's name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
-  /**
-   * True if all words of the header are known to be about the row's own person: `Billing Phone 2`, but
-   * not `Accountant Phone`.
-   */
+  /** True if all words of the header are known to be about the row's own person: not `Accountant Phone`. */
   readonly isPlain: boolean;
 }
 
@@ -43,9 +40,8 @@ export function readHeaderKinds(header: string): ReadonlyMap<ColumnKind, HeaderM
 }
 
 /**
- * True if all words of a header are known as harmless. An unknown word counts as harmful, since a list of
- * harmful words could never be complete. Beside a word for country only the words of a person, an address, a number
- * and containers of fields are harmless: a login has a country, too.
+ * An unknown word counts as harmful: a list of harmful words could never be complete. Beside a word for country only
+ * the words of a person, an address, a number and containers of fields are harmless: a login has a country, too.
  */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
@@ -59,10 +55,7 @@ function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   return firstUnknown(tokens, known, isHarmless) === tokens.length;
 }
 
-/**
- * Index of the first word that is unknown: outside known phrases, and not harmless by itself. If there is
- * none, the number of words.
- */
+/** Index of the first word outside known phrases that is not harmless by itself; else the number of words. */
 function firstUnknown(
   tokens: readonly string[],
   known: HeaderVocabulary,
@@ -121,10 +114,7 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
 const PARTICLES: ReadonlySet<string> = new Set(listPhrases('particles'));
 const LONGEST_OWNER = 3;
 
-/**
- * Classifies the words after a kind's name. `plain`: they change nothing. `someone`: they name the owner of the
- * values. `other`: they may change the meaning, as in `phone_type`.
- */
+/** The words after a kind's name: they change nothing, name the owner, or may change the meaning. */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
   const own = kind === 'country' ? (['behindCountry', 'homes'] as const) : visits;

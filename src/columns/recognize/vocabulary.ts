@@ -50,13 +50,9 @@ export interface PhraseMatch {
   readonly isHint: boolean;
 }
 
-/**
- * Minimum length of a phrase that is recognized at the end of a word. Shorter ones end too many unrelated words.
- */
+/** Minimum length of a phrase at the end of a word. Shorter ones end too many unrelated words. */
 const SHORTEST_END = 4;
-/**
- * The same minimum in scripts other than Latin: Chinese and Japanese write "country" with one character.
- */
+/** The same in scripts other than Latin: Chinese and Japanese write "country" with one character. */
 const SHORTEST_OTHER_END = 1;
 /** Minimum length of a phrase that is recognized as a part of a word. */
 const SHORTEST_PART = 3;
@@ -142,8 +138,8 @@ export function isUnspacedScript(token: string): boolean {
 }
 
 /**
- * A header's words in lower case, without accents, marks and emoji: `signupIP`, `Signup IP` and `📍signup_ip` have
- * the same two words. Arabic words lose their article.
+ * A header's words in lower case, without accents, marks and emoji: two in `signupIP` and `📍signup_ip`. Arabic words
+ * lose their article.
  */
 export function tokenize(text: string): string[] {
   const plain = withoutMarks(text)

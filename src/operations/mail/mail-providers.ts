@@ -4,8 +4,8 @@ import {memoize} from '../memoize.ts';
 import {sourceFile} from '../package-files.ts';
 
 /**
- * Kinds of listed domains. `mainstream`: one of the best-known mail providers. `provider`: any other mail provider.
- * `relay`: forwards mail to a mailbox at another domain. `disposable`: gives out addresses for a short time.
+ * `mainstream`: one of the best-known mail providers. `relay`: forwards mail to a mailbox at another domain.
+ * `disposable`: gives out addresses for a short time.
  */
 export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
 
@@ -32,10 +32,7 @@ export const mailOperators = memoize(() =>
   ),
 );
 
-/**
- * Listed providers by domain. This table takes precedence over the packages' lists, which call some providers
- * disposable and miss well-known disposable names.
- */
+/** Listed providers by domain. It goes before the packages' lists, which call some providers disposable. */
 export const mailProviders = memoize(
   (): ReadonlyMap<string, MailProvider> =>
     new Map(
@@ -58,9 +55,8 @@ export interface NormalizedMailbox {
 }
 
 /**
- * The mailbox's canonical spelling. The local part is in lower case: the standard lets `Jo@` and `jo@` be two
- * mailboxes, but no provider does that. If the domain has no known tags, a `+` stays, since only the owner
- * knows its meaning.
+ * The mailbox's canonical spelling, in lower case: no provider tells `Jo@` from `jo@`. If the domain has no known
+ * tags, a `+` stays, since only the owner knows its meaning.
  */
 export function normalizeMailbox({
   local,

@@ -3,9 +3,7 @@ import type {PhoneCountry} from '../country.ts';
 import words from '../words.json' with {type: 'json'};
 import {parsePhoneNumber} from './phone-shape.ts';
 
-/**
- * Minimum digits of a part of a cell that counts as a phone number. Area codes and extensions are shorter.
- */
+/** Minimum digits of a number among several in a cell. Area codes and extensions are shorter. */
 export const SHORTEST_LISTED = 7;
 
 /** The numbers of a cell with several; the whole text of any other. */
@@ -39,9 +37,8 @@ const ENDING = /^(.*\d)\s*[-–]\s*(\d{1,3})$/;
 const LONGEST_RANGE = 20;
 
 /**
- * How a number ends. `range`: its last group replaces as many digits of the number before it by a slightly larger
- * number, so it may be the end of a range of numbers. `extension`: any other last group behind a number that is valid
- * without it, which DIN 5008 and directories write so.
+ * How a number ends. `range`: its last group replaces as many digits by a slightly larger number. `extension`: any
+ * other last group behind a number that is valid without it (DIN 5008).
  */
 export function endingOf(
   text: string,

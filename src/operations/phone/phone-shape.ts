@@ -16,10 +16,7 @@ export function parseValidPhone(text: string): PhoneNumber | undefined {
 const DATE =
   /^(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d|[01]?\d([-/.])[0-3]?\d\3(?:19|20)\d\d)$/;
 
-/**
- * True for a date of this or the last century. Without this test, a date could pass as a phone number:
- * libphonenumber ignores the punctuation.
- */
+/** True for a date of this or the last century, which libphonenumber would read as a number. */
 export function isDate(text: string): boolean {
   return DATE.test(text);
 }
@@ -40,18 +37,15 @@ export function hasPhoneShape(text: string): boolean {
   return isLong && PUNCTUATED.test(text) && !isDate(text) && !OTHER_DIGITS.test(text);
 }
 
-/**
- * Forms of national numbers: a zero before the area code, the area code in brackets, or groups of three, three
- * and four digits, perhaps with North America's 1 in front.
- */
+/** A zero before the area code, the area code in brackets, or North America's groups of three, three and four. */
 const NATIONAL =
   /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^(?:1[\s.-]?)?\(\d+\)|^(?:1[\s.-])?\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
 const EXTENSION = /\s*(?:\bext\.?|x|#)\s*\d{1,6}$/i;
 
 /**
- * True if a text is probably a phone number even without a header that says so. It must be valid in its country. If
- * no country is known, its form must be unmistakable. Bare digits count only if their country's numbers have one
- * length. In countries with several lengths, such as Germany, any customer number would be valid.
+ * True if a text is probably a phone number even without a header: valid in its country, or without one of an
+ * unmistakable form. Bare digits count only if their country's numbers have one length; else, as in Germany, any
+ * customer number would be valid.
  */
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
   if (given.length > LONGEST_SHAPE) return false;
@@ -65,10 +59,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }
 
-/**
- * A number of 11 to 15 digits with its calling code and no plus. Shorter texts are too often valid
- * numbers by chance.
- */
+/** A number with its calling code and no plus. Shorter texts are too often valid by chance. */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
 /** True for digits that form a valid number with a plus in front. With a `region`, it must be of that region. */
@@ -84,10 +75,7 @@ function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   return number.countryCallingCode === own;
 }
 
-/**
- * Numbers for examples and films, which no person has (Ofcom's drama numbers, ARCEP decision 2018-0881, ComReg's
- * numbers for drama, NANPA's 555-01xx).
- */
+/** Numbers for examples and films (Ofcom's and ComReg's drama numbers, ARCEP decision 2018-0881, NANPA's 555-01xx). */
 const FICTIONAL =
   /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;
 
@@ -127,10 +115,7 @@ export function restorePlus(text: string): string | undefined {
   return isWhole ? whole : plus;
 }
 
-/**
- * False for texts in which libphonenumber can't find a number, so that it need not try: texts without digits, and
- * texts in national form without a country.
- */
+/** False for texts in which libphonenumber need not search: without digits, or in national form without a country. */
 export function mayBeNumber(text: string, country: PhoneCountry | undefined): boolean {
   return /\d/.test(text) && (country !== undefined || text.includes('+'));
 }

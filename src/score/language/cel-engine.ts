@@ -35,9 +35,8 @@ const OPTIONS = {unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: fa
 
 /**
  * Evaluates the Common Expression Language. One environment checks types. The other runs what is printed from an
- * expression, with our own functions in it: all names are untyped there, which is faster. The library's own would take a
- * text like ` 0x1f` for a number, calculate with infinity, run patterns by JavaScript's RegExp (strangers' values meet
- * them; RE2 takes linear time), and loop for ever.
+ * expression, untyped, which is faster, with our own functions in it: the library would take ` 0x1f` for a number,
+ * calculate with infinity, run patterns by JavaScript's RegExp (RE2 takes linear time), and loop for ever.
  */
 export class Engine {
   readonly steps = new StepLimit();
@@ -146,10 +145,7 @@ export class Engine {
     return typeof text === 'string' ? text : literalText(node);
   }
 
-  /**
-   * Evaluates the constant parts, so that a fault such as `duration("7d")` is found before the first row. Returns the
-   * names in the node that are neither constants nor variables of its loops.
-   */
+  /** Evaluates constant parts: `duration("7d")` is refused before the first row. Returns all other names. */
   #checkConstants(node: ASTNode, prepare: Preparer, parent?: ASTNode): ReadonlySet<string> {
     const unknown = new Set<string>();
     const [root] = pathOfNode(node) ?? [];
@@ -197,10 +193,7 @@ function rootOf(node: ASTNode): ASTNode {
   return node.op === 'call' ? rootOf(node.args[1][0] as ASTNode) : node;
 }
 
-/**
- * Kinds of nodes that are not evaluated beforehand. A literal can't be wrong, a name may have no value yet, and the
- * members of lists and maps are checked by themselves.
- */
+/** Not evaluated beforehand: literals can't be wrong, names may lack a value, members are checked alone. */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
 /** Checks a constant time zone before the first row: `t.getHours("Europe/Berlin")`. */

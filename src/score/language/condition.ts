@@ -13,8 +13,8 @@ export type ValueReader<View> = (view: View) => unknown;
 export type Decision = boolean | undefined;
 
 /**
- * A condition on the fields of a view, such as a row with its answers. A missing field leaves it undecided, with two exceptions: has() tests for a
- * field, and one side of && or || may decide alone, as in `false && missing` and `true || missing`.
+ * A condition on the fields of a view, such as a row with its answers. A missing field leaves it undecided, except in
+ * has(), and where one side of && or || decides alone.
  */
 export interface Condition<View> {
   /** All paths that the condition reads. */
@@ -23,8 +23,8 @@ export interface Condition<View> {
   /** The values that the condition reads, by their names; without those that the view lacks. */
   valuesIn(view: View): ReadonlyMap<string, unknown>;
   /**
-   * Calls `lacks` for each field that leaves the condition undecided. If a part of the condition can't use a value,
-   * such as a text that is not a number, calls it for all fields of that part. Returns true if there was such a part.
+   * Calls `lacks` for each field that leaves the condition undecided. If a part can't use a value, such as a text
+   * that is not a number, calls it for all fields of that part, and returns true.
    */
   missing(view: View, lacks: (reference: PathReference) => void): boolean;
 }

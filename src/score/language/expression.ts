@@ -32,9 +32,8 @@ export interface Expression {
 }
 
 /**
- * Makes a checker of conditions over these names, with their types, patterns and codes. Making one takes a few
- * milliseconds. The checker throws {UsageError} for a fault. Its message begins with `place`, and suggests a known name
- * for an unknown name.
+ * Makes a checker of conditions over these names, in a few milliseconds. It throws {UsageError} for a fault, with a
+ * message that begins with `place` and suggests a known name for an unknown one.
  */
 export function createConditionChecker(
   vocabulary: RuleVocabulary,
@@ -93,9 +92,8 @@ function celType(
 }
 
 /**
- * Refuses a text that is compared with codes but is not one of them: `status.ip == "Invalid"` would never hold.
- *
- * @throws {UnknownNameError} for such a text. Its message suggests the nearest code.
+ * @throws {UnknownNameError} for a text that is compared with codes but is none: `status.ip == "Invalid"` would never
+ * hold.
  */
 function checkLiterals(node: ASTNode, vocabulary: RuleVocabulary, bound?: ReadonlySet<string>): void {
   for (const [read, texts] of comparedIn(node)) {

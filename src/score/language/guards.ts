@@ -17,10 +17,7 @@ export const conversionChecks = {
 
 type Read = (value: unknown) => unknown;
 
-/**
- * Makes a check that a text has this shape. Its error, with the message `otherwise`, is made once, since
- * making one for each row would be slow.
- */
+/** Makes a check of a text's shape. Its error is made once, since making one for each row would be slow. */
 function texts(shape: RegExp, otherwise: string, isRight = (_: string) => true): Read {
   const error = new Error(otherwise);
   return value => {
@@ -29,10 +26,7 @@ function texts(shape: RegExp, otherwise: string, isRight = (_: string) => true):
   };
 }
 
-/**
- * A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6). Small letters are allowed, and a blank
- * in place of the T.
- */
+/** RFC 3339, section 5.6 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6), also in small letters. */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 

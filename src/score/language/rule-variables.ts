@@ -156,10 +156,7 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownNameError
   return new UnknownNameError(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 
-/**
- * The error for an unknown field. Suggests a field of this name inside the others, such as `verdict.can_pass` for
- * `can_pass`: users try the short name, since the output's column has it.
- */
+/** The error for an unknown field. Suggests `verdict.can_pass` for `can_pass`, the name of the column. */
 function unknownField(name: string, fields: RuleVocabulary, prefix: string): UnknownNameError {
   const deeper = Object.entries(fields).flatMap(([part, type]) =>
     type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
