@@ -23,7 +23,6 @@ import type {CellReader, Target} from './targets.ts';
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
-/** Maximum number of rows that a message names. */
 const SHOWN = 5;
 
 /** @throws {InputError} if nearly all first rows are unreadable, as with a wrong delimiter or encoding. */

@@ -18,7 +18,6 @@ import {
 } from './recognize/guess.ts';
 import {listNames} from './targets.ts';
 
-/** The first rows of a list, with its columns, and its header if it has one. */
 interface FirstRows {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
@@ -243,7 +242,6 @@ function anyLookup(): Sentence {
     .reduce((all, one, at) => say`${all}${at === intelligenceNames.length - 1 ? ' or ' : ', '}${one}`);
 }
 
-/** Advice on a text that most cells of a column have. */
 export function adviseOnCommonText(text: string): Said {
   return say`If "${text}" says that there is no value, add ${set('empty', text)}.`;
 }

@@ -64,7 +64,6 @@ function kindIn(text = ''): Intelligence | undefined {
   return intelligenceNames.find(name => says.get(name)?.strength === 'named');
 }
 
-/** True for a valid value, or a phone number whose country is missing. */
 function isOf(kind: Intelligence | undefined, text = ''): boolean {
   if (kind === undefined) return false;
   const judged = operations[kind].canonical(text);

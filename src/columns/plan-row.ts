@@ -16,7 +16,6 @@ import {hasHeaderWord as namesWord} from './recognize/header.ts';
 import {createHeaderVocabulary, tokenize} from './recognize/vocabulary.ts';
 import type {CellReader, Target} from './targets.ts';
 
-/** The plan for one column of one row: a lookup, or a result without a call. */
 export type PlannedCell =
   | Extract<CellResult, {status: 'empty' | 'invalid' | 'skipped'}>
   | InternalFailure
@@ -172,7 +171,6 @@ function askWithBeside(
   return toAsk(lookupForRequest(operation, params), all);
 }
 
-/** Minimum number of rows that show which columns are usually filled. */
 const FEW_ROWS = 5;
 const USUALLY = 0.8;
 /** Minimum number of usually filled columns that a note without a label leaves empty. */

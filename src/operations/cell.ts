@@ -28,7 +28,6 @@ export interface CellRules {
   readonly zeroLost?: boolean;
 }
 
-/** Repairs that are made to a cell before it is judged. Like the codes of faults, their codes never change. */
 export type RepairCode = keyof typeof codes.repairs;
 
 /** A cell as read: its text without wrappings such as quotes, or the reason why it has no text. */
@@ -92,7 +91,6 @@ function digitOf(digit: string): string {
   return String((code - zero) % 10);
 }
 
-/** The offset of full-width ASCII (`！` to `～`). */
 const FULL_WIDTH = 0xfee0;
 
 /** A text in one spelling: composed letters (NFC), and ASCII for digits, full-width characters and dots. */
@@ -107,7 +105,6 @@ export function normalizeCharacters(text: string): string {
 
 const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
 
-/** A cell's text without its trailing punctuation; undefined if it has none. */
 function trimPunctuation(given: string, before: readonly RepairCode[]) {
   const text = given.replace(TRAILING, '');
   if (text === given) return undefined;

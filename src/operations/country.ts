@@ -36,7 +36,6 @@ export function parsePhoneCountry(text: string | undefined): PhoneCountry | unde
   return code === undefined ? undefined : {defaultCountry: code};
 }
 
-/** A calling code with its plus, in brackets or not: `+49`, `(0049)`. */
 const CALLING_CODE = /^\(?(?:\+|00)\s*(\d[\d\s-]*)\)?$/;
 
 /** A calling code, perhaps with an area code of North America behind it: `1`, `1684`. */
@@ -48,7 +47,6 @@ function byCallingCode(digits: string): PhoneCountry | undefined {
 /** A language and a country, as programs write it: `en-GB`, `de_DE.UTF-8`, `zh-Hant-TW`. */
 const LOCALE = /^[a-z]{2,3}[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2})(?:\.[\w-]+)?$/;
 
-/** The country of one name or code. */
 function codeOf(given: string): CountryCode | undefined {
   const whole = given
     .replace(/\s*\(the\)$/i, '')
@@ -150,7 +148,6 @@ const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 's
 const ALIASES: Readonly<Record<string, string>> = words.countryAliases;
 
 const FLAG = /[\u{1F1E6}-\u{1F1FF}]{2}/gu;
-/** Offset between flag letters and the letters that they stand for. */
 const FLAG_LETTERS = 0x1f1e6 - 0x41;
 
 /** `🇩🇪 Germany` → `DE - Germany`: a flag consists of the two letters of a country's code. */

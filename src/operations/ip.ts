@@ -99,7 +99,6 @@ function judgeIp(text: string, repairs: readonly RepairCode[], which?: ListChoic
 }
 
 const MOST_PORT = 65_535;
-/** Number of IPv4 addresses. */
 const ADDRESSES = 2 ** 32;
 
 /**

@@ -29,7 +29,6 @@ export interface OperationSpec<
   /** Name of the setting by which a user names the operation's columns, and the sentence that describes it. */
   readonly setting: string;
   readonly about: string;
-  /** Prefix of the operation's output columns. */
   readonly prefix: `${string}_`;
   /** Default age up to which an answer is used again. */
   readonly storedFor: `${number}${'h' | 'd'}`;
@@ -56,7 +55,6 @@ export interface OperationSpec<
    * kept for one output only.
    */
   readonly isRedeeming: boolean;
-  /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerObject): boolean;
   /** The fields without one of which an answer says nothing; any known field if left out. */
   readonly core?: readonly string[];
@@ -83,7 +81,6 @@ export interface Echo {
   readonly as: 'digits' | 'address' | 'domain' | 'text';
 }
 
-/** An answer's fields by name, as received. */
 export type AnswerObject = Readonly<Record<string, unknown>>;
 
 /** An operation that looks one value up: it can be detected in a list, and called for a single value. */
@@ -107,7 +104,6 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
   /** True if these values were made unrecognizable, such as IP addresses that all end in .0. */
   readonly areMasked?: (values: readonly string[]) => boolean;
-  /** The other data that `mayBeOthers` recognizes, in words: `versions, or masks`. */
   readonly others?: string;
 }
 
@@ -159,7 +155,6 @@ export function defineIntelligence<const Name extends string, Data extends z.Zod
   };
 }
 
-/** The only error body that the interface defines. */
 export const errorBodySchema = z.object({
   success: z.literal(false),
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),

@@ -10,7 +10,6 @@ export const sourceFile = (path: string): string => fileURLToPath(new URL(path, 
 /** A file or folder of this package, such as `samples/rules.yaml`. */
 export const packageFile = (path: string): string => sourceFile(`../${path}`);
 
-/** The version in the package's package.json. */
 export function packageVersion(): string {
   return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {version: string}).version;
 }

@@ -116,7 +116,6 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** Judges one number with its plus restored. An extension is left out if the rest is a whole number. */
 function judgeWritten(
   text: string,
   repairs: readonly RepairCode[],
@@ -195,7 +194,6 @@ function judgePhone(
   );
 }
 
-/** The number of a range that the setting chooses. */
 function fromRange(
   text: string,
   repairs: readonly RepairCode[],

@@ -53,7 +53,6 @@ export function joinWithOr(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }
 
-/** Default time for which a rejected value is not sent again. */
 export const defaultRejectedAge = '7d';
 
 /** Default maximum ages of stored answers: `ip=1d,phone=90d,email=30d,verify=30d,rejected=7d`. */
@@ -67,7 +66,6 @@ export const defaultCosts = operationNames.every(name => operations[name].cost =
   ? operations.ip.cost
   : operationNames.map(name => `${name}=${operations[name].cost}`).join();
 
-/** An operation's name for people. */
 export function operationTitle(name: string): string {
   return isOperation(name) ? operations[name].title : name;
 }
@@ -78,6 +76,5 @@ export function isValueOfOperation(operation: Intelligence, text: string): boole
   return isTelling?.(text) !== false && canonical(text).state === 'value';
 }
 
-/** True if the text is such a value of any operation. */
 export const isLookupValue = (text: string): boolean =>
   intelligenceNames.some(name => isValueOfOperation(name, text));

@@ -59,7 +59,6 @@ function refuseNumbers(where: string, format: InputFormat, placeOf: SettingLocat
 
 /** The lookups with a condition (`when`), in stages: one is decided once those before it are answered. */
 export interface LookupConditions {
-  /** All paths that the conditions read. */
   readonly reads: readonly PathReference[];
   /** Indexes of lookups by stage. The first stage follows the answers to lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
@@ -142,7 +141,6 @@ function stagesOf(
   return stages;
 }
 
-/** An expression over the summary that fails the run if it is true. */
 export interface FailCondition {
   readonly text: string;
   /** Undefined if the summary lacks a figure that the expression reads, such as a mean when there are no rows. */

@@ -8,7 +8,6 @@ import {canonicalMailbox} from '../operations/mail/mail-providers.ts';
 import type {PathReference} from './language/expression.ts';
 import {type SharedCountName, type SharedCounts, sharedCountNames} from './language/rule-variables.ts';
 
-/** Characters of a hash that are kept: 66 bits. */
 const HASH = 11;
 const NO_MEMBER = ' '.repeat(HASH);
 const WRITTEN_AT_ONCE = 2_000;
@@ -28,7 +27,6 @@ const COUNT = `
   INSERT INTO shared SELECT hash, count(DISTINCT who) AS count, place FROM value GROUP BY hash HAVING count <> 1;
   INSERT INTO place SELECT value.place, count FROM value CROSS JOIN shared USING (hash);`;
 
-/** A fact of a target's column. */
 interface CountedFact {
   readonly target: number;
   readonly fact: SharedCountName;
@@ -41,7 +39,6 @@ export class ListFacts {
   shared: Partial<Record<SharedCountName, {rows: number; largest: number[]}>> | undefined;
   /** False until all is counted, and once the list is another one. */
   isCurrent = () => false;
-  /** The run's own directory, if it has one. */
   directory: string | undefined;
   readonly #counted: readonly CountedFact[];
   readonly #personIn: (row: Row) => string | undefined;

@@ -22,13 +22,11 @@ export interface TestedRule {
 
 export interface TestedRules {
   readonly tests: readonly TestedRule[];
-  /** Number of the file's own rules. */
   readonly rules: number;
   /** Reasons of the file's own rules that were true in no test. */
   readonly unreached: readonly string[];
 }
 
-/** The format of a test's row. Its columns may have any names and types. */
 const FORMAT: InputFormat = {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns: []};
 
 /** @throws {UsageError} if the rules or a test can't be read. */

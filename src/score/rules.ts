@@ -9,7 +9,6 @@ import {operationNames, operations} from '../operations/table.ts';
 import {didYouMean, say, set} from '../sentence.ts';
 import {type RuleConstants, readLists} from './run-facts.ts';
 
-/** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {
   readonly place: string;
   /** True for the job's own rules, false for default rules. Only the job's own rules need tests. */
@@ -23,7 +22,6 @@ export interface RuleSet extends RuleConstants {
   readonly sameBy?: string | undefined;
 }
 
-/** A rule, for messages. */
 const RULE = '{when: ip.is_tor_node, add: 40, reason: tor}';
 
 /** The parts of the rules that can change a row of output, with a hash for each list; null without rules. */
@@ -152,5 +150,4 @@ function placedDefaults(): PlacedRule[] {
 /** Read flags, error codes, and the verdict's score: the interface gives no range for other numbers. */
 export const defaultRules: ScoreRules['rules'] = operationNames.flatMap(name => operations[name].rules);
 
-/** Scores from which a row is of medium or high risk. */
 export const defaultLevels: ScoreRules['levels'] = scoreRules.parse({}).levels;

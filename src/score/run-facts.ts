@@ -12,7 +12,6 @@ export interface RuleConstants {
   readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
 }
 
-/** Facts that are the same for all rows of a run. */
 export interface RunFacts {
   readonly vocabulary: RuleVocabulary;
   readonly facts: Readonly<Record<'now' | 'constant' | 'list', unknown>>;
@@ -65,7 +64,6 @@ function listOf(texts: readonly string[], place: string): ReadonlyMap<string, tr
   return list;
 }
 
-/** The first `prefix` bits of an address, with their number. */
 function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
   const bytes = address.toByteArray();
   const whole = prefix >> 3;

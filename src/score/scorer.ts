@@ -41,7 +41,6 @@ export interface RuleOutcomes {
 
 /** Compiled rules. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
-  /** All paths that the rules read. */
   readonly reads: readonly PathReference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** The score of the answers so far, for the conditions of further lookups. */

@@ -29,7 +29,6 @@ export interface Subject {
 
 export type Subjects = ReadonlyMap<string, Subject>;
 
-/** A lookup's result, as rules read it. */
 export interface LookupStatus {
   readonly status: CellResult['status'];
   readonly error?: string;
@@ -38,15 +37,11 @@ export interface LookupStatus {
 /** One row, as far as its results are known. */
 export interface RowView {
   readonly row: Row;
-  /** Each lookup's result; undefined while unknown. */
   readonly results: readonly (LookupStatus | undefined)[];
-  /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
   /** True if the answers may lack fields that came: in an output with chosen fields, and in a test of rules. */
   readonly isPartial?: boolean | undefined;
-  /** The facts of the list; undefined if it was not counted. */
   readonly shared?: SharedCounts | undefined;
-  /** The risk by the answers so far, for conditions of further lookups. */
   readonly risk?: {readonly score: number; readonly level: RiskLevel} | undefined;
 }
 
@@ -122,7 +117,6 @@ export function createConditionCompiler(
   };
 }
 
-/** All choices of one target for each subject that is read. */
 function choicesOf(
   references: readonly PathReference[],
   subjects: Subjects,

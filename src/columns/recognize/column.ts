@@ -6,12 +6,10 @@ import type {ColumnKind} from './vocabulary.ts';
 /** A column of the input, and what its header says about its values. */
 export interface Column {
   readonly name: string;
-  /** Index among all columns. */
   readonly place: number;
   /** The header, with the name of its group before it. Empty without a header. */
   readonly heading: string;
   readonly cell: CellReader;
-  /** The kinds of values that the header names. */
   readonly says: ReadonlyMap<ColumnKind, HeaderMeaning>;
   /** True if the header, or a label in a row, says that the values are of someone other than the row's person. */
   readonly isAnothers: boolean;
@@ -22,7 +20,6 @@ export interface Column {
 export interface HeaderStructure {
   /** True if the input has no header. Column names then say nothing about the values. */
   readonly headless?: boolean | undefined;
-  /** Group of each column, from a line above the header. */
   readonly groups?: readonly string[] | undefined;
 }
 
@@ -52,9 +49,7 @@ export function listColumns(
   });
 }
 
-/** Maximum depth of nested objects in which fields are searched. */
 const MOST_LEVELS = 5;
-/** Number of fields at which the search for fields ends. */
 const MOST_PATHS = 500;
 
 /** The fields of NDJSON rows, and `names`, by path: `user.ip`; of a list only the first entry (`user.emails.0`). */

@@ -21,7 +21,6 @@ import {createHeaderVocabulary} from './vocabulary.ts';
 const ranks = ['phone', 'own', 'exact', 'address'] as const;
 type Rank = (typeof ranks)[number];
 
-/** The evidence for a column of countries. */
 interface CountryCandidate {
   readonly column: Column;
   readonly rank: Rank | undefined;
@@ -42,7 +41,6 @@ export interface CountryColumns {
   readonly of: (phone: string) => CountryChoice | undefined;
   /** Finds the columns with countries that are not taken by their header, for the numbers of a column without one. */
   readonly others: (phone: Column) => OtherCountries;
-  /** The country columns that settings name. */
   readonly named: readonly Column[];
 }
 
@@ -145,7 +143,6 @@ const saysSomething = (text: string | undefined) => readCountryCell(text) !== 'n
 const isOther = (a: string | undefined, b: string | undefined) =>
   a !== undefined && b !== undefined && a !== b;
 
-/** The texts of a column that are a country or mean to be one. */
 const countryTexts = ({cell}: Column, sample: readonly Row[]) =>
   sample.map(row => cell(row) ?? '').filter(saysSomething);
 

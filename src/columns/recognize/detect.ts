@@ -12,7 +12,6 @@ export interface ColumnHints extends HeaderStructure {
   /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
-  /** The default country, for rows without a country. */
   readonly fallback?: string | undefined;
   readonly rules?: CellRules | undefined;
 }
@@ -193,7 +192,6 @@ const withoutValues: ReasonOf = ({operation, verdict, ofKind}, all) => {
 /** True if a column has no values, or at least half of them seem to be of its kind. */
 const mayHold = ({share, ofKind}: ColumnGuess) => share === undefined || ofKind >= HALF;
 
-/** Number of filled cells that a column needs to be judged. In fewer cells, values may repeat by chance. */
 const FEW_VALUES = 5;
 /** Average rows per value above which the values are of managers, sellers or branches, not of persons. */
 const ROWS_EACH = 2;

@@ -8,7 +8,6 @@ import {type HeaderMeaning, namesFax, hasHeaderWord as namesWord} from './header
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
 const NEARLY_ALL = 0.9;
 
-/** A cell of a column, with the country of its row. */
 export interface ColumnCell {
   readonly row: number;
   readonly text: string;
@@ -115,12 +114,10 @@ function gatherEvidence(
     listed: share(LISTED),
     /** Values that can be looked up, or lack only what the user can add, or the service does not know. */
     fit: share(isFit),
-    /** Values that show their kind without a header. */
     telling: share(cell => BEYOND(cell) || (cell.value !== undefined && tells(cell))),
     shaped: share(isShaped),
     /** Values that are likely of the kind, or have its shape beside a header with a word of it. */
     seeming: share(seems),
-    /** The same, and cells with several such values. */
     perhaps: share(cell => seems(cell) || (LISTED(cell) && isSeveral(cell))),
     /** True if the values are digits that may be something else, such as customer numbers. */
     areDigits,
@@ -165,13 +162,11 @@ function ownReason(
   return isInList ? 'list' : undefined;
 }
 
-/** Characters between several values in a cell. */
 const PARTING = /:::|[,;|\r\n]|\s\/\s/;
 
 /** Codes of cells that can be judged only with their column's habits: how it writes its values. */
 const BY_HABIT = ['calling_code_unclear', 'leading_zero_lost', 'country_unknown', 'phone_list'];
 
-/** A filled cell: its canonical value, or the code of its fault. */
 interface JudgedCell extends ColumnCell {
   readonly value?: string;
   readonly code?: string;
@@ -208,7 +203,6 @@ function judgeCells(
   return judgeBy({...habits(shown, namesWord(heading, 'whole')), ...rules});
 }
 
-/** The most frequent fault of a column's cells. */
 function faultIn(judged: readonly JudgedCell[]): CellFault | undefined {
   const {text: code} = mostFrequent(judged.flatMap(cell => cell.code ?? []));
   if (code === undefined) return undefined;

@@ -16,20 +16,17 @@ export interface OtherCountries {
   readonly fitting?: string | undefined;
 }
 
-/** The probable content of a column, and the evidence. */
 export interface ColumnGuess {
   readonly operation: Intelligence;
   readonly column: string;
   readonly cell: CellReader;
   /** `sure`: the run looks the column up. `ask`: it stops and asks for a flag. `name`: it names the column, and its flag. */
   readonly verdict: 'sure' | 'ask' | 'name';
-  /** Why the column is only named. */
   readonly reason?: Reason | undefined;
   /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
   readonly national: number;
-  /** Share of the filled cells with several values. */
   readonly listed: number;
   /** Share of the filled cells of this kind, also if they lack something for a lookup, or are unknown there. */
   readonly ofKind: number;
@@ -43,7 +40,6 @@ export interface ColumnGuess {
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
   readonly fault?: CellFault | undefined;
-  /** For phone numbers: their country column. */
   readonly country?: CountryChoice | undefined;
   /** For phone numbers in national form without a country column: the columns that have countries. */
   readonly otherCountries?: OtherCountries | undefined;
@@ -58,7 +54,6 @@ interface ReasonText {
   readonly isInVain?: true;
 }
 
-/** Reasons to name a column, and not look it up. */
 const reasons = {
   another: {says: 'its name means another party than the person'},
   fax: {says: 'its name means fax or pager'},
@@ -91,7 +86,6 @@ export interface CellFault {
   readonly text: string | undefined;
 }
 
-/** The most frequent of some texts, and how often it occurs. */
 export function mostFrequent<Text extends string>(texts: readonly Text[]): {text?: Text; count: number} {
   const counts = new Map<Text, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -118,7 +112,6 @@ export function lacksCountry({verdict, share = 0, national}: ColumnGuess): boole
   return national > 0 && verdict !== 'sure' && share + national >= HALF;
 }
 
-/** True if a column is unsure only because cells of it have several values. */
 export function lacksListChoice({verdict, share = 0, listed}: ColumnGuess): boolean {
   return listed > 0 && verdict !== 'sure' && share + listed >= HALF;
 }
@@ -126,7 +119,6 @@ export function lacksListChoice({verdict, share = 0, listed}: ColumnGuess): bool
 /** Minimum share of fitting values for a column to be in a suggested command. */
 const LEAST_WORTH_NAMING = 0.1;
 
-/** The names of the country columns of these phone columns. */
 export function countriesOf(guesses: readonly ColumnGuess[]): string[] {
   return [...new Set(guesses.flatMap(({country}) => country?.found?.name ?? []))];
 }

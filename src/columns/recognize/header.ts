@@ -83,7 +83,6 @@ export function namesSomeoneElse(header: string): boolean {
 
 const FAX = new RegExp(listPhrases('fax').join('|'));
 
-/** True if a header names a fax or a pager. */
 export function namesFax(header: string): boolean {
   return tokenize(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }

@@ -42,9 +42,7 @@ export function createHeaderVocabulary(...groups: readonly WordGroup[]): HeaderV
   return made;
 }
 
-/** A phrase of the vocabulary, found at a word of a header. */
 export interface PhraseMatch {
-  /** Number of words in the phrase. */
   readonly length: number;
   /** True if the phrase has another meaning too. */
   readonly isHint: boolean;
@@ -57,7 +55,6 @@ const SHORTEST_OTHER_END = 1;
 /** Minimum length of a phrase that is recognized as a part of a word. */
 const SHORTEST_PART = 3;
 
-/** Finds phrases in a header's words. */
 export class HeaderVocabulary {
   /** All phrases, each joined into one word such as `phonenumber`; true for a hint. */
   readonly #joined = new Map<string, boolean>();
@@ -132,7 +129,6 @@ const UNSPACED =
 const UNSPACED_ONLY = new RegExp(`^[${UNSPACED}]+$`, 'u');
 const SCRIPTS_MEET = new RegExp(`(?<=[a-z\\d])(?=[${UNSPACED}])|(?<=[${UNSPACED}])(?=[a-z\\d])`, 'gu');
 
-/** True for a word in a script without spaces between words. */
 export function isUnspacedScript(token: string): boolean {
   return UNSPACED_ONLY.test(token);
 }

@@ -13,7 +13,6 @@ const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map'
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** True for a macro over a list. */
 export function isLoop(node: ASTNode): node is Extract<ASTNode, {op: 'rcall'}> {
   return node.op === 'rcall' && LOOPS.has(node.args[0]);
 }

@@ -187,7 +187,6 @@ const NO_TEXT = new Error('matches() takes a text');
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-/** The name that a path begins with. */
 function rootOf(node: ASTNode): ASTNode {
   if (node.op === '.' || node.op === '[]') return rootOf(node.args[0]);
   return node.op === 'call' ? rootOf(node.args[1][0] as ASTNode) : node;

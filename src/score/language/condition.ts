@@ -17,7 +17,6 @@ export type Decision = boolean | undefined;
  * has(), and where one side of && or || decides alone.
  */
 export interface Condition<View> {
-  /** All paths that the condition reads. */
   readonly references: readonly PathReference[];
   decide(view: View): Decision;
   /** The values that the condition reads, by their names; without those that the view lacks. */

@@ -29,7 +29,6 @@ const FUNCTIONS: readonly (readonly [here: string, others: readonly string[]])[]
   ['a.exists(x, x == "b")', ['any']],
 ];
 
-/** Tokens that the parser can expect. */
 const EXPECTED: Readonly<Record<string, string>> = {
   IDENTIFIER: 'a name',
   RPAREN: '")"',

@@ -77,7 +77,6 @@ export class StepLimit {
     return this.#left < 0;
   }
 
-  /** The entries that a loop reads. A loop over a map visits its names. */
   count(entries: unknown): unknown {
     return this.#take(entries, Array.isArray(entries) ? entries.length : sizeOf(Object(entries)));
   }

@@ -5,7 +5,6 @@ import type {CellResult} from '../../ledger/lookup-outcome.ts';
 import {isOperation, type Operation, operationNames, operations} from '../../operations/table.ts';
 import {closestName} from '../../sentence.ts';
 
-/** Type of a name in an expression, such as an answer's field or a row's column. */
 export type ExpressionType =
   | {readonly kind: 'dyn' | 'timestamp' | 'bool' | 'double'}
   /** With `codes` if the text can only be one of these. */
@@ -20,7 +19,6 @@ export type ExpressionType =
       readonly names?: readonly string[];
     };
 
-/** The names with which a path may begin, and their types. */
 export type RuleVocabulary = Readonly<Record<string, ExpressionType>>;
 
 const text: ExpressionType = {kind: 'string'};
@@ -46,7 +44,6 @@ export function typeOfSchema(schema: z.ZodType): ExpressionType {
   };
 }
 
-/** Level of risk that the rules give a row. */
 export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
@@ -112,7 +109,6 @@ export const riskVocabulary: RuleVocabulary = {
   },
 };
 
-/** Thrown if an expression has an unknown name. The message suggests the nearest known name. */
 export class UnknownNameError extends Error {}
 
 /**
@@ -185,7 +181,6 @@ export interface AllowedTexts {
   readonly known: readonly string[];
   /** Matches further possible texts that `known` can't list, such as `http_503`. */
   readonly like?: RegExp;
-  /** Advice for a text that is not a code. */
   readonly otherwise?: string;
 }
 
