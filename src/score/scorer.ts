@@ -136,7 +136,7 @@ function judge(rules: readonly ReadyRule[], view: RowView, keys: readonly string
   return {held, undecided, wrong, missing: [...missing]};
 }
 
-/** What a rule lacks, for the column `risk_missing`: a lookup without an answer, else the answer's field. */
+/** Name of what a rule lacks, for the column `risk_missing`: a lookup without an answer, else the answer's field. */
 function lackingName(
   {path, name}: PathReference,
   chosen: ConditionAlternative['chosen'],

@@ -35,7 +35,7 @@ interface FieldRead<View> {
   readonly reference: PathReference;
   /** The value, or the whole answer for a field in `has(…)`; undefined if it is missing, or of a wrong type. */
   readonly known: ValueReader<View>;
-  /** What the expression reads: the value, or for `has(…)` true or false. Undefined as above. */
+  /** The value, or for `has(…)` true or false; undefined as above. */
   readonly value: ValueReader<View>;
 }
 

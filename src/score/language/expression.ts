@@ -92,7 +92,7 @@ function celType(
 }
 
 /**
- * @throws {UnknownNameError} for a text that is compared with codes but is none: `status.ip == "Invalid"` would never
+ * @throws {UnknownNameError} for a text that is compared with codes but is not a code: `status.ip == "Invalid"` would never
  * hold.
  */
 function checkLiterals(node: ASTNode, vocabulary: RuleVocabulary, bound?: ReadonlySet<string>): void {
