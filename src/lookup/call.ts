@@ -4,7 +4,7 @@ import type {PublishTrigger} from '../job/settings/call-settings.ts';
 import type {AnswerStore} from '../ledger/answers/store.ts';
 import {isUsable, type KnownAnswer, type ValidityJudge} from '../ledger/answers/validity.ts';
 import type {Answer, CellResult, Lookup, Outcome, UnaskedCode} from '../ledger/lookup-outcome.ts';
-import type {CreditTurns} from '../ledger/run/credit-turns.ts';
+import type {CreditTurns} from '../ledger/run/budget.ts';
 import type {Ledger} from '../ledger/run/ledger.ts';
 import type {BookedAttempt, LedgerEntry, Reservation} from '../ledger/run/ledger-entry.ts';
 import type {Operation} from '../operations/table.ts';

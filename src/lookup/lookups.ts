@@ -7,7 +7,7 @@ import {
   type Outcome,
   TokenOccurrences,
 } from '../ledger/lookup-outcome.ts';
-import {lastAsked} from '../ledger/run/credit-turns.ts';
+import {lastAsked} from '../ledger/run/budget.ts';
 import type {LedgerEntry} from '../ledger/run/ledger-entry.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {type Call, type LookupOptions, newCall, resultOf, type Waiter} from './call.ts';

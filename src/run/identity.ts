@@ -14,7 +14,7 @@ import {dataVersion} from '../service/data/packed-data.ts';
  *   the ledger: answers, doubts,      the output and the scope: endpoint and account ({@link answerScope}), with the
  *   spending                          embedded service's data; as in the answer store ({@link scopeKeyOfJob}). Another's
  *                                     is refused (src/run/state/run-identity.ts)
- *   the count of credits              for a job also its list (src/run/state/begin-or-resume.ts)
+ *   the count of credits              for a job also its list (src/run/state/run-identity.ts)
  *   "it is complete"                  settings, input and output, by the summary's digests
  *   the history                       the job's name, else its list and scope
  *   credits of a day and a month      the scope, however the account's files are named

@@ -30,7 +30,14 @@ import {
 } from './session.ts';
 import {finishCompletedRun} from './state/completed-run.ts';
 import {closeRunDirectory, openRunDirectory, peekState, type RunDirectory} from './state/run-directory.ts';
-import {findStopError, makeErrorStop, makeLimitStop, makeRefusalsStop, Stopper} from './stop.ts';
+import {
+  createSteadyClock,
+  findStopError,
+  makeErrorStop,
+  makeLimitStop,
+  makeRefusalsStop,
+  Stopper,
+} from './stop.ts';
 
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
 export type SessionStartHook = (session: Session) => () => void;
@@ -78,10 +85,11 @@ async function runOnce(
   try {
     state = openRunDirectory(job, io);
     begun();
-    const complete = await finishCompletedRun(job, io, state, stopper);
+    const context = {job, io, state, stopper: stopper.child()};
+    const complete = await finishCompletedRun(context);
     if (complete !== undefined) return complete;
     await io.mayBegin?.(job);
-    const session = await openSession(job, io, state, stopper.child());
+    const session = await openSession({...context, clock: createSteadyClock(io.now())});
     await underWay(session, watch);
     const outcome = await finishSession(session);
     logEnd(io.log, outcome);

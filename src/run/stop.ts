@@ -23,6 +23,7 @@ import {type Counters, hasAnswers, sumFailedCells} from './counts/counters.ts';
 import type {Counted, Stop} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
 import {exhaustedMessage} from './open/account.ts';
+import type {RunDirectory} from './state/run-directory.ts';
 import type {RunIdentity} from './state/run-identity.ts';
 
 /** Stops a run once: the first reason counts, and later ones are ignored. */
@@ -71,13 +72,23 @@ export class Stopper {
   }
 }
 
-/** A run under way: its job, its surroundings, its stopper and its clock. */
+/** The job, surroundings, state, stopper and clock of a run, which all of its stages take. */
 export interface RunContext {
   readonly job: Job;
   readonly io: RunIo;
+  readonly state: RunDirectory;
   readonly stopper: Stopper;
   /** Milliseconds since the epoch, from a clock that never jumps. */
   readonly clock: () => number;
+}
+
+/**
+ * Returns a clock in milliseconds since the epoch that starts at `startMs` and never jumps. If the
+ * computer's clock is set during a run, the run must neither send too many calls nor stand still.
+ */
+export function createSteadyClock(startMs: number): () => number {
+  const origin = startMs - performance.now();
+  return () => origin + performance.now();
 }
 
 /** Turns the reason why no more calls are made into the run's {@link Stop}. */

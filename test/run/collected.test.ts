@@ -8,7 +8,7 @@ import {lookupForRequest, type Outcome, TokenOccurrences} from '../../src/ledger
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import {addDoubt, newEntry, noAttempts} from '../../src/ledger/run/ledger-entry.ts';
 import type {RunIo} from '../../src/run/io.ts';
-import {bookCollected} from '../../src/run/open/join-fleet.ts';
+import {bookCollected} from '../../src/run/open/open-lookups.ts';
 import type {RunContext} from '../../src/run/stop.ts';
 import {newDirectory} from '../support/new-directory.ts';
 import {whole} from '../support/whole.ts';

@@ -26,8 +26,8 @@ import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
 import type {Session} from '../session.ts';
-import {readRunIdentity} from '../state/begin-or-resume.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
+import {readRunIdentity} from '../state/run-identity.ts';
 import {attemptSummary, mapByOperation, spendingInCredits} from './history.ts';
 
 interface SummaryFacts {

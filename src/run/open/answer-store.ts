@@ -4,13 +4,25 @@ import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {parseDuration, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
+import {createOperationPricer} from '../../job/settings/cost.ts';
 import {AnswerStore, type RunAnswers} from '../../ledger/answers/store.ts';
 import {pruneStoreFile} from '../../ledger/answers/upkeep.ts';
-import {longestUsableAgeMs, type ValidityJudge, type ValidityTerm} from '../../ledger/answers/validity.ts';
+import {
+  createValidityJudge,
+  longestUsableAgeMs,
+  type ValidityJudge,
+  type ValidityTerm,
+} from '../../ledger/answers/validity.ts';
+import type {Ledger} from '../../ledger/run/ledger.ts';
+import type {LedgerEntry} from '../../ledger/run/ledger-entry.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
+import {pluralize} from '../../report/format.ts';
 import {say, set} from '../../sentence.ts';
 import {comparesRuns} from '../end/history.ts';
+import {scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
+import type {RunIdentity} from '../state/run-identity.ts';
+import type {RunContext} from '../stop.ts';
 
 /** How long answers are valid, by operation. */
 export function storeTerms({settings, isForced}: Job): Record<Operation, ValidityTerm> {
@@ -62,6 +74,76 @@ export function openAnswerStore(
     patienceMs: io.storePatienceMs,
     own,
   });
+}
+
+/** Name under which the ledger keeps the number of its answers that the store has. */
+export const STORED = 'stored';
+
+/** Milliseconds from its first start for which an unfinished run is one night: its own answers hold, whatever their age. */
+const NIGHT_MS = 7 * 86_400_000;
+
+/**
+ * Opens the store of a run, with the judge of its answers: it judges as at the run's first start. In a run from before
+ * {@link NIGHT_MS} it judges as of now, and the run's own answers that have expired are bought again.
+ */
+export function openStoreOfRun(
+  {job, io}: RunContext,
+  ledger: Ledger,
+  {startedAt, bought}: RunIdentity,
+  begunAt: number,
+): {readonly judge: ValidityJudge; readonly store: AnswerStore} {
+  const isOld = begunAt - startedAt > NIGHT_MS;
+  const at = isOld ? begunAt : Math.min(startedAt, begunAt);
+  const judge = createValidityJudge(storeTerms(job), at, startedAt, io.now);
+  if (!isOld) ledger.hold(bought ?? ledger.bought);
+  const isFresh = (entry: LedgerEntry) =>
+    operations[entry.operation].isRedeeming ||
+    entry.outcome === undefined ||
+    judge(entry, entry.outcome) === 'fresh';
+  const expired = isOld ? ledger.expire(bought ?? 0, isFresh, createOperationPricer(job)) : 0;
+  if (expired > 0)
+    io.warn(
+      say`This run began at ${new Date(startedAt).toISOString()}. Since then, ${pluralize(expired, 'answer')} of its own expired (${set('maxAge')}): these values are looked up again, and count again against ${set('maxCredits')}.`,
+    );
+  const turn = job.settings.publishOn.includes('budget') ? startedAt : undefined;
+  return {judge, store: openAnswerStore(job, scopeKeyOfJob(job), judge, io, ownAnswers(ledger, turn))};
+}
+
+/** `turn`: see {@link RunAnswers}. */
+function ownAnswers(ledger: Ledger, turn?: number): RunAnswers {
+  return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0, turn};
+}
+
+/** Writes answers of a run that is given up to the store, for the endpoint and account that bought them. */
+export async function keepOthersAnswers({job, io}: RunContext, ledger: Ledger): Promise<void> {
+  if (ledger.owner === scopeKeyOfJob(job)) return;
+  const store = openAnswerStore(job, ledger.owner, () => undefined, io, ownAnswers(ledger));
+  await store.flush(true);
+  store.close();
+}
+
+/**
+ * Writes to the store the answers that an earlier session could not write. Warns of another key than that of the last
+ * run: a run without a label of its account uses the answers of all such runs at its endpoint.
+ *
+ * @throws {OutputError} if the store can't be used, and the job requires it.
+ */
+export async function readyStore(
+  {job: {endpoint, settings}, io}: RunContext,
+  store: AnswerStore,
+): Promise<void> {
+  if (settings.requireStore) await store.ready();
+  await store.flush(settings.requireStore);
+  if (settings.requireStore && store.trouble !== undefined)
+    throw new OutputError(
+      'store_unusable',
+      say`The answer store can't be used (${store.trouble.cause}), and this job requires it (${set('requireStore', true)}). Nothing was sent. Fix the cause, then run the same command again.`,
+    );
+  if (endpoint.kind !== 'live' || endpoint.apiKey === '' || settings.account !== 'default') return;
+  if (store.marksOther(endpoint.apiKey))
+    io.warn(
+      say`The API key is another than that of the last run. Answers that runs with the other key have bought may be used. If the keys are of two accounts, give each its own label (${set('account', 'NAME')}).`,
+    );
 }
 
 /** @throws an error if the store is in the default directory, and there is no home directory. */

@@ -13,6 +13,7 @@ import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import {say, set} from '../../sentence.ts';
 import type {RunIo} from '../io.ts';
+import type {RunContext} from '../stop.ts';
 import type {AccountLimits} from './account.ts';
 
 export interface Connection {
@@ -52,6 +53,13 @@ export async function openConnection(
       await service.close();
     },
   };
+}
+
+/** Connects to the job's endpoint. */
+export function openConnectionOfJob({job, io}: RunContext): Promise<Connection> {
+  const {timeout: timeoutMs, concurrency: maxConnections = autoConcurrency.most} = job.settings;
+  const options = {timeoutMs, maxConnections, onUnasked: createStrayAnswerWarning(io.warn)};
+  return openConnection(job.endpoint, options, io.transport);
 }
 
 const UNASKED =

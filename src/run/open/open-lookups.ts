@@ -1,9 +1,21 @@
-import {createLookupPricer} from '../../job/settings/cost.ts';
-import {hasOperationAnswer} from '../../ledger/run/tally.ts';
+import {createHash} from 'node:crypto';
+import {hostname} from 'node:os';
+import {UsageError} from '../../errors.ts';
+import type {Fleet} from '../../fleet/fleet.ts';
+import type {Job} from '../../job/job.ts';
+import {type EventLog, logEvent} from '../../job/log-events.ts';
+import {createLookupPricer, toCredits} from '../../job/settings/cost.ts';
+import {lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.ts';
+import type {Ledger} from '../../ledger/run/ledger.ts';
+import {type BookedAttempt, type LedgerEntry, removeInterruptedCall} from '../../ledger/run/ledger-entry.ts';
+import {hasOperationAnswer, totalSpending} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Executor} from '../../lookup/executor.ts';
-import {Lookups} from '../../lookup/lookups.ts';
+import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
+import {say, set} from '../../sentence.ts';
 import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
+import {endpointName} from '../identity.ts';
+import type {World} from '../io.ts';
 import {
   describeEndOfCalls,
   makeCallsStop,
@@ -12,54 +24,63 @@ import {
   streakWarning,
   wasRefused,
 } from '../stop.ts';
-import type {LookupResources} from './connection.ts';
-import {bookCollected, joinFleet, logAttempt} from './join-fleet.ts';
+import {type AccountLimits, stateDirectory} from './account.ts';
+import {type LookupResources, sharedRate} from './connection.ts';
 
 export interface OpenedLookups {
   readonly executor: Executor;
-  /** Makes the lookups of one reading of the list. */
-  readonly lookups: () => Lookups;
-  readonly closeOutlet: () => Promise<void>;
   readonly newAnswers: NewAnswers;
+  readonly closeDispatcher: () => Promise<void>;
 }
 
 /** Opens what decides about calls and what makes them: this process, or a fleet. `rows`: number of finished rows. */
 export async function openLookups(
   run: RunContext,
-  means: LookupResources,
+  resources: LookupResources,
   fleetId: string,
   rows: () => number,
 ): Promise<OpenedLookups> {
-  const {job, stopper} = run;
-  const {offline, concurrency = Number.POSITIVE_INFINITY} = job.settings;
-  if (job.redisUrl === undefined || offline) {
-    const opened = openExecutor(run, means, localOutlet(run, means));
-    if (offline) opened.executor.close('offline');
-    return {...opened, closeOutlet: async () => {}};
+  const {redisUrl, settings} = run.job;
+  if (redisUrl === undefined || settings.offline) {
+    const opened = openExecutor(run, resources, localDispatcher(run, resources));
+    if (settings.offline) opened.executor.close('offline');
+    return {...opened, closeDispatcher: async () => {}};
   }
-  const {ledger} = means;
-  const fleet = await joinFleet(run, means, job.redisUrl, fleetId, rows);
+  const fleet = await joinFleet(run, resources, redisUrl, fleetId, rows);
   try {
-    const opened = openExecutor(run, means, fleet);
-    fleet.watch({
-      slots: count => {
-        opened.executor.slots = Math.min(count, concurrency);
-      },
-      // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
-      // so the rows with these values would lack results.
-      outage: reason => stopper.stop(makeCallsStop(reason, ledger, job.endpoint)),
-      refused: error => stopper.stop(makeErrorStop(error)),
-    });
-    stopper.onStop(() => void fleet.withdraw());
-    if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, means));
-    return {...opened, closeOutlet: () => fleet.close()};
+    const opened = openExecutor(run, resources, fleet);
+    await useFleet(fleet, run, resources, opened.executor);
+    return {...opened, closeDispatcher: () => fleet.close()};
   } catch (error) {
     await fleet.close();
     throw error;
   }
 }
 
-function localOutlet({io}: RunContext, {connection: {client}}: LookupResources): Dispatcher {
+/** Follows the fleet's state, and books what an earlier session left with it. */
+async function useFleet(
+  fleet: Fleet,
+  run: RunContext,
+  resources: LookupResources,
+  executor: Executor,
+): Promise<void> {
+  const {job, stopper} = run;
+  const {ledger} = resources;
+  const {concurrency = Number.POSITIVE_INFINITY} = job.settings;
+  fleet.watch({
+    slots: count => {
+      executor.slots = Math.min(count, concurrency);
+    },
+    // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
+    // so the rows with these values would lack results.
+    outage: reason => stopper.stop(makeCallsStop(reason, ledger, job.endpoint)),
+    refused: error => stopper.stop(makeErrorStop(error)),
+  });
+  stopper.onStop(() => void fleet.withdraw());
+  if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, resources));
+}
+
+function localDispatcher({io}: RunContext, {connection: {client}}: LookupResources): Dispatcher {
   return {
     async send({operation, params}) {
       return Object.assign(await client.send(operation, params), {boughtAt: io.now()});
@@ -67,12 +88,12 @@ function localOutlet({io}: RunContext, {connection: {client}}: LookupResources):
   };
 }
 
-/** The executor of a dispatcher's calls, and the lookups that need them. */
+/** The executor of a dispatcher's calls. */
 function openExecutor(
   {job, io, clock, stopper}: RunContext,
   {ledger, lanes, store, judge, turns}: LookupResources,
   dispatcher: Dispatcher,
-): Omit<OpenedLookups, 'closeOutlet'> {
+): Omit<OpenedLookups, 'closeDispatcher'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
   const newAnswers = new NewAnswers(operation => store.latest(operation, COMPARED_ANSWERS));
   const executor = new Executor({
@@ -99,5 +120,117 @@ function openExecutor(
     now: clock,
     random: io.random,
   });
-  return {executor, newAnswers, lookups: () => new Lookups(executor)};
+  return {executor, newAnswers};
+}
+
+/** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
+async function joinFleet(
+  {job, io, clock}: RunContext,
+  {account, ledger, lanes}: LookupResources,
+  redisUrl: string,
+  fleetId: string,
+  rows: () => number,
+): Promise<Fleet> {
+  if (account?.rate !== undefined && lanes.length > 1)
+    throw new UsageError(
+      'account_fleet',
+      say`A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one ${set('rate')} for all operations.`,
+    );
+  const {Fleet} = await import('../../fleet/fleet.ts');
+  const {sealingSecret} = await import('../../fleet/encryption.ts');
+  return Fleet.join({
+    redisUrl,
+    runId: fleetId,
+    endpoint: endpointName(job.endpoint),
+    secret: sealingSecret(job.endpoint, io.env),
+    lanes,
+    rate: rateText(job, account),
+    creditsAt: account && creditsCounter(account, io.env),
+    timeoutMs: job.settings.timeout,
+    maxOutageMs: job.settings.maxOutage,
+    report: () => {
+      const {calls, spent, maybeSpent} = totalSpending(ledger.spending);
+      return {
+        job: job.name,
+        rows: rows(),
+        calls,
+        spent: toCredits(spent),
+        maybeSpent: toCredits(maybeSpent),
+        limit: job.settings.maxCredits ?? null,
+      };
+    },
+    now: clock,
+    date: io.now,
+    warn: io.warn,
+  });
+}
+
+/**
+ * Books calls that an earlier session of this run gave to the fleet. At that session's end, the ledger booked them
+ * as lost. Workers finished them since, and their answers are paid for.
+ */
+export async function bookCollected(
+  fleet: Pick<Fleet, 'collect'>,
+  {job: {settings}, io}: RunContext,
+  {ledger, store}: Pick<LookupResources, 'ledger' | 'store'>,
+): Promise<void> {
+  logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
+  await fleet.collect(({operation, params, dispatch, cost}, attempt) => {
+    const known = interruptedCall(ledger, lookupForRequest(operation, params).key, dispatch);
+    // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
+    if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
+    const history = historyAfterAttempt(removeInterruptedCall(known.history), attempt, settings);
+    const call = {operation, key: known.key, cost, dispatch, retry: false};
+    const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
+    logAttempt(io.log, booked, undefined);
+    ledger.bookLate(known, booked);
+    const answer = answerToKeep(booked);
+    if (answer !== undefined) store.put(answer);
+  });
+}
+
+/** The entry whose call was interrupted as number `dispatch`: of a value, or of a later row of a session token. */
+function interruptedCall(ledger: Ledger, first: string, dispatch: number): LedgerEntry | undefined {
+  for (let key = first; ; key = nextOccurrenceKey(key)) {
+    const entry = ledger.find([key]).get(key);
+    if (entry === undefined || entry.interrupted === dispatch) return entry;
+  }
+}
+
+/**
+ * Identifies the state directory that counts the account's credits: a hash of this host and the directory's
+ * path. Undefined for an account without a credit limit.
+ */
+function creditsCounter(account: AccountLimits, env: World['env']): string | undefined {
+  if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
+    return undefined;
+  const counter = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
+  return createHash('sha256').update(counter).digest('hex').slice(0, 16);
+}
+
+/** The job's rates as text, such as `all=20/1s,ip=50/1s`. All runs of a fleet must have the same text. */
+function rateText(job: Job, account: AccountLimits | undefined): string {
+  const rates = {...job.settings.rate, all: sharedRate(job, account)};
+  return Object.entries(rates)
+    .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)
+    .sort()
+    .join();
+}
+
+/** Logs one attempt: what it brought, and what it cost. `row`: number of a row that waits for it; undefined if none does. */
+function logAttempt(log: EventLog, booked: BookedAttempt, row: number | undefined): void {
+  if (!log.isLevelEnabled('debug')) return;
+  const {operation, attempt, charge, cost} = booked;
+  const fields = {
+    row,
+    operation,
+    outcome: attempt.kind,
+    status: 'status' in attempt ? attempt.status : undefined,
+    code: 'code' in attempt ? attempt.code : undefined,
+    booked: charge,
+    credits: charge === 'free' ? 0 : toCredits(cost),
+    ms: Math.round(attempt.latencyMs),
+    request_id: 'pace' in attempt ? attempt.pace?.requestId : undefined,
+  };
+  logEvent(log, 'call', fields, 'call');
 }

@@ -1,7 +1,53 @@
 import type {InputRecord} from '../../input/row.ts';
-import type {RecordSource} from '../../input/source.ts';
+import {openRecordSource, type RecordSource} from '../../input/source.ts';
+import {createLookupPricer} from '../../job/settings/cost.ts';
+import {isUsable} from '../../ledger/answers/validity.ts';
+import {CreditTurns, lastAsked} from '../../ledger/run/budget.ts';
+import type {LookupOptions, ValueTurns} from '../../lookup/call.ts';
 import type {ListFacts} from '../../score/list-facts.ts';
-import {type RunIo, runPhase} from '../io.ts';
+import {CallCount} from '../counts/call-count.ts';
+import {pipeSettings, type RunIo, runPhase} from '../io.ts';
+import type {Layout} from '../layout/layout.ts';
+import type {RunContext} from '../stop.ts';
+
+/** Opens the input at its first row. */
+export async function openInput({job, io, stopper}: RunContext): Promise<RecordSource> {
+  const {settings, inputs: paths, fromFile} = job;
+  return (
+    io.program?.source ??
+    (await openRecordSource({...settings, paths, decides: !fromFile, ...pipeSettings(io, stopper)}))
+  );
+}
+
+const COUNTED_NOT =
+  'The list comes only once, so it was not counted who shares a mailbox: rules that read shared.… do not hold. To count it, give a file or an array.';
+
+/**
+ * Reads the whole list once before the first call, if rules read facts of it, or if only some of its values have their
+ * turn (`count`). Returns these.
+ */
+export async function countList(
+  run: RunContext,
+  {source, layout: {facts}}: {readonly source: RecordSource; readonly layout: Layout},
+  count?: TurnCount,
+): Promise<ValueTurns | undefined> {
+  const {job, io, state, stopper} = run;
+  const uncounted = facts?.isCurrent() === false ? facts : undefined;
+  if (source.isOnce && uncounted !== undefined) io.warn(COUNTED_NOT);
+  if (source.isOnce || (uncounted ?? count) === undefined) return undefined;
+  const list = io.program?.list ?? (await openInput(run));
+  if (uncounted !== undefined)
+    uncounted.directory = state.temporary === undefined ? state.directory : undefined;
+  const {limit} = job.settings;
+  const caller = {...io, isWanted: () => stopper.reason === undefined};
+  try {
+    await readWholeList(list, {limit, facts: uncounted}, caller, count?.see);
+    return count?.share();
+  } finally {
+    count?.close();
+    await list.close();
+  }
+}
 
 /**
  * Reads a whole list before the first call, and counts the facts that rules read of it. `see` counts what else `plan`
@@ -36,4 +82,61 @@ export async function* limitRows(
     yield isLast ? records.filter(({record}) => record <= limit) : records;
     if (isLast) return;
   }
+}
+
+/** A pass over the list that finds out which of its values have their turn. */
+interface TurnCount {
+  readonly see: (records: readonly InputRecord[]) => Promise<void>;
+  /** Shares the run's credits among the values that were seen. */
+  readonly share: () => ValueTurns;
+  readonly close: () => void;
+}
+
+/** Undefined if all values have their turn, in the order of the list: no run has asked for any, or credits have no limit. */
+export function countTurns(
+  {job}: RunContext,
+  {targets, planRow}: Layout['mapping'],
+  {ledger, store}: Pick<LookupOptions, 'ledger' | 'store'>,
+): TurnCount | undefined {
+  if (
+    !job.settings.publishOn.includes('budget') ||
+    !Number.isFinite(ledger.budget.left()) ||
+    !store.hasAskedTimes()
+  )
+    return undefined;
+  const turns: ValueTurns = {fresh: new CreditTurns(), renewals: new CreditTurns()};
+  const costOf = createLookupPricer(job);
+  const calls = new CallCount(store, costOf, (lookups, stored) => {
+    const keys = lookups.map(({key}) => key);
+    const [known, askedAt] = [ledger.find(keys), store.askedAt(keys)];
+    for (const lookup of lookups) {
+      const entry = known.get(lookup.key);
+      if (entry?.outcome !== undefined) continue;
+      const own = isUsable(stored?.get(lookup.key)) ? turns.renewals : turns.fresh;
+      own.add(lastAsked(entry, askedAt.get(lookup.key)), costOf(lookup));
+    }
+  });
+  const lookupsIn = (record: InputRecord) => {
+    try {
+      const cells = record.type === 'reject' ? [] : planRow(record);
+      return cells.flatMap((cell, index) =>
+        cell.status === 'ask' && targets[index]?.when === undefined ? [cell.lookup] : [],
+      );
+    } catch {
+      // A getter of a program's row threw: the run reports it once it takes the row.
+      return [];
+    }
+  };
+  return {
+    async see(records) {
+      await store.ready();
+      calls.add(records.flatMap(lookupsIn));
+    },
+    share() {
+      const left = turns.fresh.share(ledger.budget.left());
+      turns.renewals.share(Math.min(left, ledger.budget.left(true)));
+      return turns;
+    },
+    close: () => calls.close(),
+  };
 }

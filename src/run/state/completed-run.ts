@@ -3,7 +3,7 @@ import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {readIfFile} from '../../disk/path.ts';
 import {type ExitCode, exitCodes, UsageError} from '../../errors.ts';
-import {isReadOnce, openStdinOrPipe, type PipeSettings} from '../../input/bytes/raw.ts';
+import {isReadOnce, openStdinOrPipe} from '../../input/bytes/raw.ts';
 import {isFromJobFile, type Job} from '../../job/job.ts';
 import {isReplaceable} from '../../output/earlier/enriched-file.ts';
 import {pluralize} from '../../report/format.ts';
@@ -15,30 +15,21 @@ import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
 import {checkReportPaths, writeReports, writeSummary} from '../end/report-files.ts';
 import {failureSentence, isCompleteRun, type RunOutcome, withUnfinishedDays} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
-import {pipeSettings, type RunIo, runPhase} from '../io.ts';
-import type {Stopper} from '../stop.ts';
-import {listLedgerRuns} from './begin-or-resume.ts';
+import {pipeSettings, runPhase} from '../io.ts';
+import type {RunContext} from '../stop.ts';
 import {removeTemporaryLeftovers} from './job-files.ts';
-import {
-  closeRunDirectory,
-  forgetLedger,
-  isEnded,
-  peekState,
-  type RunDirectory,
-  withLedger,
-} from './run-directory.ts';
+import {closeRunDirectory, forgetLedger, isEnded, peekState, withLedger} from './run-directory.ts';
+import {listLedgerRuns} from './run-identity.ts';
+
+type OpenedState = Omit<RunContext, 'clock'>;
 
 /**
  * The outcome of a run that has nothing to look up, since its output is complete. Undefined if rows are to be looked up.
  *
  * @throws {UsageError} if the run would replace an output, or a summary has no directory.
  */
-export async function finishCompletedRun(
-  job: Job,
-  io: RunIo,
-  state: RunDirectory,
-  stopper: Stopper,
-): Promise<RunOutcome<Said> | undefined> {
+export async function finishCompletedRun(opened: OpenedState): Promise<RunOutcome<Said> | undefined> {
+  const {job, io, state} = opened;
   checkReportPaths(job, io);
   const {destination, directory} = state;
   const {force, restart} = job.settings;
@@ -56,7 +47,7 @@ export async function finishCompletedRun(
   // The ledger of a session whose summary says that it ended: a kill hit its publishing, or what follows.
   const isLeft = isOwn && last.resumed.times + 1 === run.sessions;
   if (force && (restart || !isLeft)) return undefined;
-  const compare = () => compareFiles(job, last, isSame, state, pipeSettings(io, stopper));
+  const compare = () => compareFiles(opened, last, isSame);
   const found = await runPhase(io.phase, 'comparing with what is there', () => ({}), compare);
   if (isOwn && !restart && found === 'not in place' && (isSame || force)) return undefined;
   if (last !== undefined && found === 'same') {
@@ -66,10 +57,10 @@ export async function finishCompletedRun(
     }
     const isCutOff = hasCalls && !isLeft;
     if (last.reason !== known?.reason) writeSummary(job, io, last);
-    if (force || !restart) return end(job, io, state, doneBefore(job, last, isCutOff), isCutOff);
+    if (force || !restart) return end(opened, doneBefore(job, last, isCutOff), isCutOff);
   }
   if (isLeft && found !== 'not in place') {
-    await tellEnd(job, io, state, last);
+    await tellEnd(opened, last);
     if (force) {
       forgetLedger(directory);
       return undefined;
@@ -94,19 +85,17 @@ async function refuseOthersOutput(job: Job, path: string, last: Summary | undefi
 
 /** Does the steps after the publishing, which the last session may not have reached. `keeps`: true keeps the state. */
 async function end(
-  job: Job,
-  io: RunIo,
-  state: RunDirectory,
+  opened: OpenedState,
   outcome: RunOutcome<Said>,
   keeps: boolean,
 ): Promise<RunOutcome<Said>> {
-  const isTold = await tellEnd(job, io, state, outcome.summary);
-  closeRunDirectory(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
+  const isTold = await tellEnd(opened, outcome.summary);
+  closeRunDirectory(opened.state, keeps || !isTold ? 'nothing' : 'all', opened.io.warn);
   return outcome;
 }
 
 /** Delivers the end of a complete run. Returns false if the history lacks it. */
-async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summary): Promise<boolean> {
+async function tellEnd({job, io, state}: OpenedState, summary: Summary): Promise<boolean> {
   const isTold = saveRunInHistory(summary, io);
   try {
     // The ledger may be that of a later run, which was killed.
@@ -123,23 +112,25 @@ async function tellEnd(job: Job, io: RunIo, state: RunDirectory, summary: Summar
  * `same` means the output that it would have replaced.
  */
 async function compareFiles(
-  {inputs, paths, settings}: Job,
+  {job, io, state, stopper}: OpenedState,
   summary: Summary | undefined,
   isSame: boolean,
-  {destination}: RunDirectory,
-  pipes: PipeSettings,
 ): Promise<'not in place' | 'another' | 'same'> {
+  const {inputs, paths, settings} = job;
   if (summary === undefined) return 'not in place';
   const {input, output, rejects} = summary;
   const {bytes, sha256} = output;
-  if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return 'not in place';
+  if (bytes === null || sha256 === null || !(await state.destination.holds({bytes, sha256})))
+    return 'not in place';
   if (!isSame) return 'another';
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return 'not in place';
   // To compare a list that can be read only once would use it up, and its values may still be to be looked up.
   if ((settings.force || !isCompleteRun(summary)) && inputs.some(isReadOnce)) return 'another';
   if (!isWritten(summary)) return 'same';
-  const sources = inputs.map(path => (isReadOnce(path) ? openStdinOrPipe(path, pipes) : path));
+  const sources = inputs.map(path =>
+    isReadOnce(path) ? openStdinOrPipe(path, pipeSettings(io, stopper)) : path,
+  );
   const asFar = settings.limit === undefined ? undefined : (input.bytes ?? 0);
   try {
     return (await digestFiles(sources, asFar)).sha256 === input.sha256 ? 'same' : 'another';

@@ -8,7 +8,8 @@ import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {toThousandths} from '../../job/settings/cost.ts';
-import {Ledger, type LedgerOptions} from '../../ledger/run/ledger.ts';
+import type {AccountBudget} from '../../ledger/account/account-budget.ts';
+import {Ledger} from '../../ledger/run/ledger.ts';
 import {type LedgerState, peekLedger} from '../../ledger/run/ledger-recovery.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
@@ -16,7 +17,6 @@ import {Destination} from '../destination/destination.ts';
 import type {RunPaths} from '../destination/publish.ts';
 import {scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
-import {isSameNight} from './begin-or-resume.ts';
 import {
   DAMAGED_SUFFIX,
   ENDED_FILE,
@@ -27,7 +27,7 @@ import {
   stateFiles,
 } from './job-files.ts';
 import type {RunIdentity} from './run-identity.ts';
-import {isOfOutput, refuseOthersRun} from './run-identity.ts';
+import {isOfOutput, isSameNight, refuseOthersRun} from './run-identity.ts';
 
 /** A directory whose lock a run holds. */
 interface LockedDirectory {
@@ -140,14 +140,14 @@ function busy(who: string): Said {
 export function openLedger(
   {directory, written, temporary}: RunDirectory,
   job: Job,
-  options: Omit<LedgerOptions, 'scope'>,
+  account: AccountBudget | undefined,
   warn: (sentence: Said) => void,
 ): Ledger {
   const path = ledgerPath(directory);
   const {maxCredits, restart} = job.settings;
   const open = () =>
     new Ledger(path, {
-      ...options,
+      account,
       scope: scopeKeyOfJob(job),
       maxCredits: maxCredits === undefined ? undefined : toThousandths(maxCredits),
       lostState: hasLostState(directory),

@@ -1,11 +1,15 @@
+import {randomUUID} from 'node:crypto';
 import {identifyFile, isSameFile} from '../../disk/path.ts';
 import {StateError} from '../../errors.ts';
-import type {FileState} from '../../input/bytes/raw.ts';
+import {type FileState, fileState, isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import type {AccountScope} from '../../ledger/answers/store-file.ts';
+import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LedgerState} from '../../ledger/run/ledger-recovery.ts';
+import type {AttemptCounts, SpendingByOperation} from '../../ledger/run/tally.ts';
 import {say, set, shellWord} from '../../sentence.ts';
 import {answerScope, scopeKeyOfJob} from '../identity.ts';
+import type {World} from '../io.ts';
 
 /** A run: all sessions whose spending counts together against `max_credits`. */
 export interface RunIdentity {
@@ -26,6 +30,105 @@ export interface RunIdentity {
   readonly jobFile?: string | undefined;
   readonly date?: string | undefined;
   readonly sessions: number;
+}
+
+export type RunSpending = readonly [runId: string, spending: SpendingByOperation, attempts: AttemptCounts];
+
+/** The ledger's run with its spending; empty without one, or if it is the run `own`. */
+export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
+  const runId = readRunIdentity(ledger)?.runId;
+  return runId === undefined || runId === own ? [] : [[runId, ledger.spending, ledger.tally.attempts]];
+}
+
+/** The ledger's run; undefined if none has begun. */
+export function readRunIdentity(ledger: Ledger): RunIdentity | undefined {
+  return ledger.getMeta<RunIdentity>('run');
+}
+
+/**
+ * Begins a session of the run in the ledger: at the first row, as always, but what the ledger knows is free. Begins a
+ * new run, which counts its credits anew, if there is none, if the user demands it (`--restart`), if a job has another
+ * list than at its last session (that is another night), or if the state is that of another output, endpoint or account,
+ * which is refused before unless that run may be given up. `complete` gets the ledger's earlier run.
+ */
+export function beginOrResumeRun(
+  ledger: Ledger,
+  job: Job,
+  now: number,
+  warn: World['warn'],
+  complete: (others: readonly RunSpending[]) => void,
+): RunIdentity {
+  const last = readRunIdentity(ledger);
+  const list = listOf(job.inputs);
+  const other = last && differenceFrom(last, list, job, ledger);
+  const continues = last !== undefined && other === undefined && !job.settings.restart;
+  // Before a new count begins: afterwards no file has the spending of a killed session.
+  if (!continues) complete(listLedgerRuns(ledger));
+  if (other !== undefined && ledger.isResumed)
+    warn(`The unfinished run had another ${other}, so this run counts its credits anew.`);
+  const {jobFile, date, output, endpoint, settings} = job;
+  const about = {
+    ...{jobFile, date, list, at: answerScope(endpoint, settings)},
+    output: output.lasts ? identifyFile(output.name).path : undefined,
+  };
+  const isOwn = ledger.owner === scopeKeyOfJob(job);
+  const run = continues
+    ? {...last, ...about, sessions: last.sessions + 1}
+    : {
+        ...about,
+        runId: randomUUID(),
+        fleetId: (isOwn && last?.fleetId) || randomUUID(),
+        startedAt: now,
+        bought: ledger.bought,
+        sessions: 1,
+      };
+  if (continues) ledger.setMeta('run', run);
+  else ledger.beginCount(run);
+  return run;
+}
+
+/** Milliseconds from its first start for which a run that ended without an answer is the same night. */
+const NIGHT_MS = 20 * 3_600_000;
+
+/**
+ * True if a start continues the counts of a run that put its output in place without an answer: it is of the same list,
+ * within {@link NIGHT_MS}.
+ */
+export function isSameNight(
+  {run, owners: [owner = '']}: LedgerState<RunIdentity>,
+  job: Job,
+  now: number,
+): boolean {
+  if (run === undefined || job.settings.restart || Math.abs(now - run.startedAt) > NIGHT_MS) return false;
+  const list = listOf(job.inputs);
+  const isKnown = run.list !== undefined && list !== undefined && isSame(run.list, list);
+  return isKnown && differenceFrom(run, list, job, {owner}) === undefined;
+}
+
+/** Reason why this is another run than the ledger's; undefined if it continues that one. */
+function differenceFrom(
+  last: RunIdentity,
+  list: RunIdentity['list'],
+  job: Job,
+  {owner}: Pick<Ledger, 'owner'>,
+): string | undefined {
+  if (owner !== scopeKeyOfJob(job))
+    return isOtherData(last, job) ? 'version of the embedded data' : 'endpoint or account';
+  if (job.settings.state !== undefined && !isOfOutput(last, job)) return 'output';
+  const isOther = job.fromFile && last.list !== undefined && list !== undefined && !isSame(last.list, list);
+  return isOther ? 'list' : undefined;
+}
+
+/** State of each input as a job compares it; undefined if one can be read only once. */
+function listOf(inputs: readonly string[]): FileState[] | undefined {
+  if (inputs.some(isReadOnce)) return undefined;
+  return inputs.flatMap(path => fileState(path) ?? []);
+}
+
+function isSame(last: readonly FileState[], now: readonly FileState[]): boolean {
+  const compared = (list: readonly FileState[]) =>
+    JSON.stringify(list.map(({path, size, changedAt}) => [path, size, changedAt]));
+  return compared(last) === compared(now);
 }
 
 /** True if the run wrote the job's output. Both may have none: their rows went into a stream. */
