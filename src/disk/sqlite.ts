@@ -63,6 +63,17 @@ export function toListParameter(texts: readonly string[]): string {
   return JSON.stringify(texts);
 }
 
+/** Maximum texts per statement: memory holds all rows that a statement finds, as one JSON text. */
+const FIND_AT_ONCE = 64;
+
+/** {@link toListParameter} for many texts: a parameter for each group of them. */
+export function toListParameters(texts: readonly string[]): string[] {
+  const groups = Math.ceil(texts.length / FIND_AT_ONCE);
+  return Array.from({length: groups}, (_, group) =>
+    toListParameter(texts.slice(group * FIND_AT_ONCE, (group + 1) * FIND_AT_ONCE)),
+  );
+}
+
 /** Refuses bytes that are not UTF-8, and keeps a byte order mark. */
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 

@@ -14,7 +14,7 @@ import type {Operation} from '../operations/table.ts';
 import {makeRunRecord, roundCredits} from '../report/run-record.ts';
 import {CallCount} from './counts/call-count.ts';
 import {type Counters, countReject, countRow, emptyCounters, listErrors} from './counts/counters.ts';
-import {Destination} from './destination/destination.ts';
+import {Destination} from './destination.ts';
 import {readLastRunOfJob} from './end/history.ts';
 import {checkReportPaths} from './end/report-files.ts';
 import {answerScope, scopeKeyOfJob} from './identity.ts';

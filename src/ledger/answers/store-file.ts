@@ -7,6 +7,7 @@ import {
   type PreparedQuery,
   Sqlite,
   toListParameter,
+  toListParameters,
   type WriteStatement,
 } from '../../disk/sqlite.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
@@ -38,8 +39,6 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, data) VALUES 
   ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, data = excluded.data
   WHERE excluded.bought_at >= bought_at OR bought_at > ?6
 `;
-
-const FIND_AT_ONCE = 64;
 
 /** A row of the store: key, scope, operation, time (ms since the epoch), and text of {@link textOf}. */
 export type StoredRow = readonly [
@@ -103,8 +102,6 @@ export class StoreFile {
   readonly #path: string;
   readonly #scope: string;
   readonly #inode: number;
-  /** The same for all that opened this file for the same endpoint and account. */
-  readonly place: string;
   readonly #rows: PreparedQuery;
   readonly #asked: PreparedQuery;
   readonly #put: WriteStatement;
@@ -116,9 +113,7 @@ export class StoreFile {
     this.#now = now;
     this.#path = join(directory, STORE_FILE);
     this.#scope = scope;
-    const {dev, ino} = statSync(this.#path);
-    this.#inode = ino;
-    this.place = `${dev} ${ino} ${scope} `;
+    this.#inode = statSync(this.#path).ino;
     this.#rows = db.query(
       ['key', 'data', 'bought_at AS boughtAt'],
       // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
@@ -130,21 +125,14 @@ export class StoreFile {
 
   /** Outcomes by key, of any age: an answer, a rejection, or both. */
   find(keys: readonly string[]): Map<string, Answer[]> {
-    return this.#db.reading(() => this.#find(keys));
-  }
-
-  #find(keys: readonly string[]): Map<string, Answer[]> {
-    const found = new Map<string, Answer[]>();
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
-    for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-      const some = toListParameter(keys.slice(from, from + FIND_AT_ONCE));
-      for (const {key, data, boughtAt} of this.#rows.all(...scopes, some)) {
-        const outcome = outcomeIn(data, Number(boughtAt));
-        if (outcome === undefined) continue;
-        const others = found.get(String(key));
-        if (others === undefined) found.set(String(key), [outcome]);
-        else others.push(outcome);
-      }
+    const rows = this.#db.reading(() =>
+      toListParameters(keys).flatMap(list => this.#rows.all(...scopes, list)),
+    );
+    const found = new Map<string, Answer[]>();
+    for (const {key, data, boughtAt} of rows) {
+      const outcome = outcomeIn(data, Number(boughtAt));
+      if (outcome !== undefined && !found.get(String(key))?.push(outcome)) found.set(String(key), [outcome]);
     }
     return found;
   }
@@ -173,12 +161,8 @@ export class StoreFile {
     );
   }
 
-  write(answers: readonly KeyedAnswer[]): void {
-    this.writeRows(answers.map(answer => this.rowOf(answer)));
-  }
-
   /** Writes rows of any scope; {@link PUT} decides which stored ones they replace. */
-  writeRows(rows: readonly StoredRow[]): void {
+  write(rows: readonly StoredRow[]): void {
     // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');

@@ -248,7 +248,7 @@ export class AnswerStore {
   }
 
   #inherit(answers: readonly StoredRow[]): boolean {
-    const isWritten = this.#attempt(this.#writing, file => file.writeRows(answers) ?? true) === true;
+    const isWritten = this.#attempt(this.#writing, file => file.write(answers) ?? true) === true;
     this.#inherited += Number(isWritten);
     return isWritten;
   }
@@ -300,7 +300,7 @@ export class AnswerStore {
 
   #write(answers: readonly KeyedAnswer[], patiently: boolean): boolean {
     const write = (file: StoreFile) => {
-      file.writeRows([...this.#rowsOf(file, answers), ...this.#askedRows(file, [...this.#asked])]);
+      file.write([...this.#rowsOf(file, answers), ...this.#askedRows(file, [...this.#asked])]);
       return true;
     };
     const isWritten = this.#attempt(this.#writing, write, patiently) === true;

@@ -1,5 +1,5 @@
 import {crc32} from 'node:zlib';
-import {IN_LIST_SQL, type Sqlite, type SqlRow, type SqlValue, toListParameter} from '../../disk/sqlite.ts';
+import {IN_LIST_SQL, type Sqlite, type SqlRow, type SqlValue, toListParameters} from '../../disk/sqlite.ts';
 import {StateError} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
@@ -47,8 +47,6 @@ const IS_UNJUDGED = `state = ${stateOf.once} AND nth = 0`;
 
 /** Maximum number of rows that are read at once. */
 export const ROWS_AT_ONCE = 500;
-/** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
-const FIND_AT_ONCE = 64;
 
 /** Columns of a value's row that change, in the order of {@link columnsOf}. */
 const WRITTEN = 'state sent interrupted carried_out doubts error data bought_at nth'.split(' ');
@@ -188,10 +186,7 @@ export function ledgerStatements(db: Sqlite) {
 }
 
 export function findEntries(sql: LedgerStatements, keys: readonly string[]): LedgerEntry[] {
-  const entries: LedgerEntry[] = [];
-  for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
-    entries.push(...sql.find.all(toListParameter(keys.slice(from, from + FIND_AT_ONCE))).map(readEntry));
-  return entries;
+  return toListParameters(keys).flatMap(list => sql.find.all(list).map(readEntry));
 }
 
 /** Writes entries as they are now. */

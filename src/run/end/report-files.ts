@@ -22,7 +22,7 @@ import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics, renderUnstartedMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {mayWrite, type RunFileKind, refuseOthersFile, stateToken} from '../destination/publish.ts';
+import {mayWrite, type RunFileKind, refuseOthersFile, stateToken} from '../destination.ts';
 import type {World} from '../io.ts';
 import {makeErrorStop} from '../stop.ts';
 

@@ -11,7 +11,7 @@ import {FileSink, type Sink} from '../../output/sink.ts';
 import type {Risk} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
 import {countReject, countRow, emptyCounters} from '../counts/counters.ts';
-import {partialPath} from '../destination/publish.ts';
+import {partialPath} from '../destination.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunDirectory} from '../state/run-directory.ts';

@@ -10,7 +10,7 @@ import {pluralize} from '../../report/format.ts';
 import {UNFINISHED_DAYS} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {isRunFile, outputExistsError} from '../destination/publish.ts';
+import {isRunFile, outputExistsError} from '../destination.ts';
 import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
 import {checkReportPaths, writeReports, writeSummary} from '../end/report-files.ts';
 import {failureSentence, isCompleteRun, type RunOutcome, withUnfinishedDays} from '../exit.ts';

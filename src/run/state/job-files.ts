@@ -9,7 +9,7 @@ import type {Job} from '../../job/job.ts';
 import {SPARE_SUFFIX} from '../../ledger/run/ledger-file.ts';
 import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import type {Destination} from '../destination/destination.ts';
+import type {Destination} from '../destination.ts';
 import {
   partialFiles,
   type RealPaths,
@@ -17,7 +17,7 @@ import {
   refuseOthersFile,
   stateToken,
   writablePath,
-} from '../destination/publish.ts';
+} from '../destination.ts';
 import {listAccountFilePaths} from '../open/account.ts';
 
 export const LEDGER_FILE = 'ledger.db';

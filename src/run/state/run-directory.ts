@@ -13,8 +13,8 @@ import {Ledger} from '../../ledger/run/ledger.ts';
 import {type LedgerState, peekLedger} from '../../ledger/run/ledger-recovery.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, set} from '../../sentence.ts';
-import {Destination} from '../destination/destination.ts';
-import type {RunPaths} from '../destination/publish.ts';
+import type {RunPaths} from '../destination.ts';
+import {Destination} from '../destination.ts';
 import {scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
 import {

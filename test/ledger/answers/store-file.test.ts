@@ -19,13 +19,13 @@ const rejection = (boughtAt: number): Answer => ({
   boughtAt,
 });
 const knows = (file: StoreFile, operation: Operation) => file.latest(operation, 1).length > 0;
-const of = (key: string, ...outcomes: Answer[]) =>
-  outcomes.map(outcome => ({operation: 'ip', key, outcome}) as const);
+const write = (file: StoreFile, key: string, ...outcomes: Answer[]) =>
+  file.write(outcomes.map(outcome => file.rowOf({operation: 'ip', key, outcome})));
 
 test('a rejection is kept beside the answer that was paid for, whichever is later', () => {
   const file = open();
-  file.write(of('a', answer(NOW - 2), rejection(NOW - 1)));
-  file.write(of('b', rejection(NOW - 2), answer(NOW - 1)));
+  write(file, 'a', answer(NOW - 2), rejection(NOW - 1));
+  write(file, 'b', rejection(NOW - 2), answer(NOW - 1));
   const found = file.find(['a', 'b', 'c']);
   expect(new Set(found.get('a'))).toEqual(new Set([answer(NOW - 2), rejection(NOW - 1)]));
   expect(new Set(found.get('b'))).toEqual(new Set([rejection(NOW - 2), answer(NOW - 1)]));
@@ -35,29 +35,29 @@ test('a rejection is kept beside the answer that was paid for, whichever is late
 
 test('a later answer replaces an earlier one, and an earlier one that is written later does not', () => {
   const file = open();
-  for (const at of [NOW - 5, NOW - 3, NOW - 4]) file.write(of('a', answer(at)));
+  for (const at of [NOW - 5, NOW - 3, NOW - 4]) write(file, 'a', answer(at));
   expect(file.find(['a']).get('a')).toEqual([answer(NOW - 3)]);
   file.close();
 });
 
 test('only an answer, of the same account, shows that the service answers an operation', () => {
   const [file, other] = [open(), open('there')];
-  file.write(of('a', rejection(NOW - 1)));
-  other.write(of('a', answer(NOW - 1)));
+  write(file, 'a', rejection(NOW - 1));
+  write(other, 'a', answer(NOW - 1));
   expect([knows(file, 'ip'), knows(other, 'ip'), knows(other, 'email')]).toEqual([false, true, false]);
   expect(file.find(['a']).get('a')).toEqual([rejection(NOW - 1)]);
-  file.write(of('b', answer(NOW)));
+  write(file, 'b', answer(NOW));
   expect(knows(file, 'ip')).toBe(true);
   for (const one of [file, other]) one.close();
 });
 
 test('nothing is written to a file that was removed or replaced', () => {
   const file = open();
-  file.write(of('a', answer(NOW)));
+  write(file, 'a', answer(NOW));
   renameSync(within(STORE_FILE), within('moved.db'));
-  expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
+  expect(() => write(file, 'b', answer(NOW))).toThrow('it was removed while it was in use');
   open().close();
-  expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
+  expect(() => write(file, 'b', answer(NOW))).toThrow('it was removed while it was in use');
   file.close();
 });
 
@@ -85,8 +85,8 @@ test('a store that others could read is closed to them', () => {
 
 test.each(['null', '3', '{"cut', 'true'])('what is neither an answer nor a code is not found: %s', data => {
   const file = open();
-  file.write(of('a', answer(NOW)));
-  file.write(of('b', answer(NOW)));
+  write(file, 'a', answer(NOW));
+  write(file, 'b', answer(NOW));
   const db = openStoreFile(within(), 0);
   db.prepare("UPDATE answer SET data = ? WHERE key = 'a'").run(data);
   db.close();
@@ -96,10 +96,10 @@ test.each(['null', '3', '{"cut', 'true'])('what is neither an answer nor a code 
 
 test('an answer that is dated ahead, by a wrong clock, is replaced by the next one', () => {
   const ahead = open('here', NOW + 20 * DAY);
-  ahead.write(of('a', answer(NOW + 20 * DAY)));
+  write(ahead, 'a', answer(NOW + 20 * DAY));
   ahead.close();
   const file = open();
-  file.write(of('a', answer(NOW)));
+  write(file, 'a', answer(NOW));
   expect(file.find(['a']).get('a')).toEqual([answer(NOW)]);
   file.close();
 });
