@@ -206,8 +206,8 @@ function waitsForOthers({inFlight}: Desk, {waiting}: Lane, {entry}: Call, chosen
 
 /** While the account is in doubt, values that were never sent go first: the others were refused, or cost a call. */
 function isPassedOver(desk: Desk, {waiting}: Lane, {operation, entry}: Call): boolean {
-  if (entry.sent === 0 || !isSuspect(canaryOf(desk, operation))) return false;
-  return waiting.some(other => other.operation === operation && other.entry.sent === 0);
+  if (entry.sendOrder === 0 || !isSuspect(canaryOf(desk, operation))) return false;
+  return waiting.some(other => other.operation === operation && other.entry.sendOrder === 0);
 }
 
 function send(desk: Desk, lane: Lane, calls: readonly Call[], out: Effects): void {

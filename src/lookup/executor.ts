@@ -179,14 +179,14 @@ export class Executor {
     const unanswered: LookupKey[] = [];
     for (const {booked, call} of book) {
       events.attempted(booked, call.waiters[0]?.row);
-      ledger.record(booked);
+      ledger.bookAttempt(booked);
       if (booked.outcome !== undefined || booked.charge !== 'free') store.noteAsked(call);
       const answer = answerToKeep(booked);
       if (answer !== undefined) store.put(answer);
       else if (booked.outcome !== undefined) unanswered.push(booked);
     }
     for (const {call, end} of tell) {
-      if (end.kind === 'adopted') ledger.adopt(call.entry, end.outcome);
+      if (end.kind === 'adopted') ledger.settleWithoutCall(call.entry, end.outcome);
       if (end.kind !== 'outcome' && call.dispatch > 0) unanswered.push(call);
     }
     store.release(unanswered);
@@ -226,7 +226,7 @@ export class Executor {
     const {store, ledger} = this.options;
     const outcome = findNewlyStoredAnswer(call, store, version);
     if (outcome === undefined) return false;
-    ledger.adopt(call.entry, outcome);
+    ledger.settleWithoutCall(call.entry, outcome);
     call.settle(outcome);
     return true;
   }

@@ -130,7 +130,7 @@ export class Lookups {
         const known =
           own === undefined ? found : chooseBestAnswer(call, latestFirst(own, found?.outcome), judge);
         if (known?.validity === 'fresh') {
-          ledger.adopt(call.entry, known.outcome);
+          ledger.settleWithoutCall(call.entry, known.outcome);
           this.#deliver(calls, call, known.outcome);
           continue;
         }

@@ -32,7 +32,7 @@ export class Destination {
   /** The output's file, if it is one. */
   readonly file: string | undefined;
   /** The run's own directory beside the file: a run must hold its lock to write the file. */
-  readonly own: string | undefined;
+  readonly runDirectory: string | undefined;
   readonly #job: Job;
   readonly #target: string | undefined;
   readonly #compression: Compression | undefined;
@@ -44,7 +44,7 @@ export class Destination {
     this.file = output.name;
     this.#compression = output.compression;
     this.#target = writablePath(output.name);
-    this.own = `${this.#target}.run`;
+    this.runDirectory = `${this.#target}.run`;
   }
 
   /**

@@ -92,7 +92,7 @@ async function openStages(run: RunContext, closes: (close: () => unknown) => voi
 export async function reopenInput(session: Session): Promise<void> {
   const {state, job, io, identity, asking, output} = session;
   await closeReading(session);
-  asking.ledger.readAgain();
+  asking.ledger.restartDistinctCounts();
   const source = await openInput(session);
   session.input = {source, layout: makeLayout(job, source, identity.startedAt)};
   await countList(session, session.input);
@@ -162,7 +162,7 @@ export function startDeadline(session: Session): () => void {
   const look = () => {
     const left = untilMs - clock();
     if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
-    else if (job.settings.publishOn.includes('deadline')) timer = closeAt(session);
+    else if (job.settings.publishOn.includes('deadline')) timer = closeCalls(session);
     else stopper.stop(makeDeadlineStop(job));
   };
   look();
@@ -170,7 +170,7 @@ export function startDeadline(session: Session): () => void {
 }
 
 /** Sends no more calls. After {@link CALL_GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
-function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
+function closeCalls({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(describeEndOfCalls(makeDeadlineStop(job)));
   executor.close('deadline');
   return setTimeout(() => connection.client.close(), CALL_GRACE_MS);

@@ -58,7 +58,7 @@ const failed = (key: string): BookedAttempt => ({
 
 /** Books how a call ended, and writes it. */
 function record(ledger: Ledger, booked: BookedAttempt): void {
-  ledger.record(booked);
+  ledger.bookAttempt(booked);
   ledger.reserve([]);
 }
 
@@ -118,7 +118,7 @@ test('after a failed write that no space helps, the session counts the sent call
 test('an outcome is not written where the reservation that would write it with its own fails', () => {
   const ledger = open();
   ledger.reserve([call('a')]);
-  ledger.record(answered('a'));
+  ledger.bookAttempt(answered('a'));
   failWith('SQLITE_IOERR_WRITE');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   expect(() => ledger.reserve([])).toThrow("can't be written");
@@ -169,7 +169,7 @@ test('the spare file has room for the outcomes of all calls in flight', () => {
 test('a reservation that a full disk refuses is in no books, and what was booked before it is in the file', () => {
   const ledger = open();
   ledger.reserve([call('a')]);
-  ledger.record(answered('a'));
+  ledger.bookAttempt(answered('a'));
   failWith('SQLITE_FULL');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   ledger.reserve([]);
@@ -277,7 +277,7 @@ test('a session counts each of its values once, those that it finds in the ledge
   const first = open();
   send(first, answered('bought'), failed('failed'));
   const taken = first.newEntry({operation: 'ip', key: 'taken over'});
-  first.adopt(taken, {status: 'ok', data: '{}', boughtAt: 1_000});
+  first.settleWithoutCall(taken, {status: 'ok', data: '{}', boughtAt: 1_000});
   first.close();
   const ledger = open();
   const use = () => {
@@ -291,7 +291,7 @@ test('a session counts each of its values once, those that it finds in the ledge
   if (found !== undefined) ledger.markUsed(found);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 4, fromStore: 1, calls: 1});
   // A run that reads its input again begins to count.
-  ledger.readAgain();
+  ledger.restartDistinctCounts();
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 0, fromStore: 0});
   use();
   const again = entryOf(ledger, 'new');
@@ -365,7 +365,11 @@ test('reservations outlive a power cut wherever a limit counts on them: the runâ
 test('a ledger knows whether calls were sent, also of a kill, and after a new count', () => {
   const sent = () => peekLedger(within('ledger.db')).hasCalls;
   const ledger = open();
-  ledger.adopt(newEntry({operation: 'ip', key: 'known'}), {status: 'ok', data: '{}', boughtAt: 1_000});
+  ledger.settleWithoutCall(newEntry({operation: 'ip', key: 'known'}), {
+    status: 'ok',
+    data: '{}',
+    boughtAt: 1_000,
+  });
   ledger.close();
   expect(sent()).toBe(false);
   const killed = open();
@@ -413,7 +417,8 @@ test('a lease ends once all calls before its end are booked: a kill puts none of
 
 test('rejections that are known from before do not show that the service answers', () => {
   const ledger = open();
-  const adopt = (key: string, outcome: Outcome) => ledger.adopt(newEntry({operation: 'ip', key}), outcome);
+  const adopt = (key: string, outcome: Outcome) =>
+    ledger.settleWithoutCall(newEntry({operation: 'ip', key}), outcome);
   adopt('a', {status: 'failed', error: 'no', rejected: 'twice', boughtAt: 1_000});
   adopt('b', {status: 'failed', error: 'used up'});
   expect([hasOperationAnswer(ledger.tally, 'ip'), ledger.tally.operations.ip.fromStore]).toEqual([false, 1]);
@@ -436,7 +441,11 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const ledger = open();
   const keys = Array.from({length: 1_100}, (_, n) => `key-${n}`);
   send(ledger, ...keys.map((key, n) => answered(key, n)));
-  ledger.adopt(newEntry({operation: 'ip', key: 'of the store'}), {status: 'ok', data: '{}', boughtAt: 5});
+  ledger.settleWithoutCall(newEntry({operation: 'ip', key: 'of the store'}), {
+    status: 'ok',
+    data: '{}',
+    boughtAt: 5,
+  });
   expect(ledger.bought).toBe(1_100);
   const groups = [...ledger.answersAfter(100)];
   expect(groups.map(({length}) => length)).toEqual([500, 500]);
@@ -459,7 +468,7 @@ test('every taken over outcome is found: before it is written, after it, and by 
   ];
   const all = Array.from({length: 5_000}, (_, n) => [`key-${n}`, kinds(n)[n % 5] as Outcome] as const);
   const ledger = open();
-  for (const [key, outcome] of all) ledger.adopt(newEntry({operation: 'ip', key}), outcome);
+  for (const [key, outcome] of all) ledger.settleWithoutCall(newEntry({operation: 'ip', key}), outcome);
   const found = (one: Ledger) =>
     [...one.find(all.map(([key]) => key))].map(([key, {outcome}]) => [key, outcome]);
   const sorted = (pairs: unknown[]) => pairs.map(pair => JSON.stringify(pair)).sort();
@@ -566,7 +575,7 @@ test('an expired answer gives the limit back no more than it cost, whatever a ca
   const ledger = open();
   send(ledger, answered('a'), answered('b'));
   expect(
-    ledger.expire(
+    ledger.expireAnswers(
       0,
       () => false,
       () => 5,

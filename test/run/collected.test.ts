@@ -58,7 +58,7 @@ async function collected(
   const killed = open();
   if (isLaterRow) {
     killed.reserve([{...first, cost: 1_000, entry: newEntry(first), dispatch: 1}]);
-    await killed.record({
+    await killed.bookAttempt({
       ...{key: first.key, operation, cost: 1_000, dispatch: 1, attempt: answered, charge: 'spent'},
       ...{history: noAttempts, retry: false, outcome: {status: 'ok', data: '{}', boughtAt: 1_000}},
     });
@@ -69,7 +69,7 @@ async function collected(
   if (isDoubtful) {
     killed.reserve([{...call, entry, dispatch: 1}]);
     const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
-    await killed.record({
+    await killed.bookAttempt({
       ...call,
       dispatch: 1,
       attempt,
@@ -82,7 +82,7 @@ async function collected(
   killed.abandon();
   if (settled !== undefined) {
     const between = open();
-    between.adopt(between.find([key]).get(key) ?? newEntry(call), settled);
+    between.settleWithoutCall(between.find([key]).get(key) ?? newEntry(call), settled);
     between.close();
   }
   const ledger = open();

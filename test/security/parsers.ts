@@ -171,7 +171,7 @@ async function ledgerBytes(directory: string): Promise<Buffer> {
         retry: false,
       } as const;
       ledger.reserve([{...call, entry: newEntry(call), dispatch: 7}]);
-      if (n > 0) await ledger.record({...call, dispatch: 7, attempt: attempt as never, outcome});
+      if (n > 0) await ledger.bookAttempt({...call, dispatch: 7, attempt: attempt as never, outcome});
     }
     if (scope === 'one') ledger.close();
     else ledger.abandon();

@@ -63,7 +63,7 @@ export class AccountBudget {
   readonly #free = new Map<string, number>();
   /** Periods whose use was warned of. */
   readonly #warned = new Set<string>();
-  /** By limit: credits that its count lacked ({@link raise}), and its use as it was last read or changed. */
+  /** By limit: credits that its count lacked ({@link raiseCounts}), and its use as it was last read or changed. */
   readonly #lacked = new Map<PeriodLimit, number>();
   readonly #lastUsed = new Map<PeriodLimit, number>();
   #isClosed = false;
@@ -135,7 +135,7 @@ export class AccountBudget {
    * Raises counts to credits that certainly were taken: the file may be lost, or older than they are. `takenWithin`
    * returns those from one time to another, in milliseconds since the epoch.
    */
-  raise(takenWithin: (fromMs: number, toMs: number) => number): void {
+  raiseCounts(takenWithin: (fromMs: number, toMs: number) => number): void {
     const taken = this.limits.map(limit => ({limit, known: takenWithin(...this.#spanOf(limit))}));
     this.#write(() => {
       for (const {limit, known} of taken) {

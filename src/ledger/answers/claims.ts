@@ -51,7 +51,7 @@ export class Claims {
   readonly #options: ClaimsOptions;
   #file: OpenClaims | undefined;
   /** This run's name and lock; undefined until it claims a value. */
-  #own: {readonly holder: string; readonly lock: HeldFile} | undefined;
+  #holding: {readonly holder: string; readonly lock: HeldFile} | undefined;
   /** Released values whose claims could not be deleted yet; true if all that was bought is stored. */
   #ended: string[] = [];
   #isStored = false;
@@ -74,7 +74,7 @@ export class Claims {
   claim(names: readonly string[], bought: readonly StoredRow[] = []): readonly string[] {
     if (names.length + bought.length === 0) return names;
     const claimed = this.#attempt(({sql}) => {
-      const holder = this.#own?.holder ?? '';
+      const holder = this.#holding?.holder ?? '';
       const now = this.#options.now();
       const list = toListParameter(names);
       if (bought.length > 0) sql.keep.run(holder, textOf(bought));
@@ -86,18 +86,23 @@ export class Claims {
 
   /** Ends claims of this run, in one statement: no answer came; or all that was bought is stored (`isStored`). */
   release(names: readonly string[], isStored = false): void {
-    if (this.#own === undefined) return;
+    if (this.#holding === undefined) return;
     this.#ended.push(...names);
     this.#isStored ||= isStored;
     this.#attempt(() => {});
   }
 
   /** Returns those of the values that no living run has claimed any more. A caller asks again after a moment. */
-  freed(names: readonly string[]): readonly string[] {
+  findFreed(names: readonly string[]): readonly string[] {
     if (names.length === 0) return names;
-    const taken = this.#use(({sql}) => {
+    const taken = this.#withFile(({sql}) => {
       const now = this.#options.now();
-      const claims = sql.others.all(this.#own?.holder ?? '', toListParameter(names), now - LONGEST_MS, now);
+      const claims = sql.others.all(
+        this.#holding?.holder ?? '',
+        toListParameter(names),
+        now - LONGEST_MS,
+        now,
+      );
       return new Set(claims.flatMap(({name, holder}) => (this.#lives(String(holder)) ? [String(name)] : [])));
     });
     return taken === undefined ? names : names.filter(name => !taken.has(name));
@@ -105,18 +110,18 @@ export class Claims {
 
   /** Ends all claims of this run. */
   close(): void {
-    const own = this.#own;
+    const own = this.#holding;
     if (own !== undefined) {
       this.#attempt(({sql}) => sql.end.run(own.holder));
       own.lock.remove();
     }
-    this.#own = undefined;
+    this.#holding = undefined;
     this.#isLost = true;
     this.#closeFile();
   }
 
   /** Locks a file of this run's own. Takes over what ended runs left, and removes their files. */
-  #begin({sql}: OpenClaims): {readonly holder: string; readonly lock: HeldFile} {
+  #holdLock({sql}: OpenClaims): {readonly holder: string; readonly lock: HeldFile} {
     for (const {holder} of sql.holders.all()) this.#lives(String(holder));
     const prefix = this.#lockOf('');
     const left = readdirSync(this.#directory).map(name => join(this.#directory, name));
@@ -158,9 +163,9 @@ export class Claims {
 
   /** Deletes what has ended, and does `work`, in one transaction of this run's own; undefined if that is not possible now. */
   #attempt<T>(work: (file: OpenClaims) => T): T | undefined {
-    return this.#use(file => {
-      this.#own ??= this.#begin(file);
-      const {holder} = this.#own;
+    return this.#withFile(file => {
+      this.#holding ??= this.#holdLock(file);
+      const {holder} = this.#holding;
       const result = file.db.transaction(() => {
         if (this.#ended.length > 0) file.sql.release.run(holder, toListParameter(this.#ended));
         if (this.#isStored) file.sql.stored.run(holder);
@@ -173,7 +178,7 @@ export class Claims {
   }
 
   /** Returns the result of `work`; undefined if the file can't be used now. */
-  #use<T>(work: (file: OpenClaims) => T): T | undefined {
+  #withFile<T>(work: (file: OpenClaims) => T): T | undefined {
     if (this.#isLost || performance.now() < this.#retryAt) return undefined;
     try {
       this.#file ??= openClaims(this.#directory);

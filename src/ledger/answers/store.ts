@@ -210,7 +210,7 @@ export class AnswerStore {
 
   /** Those of the values that no other run is buying any more. */
   findFreed<Value extends LookupKey>(lookups: readonly Value[]): readonly Value[] {
-    return this.#unclaimed(lookups, (claims, names) => claims.freed(names));
+    return this.#unclaimed(lookups, (claims, names) => claims.findFreed(names));
   }
 
   /** Ends the claims of values for which no answer came; with `isStored`, of those whose answers are stored. */

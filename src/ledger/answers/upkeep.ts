@@ -169,9 +169,9 @@ async function removeAnswers(
     `DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE ${condition} ORDER BY bought_at LIMIT ${REMOVED_AT_ONCE})`,
   );
   let removed = 0;
-  for (let some = REMOVED_AT_ONCE; some === REMOVED_AT_ONCE && performance.now() < until; await sleep(0)) {
-    some = remove.run();
-    removed += some;
+  for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE && performance.now() < until; await sleep(0)) {
+    last = remove.run();
+    removed += last;
   }
   return removed;
 }

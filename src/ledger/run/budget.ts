@@ -103,7 +103,7 @@ const NOW = Number.MAX_SAFE_INTEGER;
 
 /** When a value was last asked for: by this run, or at the time that the store has of an earlier one; 0 for never. */
 export function lastAsked(entry: LedgerEntry | undefined, askedAt = 0): number {
-  return entry !== undefined && entry.sent > 0 ? NOW : askedAt;
+  return entry !== undefined && entry.sendOrder > 0 ? NOW : askedAt;
 }
 
 /**

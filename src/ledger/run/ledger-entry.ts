@@ -50,13 +50,13 @@ export interface LedgerEntry extends LookupKey {
   outcome: Outcome | undefined;
   /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
   interrupted: number | undefined;
-  /** Place of the value's last booked call in the order of sending: see {@link dispatchNumber}. 0 without a call. */
-  sent: number;
+  /** Place of the value's last booked call in the order of sending: see {@link sendOrder}. 0 without a call. */
+  sendOrder: number;
   /**
    * Number of the outcome among the answers that the run bought, from 1; 0 for a rejection that is not judged yet; null
    * for an outcome without a call.
    */
-  nth: number | null;
+  answerNumber: number | null;
   /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
   isUsed: boolean;
   /** Number of the value's row in the ledger's file; 0 if the entry was not read from there. */
@@ -65,20 +65,20 @@ export interface LedgerEntry extends LookupKey {
 
 /** The entry of a value that the ledger does not know. */
 export function newEntry({operation, key}: LookupKey, history = noAttempts): LedgerEntry {
-  const unsettled = {outcome: undefined, interrupted: undefined, sent: 0, nth: null};
+  const unsettled = {outcome: undefined, interrupted: undefined, sendOrder: 0, answerNumber: null};
   return {operation, key, history, ...unsettled, isUsed: false, id: 0};
 }
 
 /** Maximum number of calls in a lease. */
 const MOST_IN_LEASE = 2 ** 20;
 
-/** Place in the order of sending of the `nth` call of a lease. A lease has the calls that left together. */
-export function dispatchNumber(lease: number, nth: number): number {
-  return lease * MOST_IN_LEASE + nth;
+/** Place in the order of sending, by the call's place in its lease. A lease has the calls that left together. */
+export function sendOrder(lease: number, place: number): number {
+  return lease * MOST_IN_LEASE + place;
 }
 
-export function leaseOfDispatchNumber(place: number): number {
-  return Math.floor(place / MOST_IN_LEASE);
+export function leaseOfSendOrder(order: number): number {
+  return Math.floor(order / MOST_IN_LEASE);
 }
 
 /** A call that is about to be sent. */
@@ -137,7 +137,7 @@ export function failureOf({outcome}: LedgerEntry): Outcome {
  * as one moment.
  */
 export function findValuesAtFault(
-  rejected: readonly Pick<LedgerEntry, 'id' | 'sent'>[],
+  rejected: readonly Pick<LedgerEntry, 'id' | 'sendOrder'>[],
   answered: readonly number[],
   length: number,
 ): ReadonlySet<number> {
@@ -150,12 +150,12 @@ export function findValuesAtFault(
     if (series.length < length) for (const id of series) found.add(id);
     series = [];
   };
-  for (const {id, sent} of rejected) {
-    const lease = leaseOfDispatchNumber(sent);
-    while (at < answered.length && leaseOfDispatchNumber(answered[at] as number) < from) at += 1;
-    if (at < answered.length && leaseOfDispatchNumber(answered[at] as number) <= lease) end();
+  for (const {id, sendOrder: order} of rejected) {
+    const lease = leaseOfSendOrder(order);
+    while (at < answered.length && leaseOfSendOrder(answered[at] as number) < from) at += 1;
+    if (at < answered.length && leaseOfSendOrder(answered[at] as number) <= lease) end();
     // The account may be the reason for those after the last answered call.
-    if (sent > last) return found;
+    if (order > last) return found;
     series.push(id);
     from = lease;
   }

@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {rmSync, statSync, writeFileSync} from 'node:fs';
 import {isDiskFullError, type Sqlite} from '../../disk/sqlite.ts';
 import {systemReason} from '../../errors.ts';
-import {dispatchNumber, type LedgerEntry, leaseOfDispatchNumber, type Reservation} from './ledger-entry.ts';
+import {type LedgerEntry, leaseOfSendOrder, type Reservation, sendOrder} from './ledger-entry.ts';
 import {
   beginLedgerSession,
   type LedgerSession,
@@ -93,11 +93,11 @@ export class LedgerFile {
     return Number(last);
   }
 
-  /** Yields, in groups, the entries with answers that the run bought after the answer with the number `nth`. */
-  *answeredAfter(nth: number): Generator<LedgerEntry[]> {
+  /** Yields, in groups, the entries with answers that the run bought after the answer with this number. */
+  *answeredAfter(number: number): Generator<LedgerEntry[]> {
     for (let last = 0; ; ) {
       this.drain();
-      const entries = orThrowLedgerError(() => this.session.sql.answered.all(last, nth).map(readEntry));
+      const entries = orThrowLedgerError(() => this.session.sql.answered.all(last, number).map(readEntry));
       if (entries.length > 0) yield entries;
       if (entries.length < ROWS_AT_ONCE) return;
       last = entries.at(-1)?.id ?? last;
@@ -120,7 +120,7 @@ export class LedgerFile {
     return orThrowLedgerError(() => ({
       rejected: this.session.sql.rejectedCalls
         .all()
-        .map(({id, sent}) => ({id: Number(id), sent: Number(sent)})),
+        .map(({id, sent}) => ({id: Number(id), sendOrder: Number(sent)})),
       answered: this.session.sql.answeredCalls.all().map(({sent}) => Number(sent)),
     }));
   }
@@ -180,7 +180,7 @@ export class LedgerFile {
     this.#write(() => this.session.sql.lease.run(lease, leaseText(calls)), true);
     this.session.lastLease = lease;
     for (const [place, call] of calls.entries()) {
-      call.entry.sent = dispatchNumber(lease, place);
+      call.entry.sendOrder = sendOrder(lease, place);
       this.inFlight.set(call.key, call);
     }
   }
@@ -231,7 +231,7 @@ export class LedgerFile {
     const counts = toChecksummedJson(this.session.counts);
     const [oldest] = this.inFlight.values();
     const lease =
-      oldest === undefined ? this.session.lastLease + 1 : leaseOfDispatchNumber(oldest.entry.sent);
+      oldest === undefined ? this.session.lastLease + 1 : leaseOfSendOrder(oldest.entry.sendOrder);
     orThrowLedgerError(() =>
       this.#db.transaction(() => {
         writeEntries(this.session.sql, this.#waiting.values());

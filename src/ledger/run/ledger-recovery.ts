@@ -3,7 +3,7 @@ import {isDamageError, Sqlite, VersionError} from '../../disk/sqlite.ts';
 import {isDiskError, OutputError, StateError, systemReason} from '../../errors.ts';
 import {operationNames} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
-import {dispatchNumber, leaseOfDispatchNumber, newEntry} from './ledger-entry.ts';
+import {leaseOfSendOrder, newEntry, sendOrder} from './ledger-entry.ts';
 import {
   damagedLedgerError,
   findEntries,
@@ -96,7 +96,7 @@ export function beginLedgerSession(db: Sqlite, key: string) {
       ...{owner, interrupted, counts, sql},
       lastId: Number(last.id),
       bought: Number(last.nth),
-      lastLease: leaseOfDispatchNumber(Number(last.sent)),
+      lastLease: leaseOfSendOrder(Number(last.sent)),
     };
   });
 }
@@ -153,8 +153,8 @@ function recoverLeases(
     const known = new Map(findEntries(sql, keys).map(entry => [entry.key, entry]));
     const lost = calls.flatMap((call, place) => {
       const entry = known.get(call.key) ?? newEntry(call);
-      if (leaseOfDispatchNumber(entry.sent) >= lease) return [];
-      entry.sent = dispatchNumber(lease, place);
+      if (leaseOfSendOrder(entry.sendOrder) >= lease) return [];
+      entry.sendOrder = sendOrder(lease, place);
       bookInterrupted({...call, entry}, counts);
       return [entry];
     });

@@ -4,7 +4,7 @@ import {StateError} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
 import {say, set} from '../../sentence.ts';
 import type {Outcome} from '../lookup-outcome.ts';
-import {dispatchNumber, type LedgerEntry, noAttempts, type Reservation} from './ledger-entry.ts';
+import {type LedgerEntry, noAttempts, type Reservation, sendOrder} from './ledger-entry.ts';
 import {zeroRunCounts} from './tally.ts';
 
 /**
@@ -115,8 +115,8 @@ export function readEntry(row: SqlRow): LedgerEntry {
     },
     outcome: outcomeOf(row),
     interrupted: row.interrupted === null ? undefined : Number(row.interrupted),
-    sent: Number(row.sent),
-    nth: row.nth === null ? null : Number(row.nth),
+    sendOrder: Number(row.sent),
+    answerNumber: row.nth === null ? null : Number(row.nth),
     isUsed: false,
     id: Number(row.id),
   };
@@ -143,10 +143,10 @@ function outcomeOf(row: SqlRow): Outcome | undefined {
 }
 
 /** The columns {@link WRITTEN} of an entry. A waiting value has its last error code in `error`. */
-function columnsOf({history, outcome, interrupted, sent, nth}: LedgerEntry): SqlValue[] {
+function columnsOf({history, outcome, interrupted, sendOrder, answerNumber}: LedgerEntry): SqlValue[] {
   const {mayBeCarriedOut, doubts, kills, lastCode} = history;
-  const attempts = [sent, interrupted ?? null, mayBeCarriedOut ? 1 + kills : 0, doubts];
-  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, nth];
+  const attempts = [sendOrder, interrupted ?? null, mayBeCarriedOut ? 1 + kills : 0, doubts];
+  if (outcome === undefined) return [WAITING, ...attempts, lastCode, null, null, answerNumber];
   return [
     stateOf[outcome.rejected ?? outcome.status],
     ...attempts,
@@ -154,7 +154,7 @@ function columnsOf({history, outcome, interrupted, sent, nth}: LedgerEntry): Sql
     'data' in outcome ? (outcome.data ?? null) : null,
     // A failure is not bought: here, its column says that the code is the service's.
     outcome.boughtAt ?? ('said' in outcome ? 0 : null),
-    nth,
+    answerNumber,
   ];
 }
 
@@ -175,7 +175,7 @@ export function ledgerStatements(db: Sqlite) {
     // An answer with a later attempt without an answer has the place of that attempt.
     answeredCalls: db.query(
       ['max(sent) AS sent'],
-      `FROM value WHERE ${IS_ANSWERED} AND doubts = 0 AND carried_out < 2 GROUP BY sent / ${dispatchNumber(1, 0)} ORDER BY sent`,
+      `FROM value WHERE ${IS_ANSWERED} AND doubts = 0 AND carried_out < 2 GROUP BY sent / ${sendOrder(1, 0)} ORDER BY sent`,
     ),
     unjudged: db.query(READ, `FROM value WHERE ${IS_UNJUDGED} ORDER BY id LIMIT ${ROWS_AT_ONCE}`),
     answered: db.query(

@@ -111,36 +111,36 @@ export class Ledger {
     return newEntry(lookup, wasSent ? {...noAttempts, mayBeCarriedOut: true} : noAttempts);
   }
 
-  /** True if this session bought the entry's outcome, or {@link hold} named it. It then holds, whatever the clock says. */
-  isOfSession({nth}: LedgerEntry): boolean {
-    return nth !== null && nth > this.#boughtBefore;
+  /** True if this session bought the entry's outcome, or {@link useAnswersAfter} named it. It then holds, whatever the clock says. */
+  isOfSession({answerNumber}: LedgerEntry): boolean {
+    return answerNumber !== null && answerNumber > this.#boughtBefore;
   }
 
-  /** Lets this session use all answers with a higher number than `nth`, whatever their age. */
-  hold(nth: number): void {
-    this.#boughtBefore = nth;
+  /** Lets this session use all answers with a higher number than `number`, whatever their age. */
+  useAnswersAfter(number: number): void {
+    this.#boughtBefore = number;
   }
 
   /**
-   * Gives up the answers with a higher number than `nth` that are not fresh any more: what they cost counts against no
+   * Gives up the answers with a higher number than `number` that are not fresh any more: what they cost counts against no
    * limit of the run. Returns their number. `costOf`: cost of a call, in thousandths of a credit.
    */
-  expire(
-    nth: number,
+  expireAnswers(
+    number: number,
     isFresh: (entry: LedgerEntry) => boolean,
     costOf: (operation: Operation) => number,
   ): number {
     const answers = perOperation(() => 0);
-    for (const entries of this.#file.answeredAfter(nth))
+    for (const entries of this.#file.answeredAfter(number))
       for (const {operation} of entries) answers[operation] += 1;
     let count = 0;
-    for (const entries of this.#file.answeredAfter(nth))
+    for (const entries of this.#file.answeredAfter(number))
       for (const entry of entries.filter(each => !isFresh(each))) {
         const {operation} = entry;
         // Prices may have changed since: an answer counts no more than was spent on it.
         const paid = Math.floor(this.spending[operation].spent / answers[operation]);
         this.#session.counts.expired += Math.min(costOf(operation), paid);
-        this.#file.add(Object.assign(entry, {nth: null}));
+        this.#file.add(Object.assign(entry, {answerNumber: null}));
         count += 1;
       }
     this.#file.drain();
@@ -153,7 +153,7 @@ export class Ledger {
   }
 
   /** Begins to count values anew, since the run reads its input again. */
-  readAgain(): void {
+  restartDistinctCounts(): void {
     this.#used = new DistinctValueCounter(this.tally, this.#file.lastRow());
     for (const counts of Object.values(this.tally.operations))
       Object.assign(counts, {distinct: 0, fromStore: 0, knownRejections: 0});
@@ -176,7 +176,7 @@ export class Ledger {
   }
 
   /** Books an attempt. The next {@link reserve} writes it. A call that was booked at {@link end} stays as it is. */
-  record(booked: BookedAttempt): void {
+  bookAttempt(booked: BookedAttempt): void {
     const call = this.#file.inFlight.get(booked.key);
     if (call === undefined) return;
     this.#file.inFlight.delete(call.key);
@@ -198,17 +198,17 @@ export class Ledger {
     countBooked(this.tally, this.#session.counts.spending[booked.operation], booked);
     Object.assign(entry, {history, interrupted: undefined});
     // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
-    if (outcome !== undefined) Object.assign(entry, {outcome, nth: isStorable(outcome) ? 0 : null});
+    if (outcome !== undefined) Object.assign(entry, {outcome, answerNumber: isStorable(outcome) ? 0 : null});
     if (outcome !== undefined && isStorable(outcome) && outcome.rejected !== 'once')
-      Object.assign(entry, {nth: ++this.#session.bought, history: noAttempts});
+      Object.assign(entry, {answerNumber: ++this.#session.bought, history: noAttempts});
     this.#file.add(entry);
   }
 
   /** Settles a value without a new call: by an earlier outcome, or as failed or unknown after its last allowed send. */
-  adopt(entry: LedgerEntry, outcome: Outcome): void {
+  settleWithoutCall(entry: LedgerEntry, outcome: Outcome): void {
     this.#used.add(entry);
     this.#used.countStored(entry.operation, outcome);
-    Object.assign(entry, {outcome, nth: null}, isStorable(outcome) && {history: noAttempts});
+    Object.assign(entry, {outcome, answerNumber: null}, isStorable(outcome) && {history: noAttempts});
     this.#file.addSettled(entry);
   }
 
@@ -224,9 +224,10 @@ export class Ledger {
     for (const entries of this.#file.unjudgedRejections())
       for (const entry of entries) {
         const {id, operation} = entry;
-        if (atFault.has(id)) keep(keyedAnswerOf(Object.assign(entry, {nth: ++this.#session.bought})));
+        if (atFault.has(id))
+          keep(keyedAnswerOf(Object.assign(entry, {answerNumber: ++this.#session.bought})));
         else {
-          Object.assign(entry, {outcome: failureOf(entry), nth: null});
+          Object.assign(entry, {outcome: failureOf(entry), answerNumber: null});
           // A list may have lost the rows of other values since.
           if (this.#used.has(entry)) failures.set(operation, (failures.get(operation) ?? 0) + 1);
         }
@@ -235,9 +236,9 @@ export class Ledger {
     return failures;
   }
 
-  /** Yields, in groups, the answers with a higher number than `nth`. */
-  *answersAfter(nth: number): Generator<KeyedAnswer[]> {
-    for (const entries of this.#file.answeredAfter(nth)) yield entries.map(keyedAnswerOf);
+  /** Yields, in groups, the answers with a higher number than `number`. */
+  *answersAfter(number: number): Generator<KeyedAnswer[]> {
+    for (const entries of this.#file.answeredAfter(number)) yield entries.map(keyedAnswerOf);
   }
 
   /**

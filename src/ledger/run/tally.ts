@@ -206,9 +206,10 @@ export class DistinctValueCounter {
 
   /** Counts a value whose rows get the outcome in the ledger. */
   addKnown(entry: LedgerEntry): void {
-    const {outcome, nth, sent, operation} = entry;
+    const {outcome, answerNumber, sendOrder, operation} = entry;
     if (!this.add(entry) || outcome === undefined) return;
-    if (sent === 0 || (nth === null && outcome.status === 'ok')) this.countStored(operation, outcome);
+    if (sendOrder === 0 || (answerNumber === null && outcome.status === 'ok'))
+      this.countStored(operation, outcome);
     else if (outcome.status === 'ok') this.#tally.operations[operation].answered += 1;
   }
 

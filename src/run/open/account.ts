@@ -185,7 +185,7 @@ export function raiseBudgetCounts(
   if (budget === undefined) return;
   const price = createOperationPricer(job);
   const runs = spentByRun(job, io);
-  budget.raise((fromMs, toMs) => {
+  budget.raiseCounts((fromMs, toMs) => {
     const bought = store.boughtWithin(fromMs + LONGEST_CALL_MS, toMs);
     // Other jobs may have had lower prices than this one: one credit is the usual.
     const paid = bought.map(([operation, count]) => count * Math.min(price(operation), toThousandths(1)));

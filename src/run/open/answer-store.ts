@@ -95,12 +95,12 @@ export function openStoreOfRun(
   const isOld = begunAt - startedAt > NIGHT_MS;
   const at = isOld ? begunAt : Math.min(startedAt, begunAt);
   const judge = createValidityJudge(storeTerms(job), at, startedAt, io.now);
-  if (!isOld) ledger.hold(bought ?? ledger.bought);
+  if (!isOld) ledger.useAnswersAfter(bought ?? ledger.bought);
   const isFresh = (entry: LedgerEntry) =>
     operations[entry.operation].isRedeeming ||
     entry.outcome === undefined ||
     judge(entry, entry.outcome) === 'fresh';
-  const expired = isOld ? ledger.expire(bought ?? 0, isFresh, createOperationPricer(job)) : 0;
+  const expired = isOld ? ledger.expireAnswers(bought ?? 0, isFresh, createOperationPricer(job)) : 0;
   if (expired > 0)
     io.warn(
       say`This run began at ${new Date(startedAt).toISOString()}. Since then, ${pluralize(expired, 'answer')} of its own expired (${set('maxAge')}): these values are looked up again, and count again against ${set('maxCredits')}.`,

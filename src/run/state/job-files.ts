@@ -58,11 +58,11 @@ interface WrittenFile extends NamedFile {
  * @throws {UsageError} if a file would be lost: two of them are the same, or something else is in a file's place;
  * {@link OutputError} for a name that the system refuses, such as one that is too long.
  */
-export function resolveRealPaths(job: Job, {file: output, own}: Destination, env: Env): RealPaths {
+export function resolveRealPaths(job: Job, {file: output, runDirectory}: Destination, env: Env): RealPaths {
   const {rejects, summary, state} = job.paths;
   const written = writtenFiles(job, output);
   const read = readFiles(job, env);
-  const kept = keptFiles([own, state].filter(path => path !== undefined));
+  const kept = keptFiles([runDirectory, state].filter(path => path !== undefined));
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
   written.forEach(refuseNoFile);

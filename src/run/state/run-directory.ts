@@ -69,12 +69,12 @@ export function openRunDirectory(job: Job, {env, now}: World): RunDirectory {
     return {destination, written, directory: path, partials: path, locked: [], temporary};
   }
   const directory = job.paths.state;
-  const {own = directory} = destination;
-  const isApart = !isSameFile(identifyFile(own), identifyFile(directory));
+  const {runDirectory: beside = directory} = destination;
+  const isApart = !isSameFile(identifyFile(beside), identifyFile(directory));
   const locked: LockedDirectory[] = [];
   try {
     // Another run of this output may have its state beside it, from which it can resume.
-    const isLockable = !isApart || holdBeside(own, locked);
+    const isLockable = !isApart || holdBeside(beside, locked);
     // The program also chose the name of a day's directory in `state`.
     const isOurs = job.settings.state === undefined || basename(directory) === job.date;
     locked.push(hold(directory, isOurs, stateFiles));
@@ -82,14 +82,14 @@ export function openRunDirectory(job: Job, {env, now}: World): RunDirectory {
     const found = peekState({directory});
     if (!isEnded({directory})) refuseOthersRun(job, directory, found);
     else if (!isSameNight(found, job, now())) forgetLedger(directory);
-    const partials = isLockable ? own : directory;
+    const partials = isLockable ? beside : directory;
     return {destination, written, directory, partials, locked, temporary: undefined};
   } catch (error) {
     letGo(locked, ({lock}) => lock.made !== undefined);
     if (error instanceof BulkEnrichError) throw error;
     throw new OutputError(
       'state_unwritable',
-      say`The state directory ${isApart && locked.length === 0 ? own : directory} can't be written (${systemReason(error)}). Choose a place with ${set('output')} or ${set('state')}.`,
+      say`The state directory ${isApart && locked.length === 0 ? beside : directory} can't be written (${systemReason(error)}). Choose a place with ${set('output')} or ${set('state')}.`,
       {cause: error},
     );
   }

@@ -134,7 +134,7 @@ test('says once when its share is used up, by whomever', () => {
 test('a count that lacks credits is raised to them, and tells how many it lacked', () => {
   const budget = open(100, 1_000);
   budget.take([30]);
-  budget.raise((fromMs, toMs) => (toMs - fromMs > 86_400_000 ? 500 : 20));
+  budget.raiseCounts((fromMs, toMs) => (toMs - fromMs > 86_400_000 ? 500 : 20));
   expect(budget.limits.map(limit => budget.useOf(limit))).toEqual([
     {used: 30, lacked: 0},
     {used: 500, lacked: 470},

@@ -41,12 +41,16 @@ test('a value has one claim at a time; what is released, or of a run that ended,
     ['4', '5'],
   ]);
   // A run does not wait for itself.
-  expect([a.claim(['1']), a.freed(['1', '4'])]).toEqual([['1'], ['1']]);
-  expect(c.freed(['1', '4', '6'])).toEqual(['6']);
+  expect([a.claim(['1']), a.findFreed(['1', '4'])]).toEqual([['1'], ['1']]);
+  expect(c.findFreed(['1', '4', '6'])).toEqual(['6']);
   a.release(['1', '3']);
-  expect([c.freed(['1', '2', '3']), c.claim(['1', '2']), b.claim(['1'])]).toEqual([['1', '3'], ['1'], []]);
+  expect([c.findFreed(['1', '2', '3']), c.claim(['1', '2']), b.claim(['1'])]).toEqual([
+    ['1', '3'],
+    ['1'],
+    [],
+  ]);
   b.close();
-  expect(c.freed(['2', '4', '5'])).toEqual(['4', '5']);
+  expect(c.findFreed(['2', '4', '5'])).toEqual(['4', '5']);
   for (const claims of [a, c]) claims.close();
   expect(locks()).toEqual([]);
   expect(warnings).toEqual([]);
@@ -55,11 +59,11 @@ test('a value has one claim at a time; what is released, or of a run that ended,
 test('a clock can only end claims: one that is set back or far ahead makes no run wait', () => {
   const [a, b] = [open(), open()];
   a.claim(['1', '2']);
-  expect(b.freed(['1', '2'])).toEqual([]);
+  expect(b.findFreed(['1', '2'])).toEqual([]);
   now -= 1_000;
-  expect(b.freed(['1'])).toEqual(['1']);
+  expect(b.findFreed(['1'])).toEqual(['1']);
   now += 1_000 + 3 * 3_600_000;
-  expect([b.freed(['2']), b.claim(['2'])]).toEqual([['2'], ['2']]);
+  expect([b.findFreed(['2']), b.claim(['2'])]).toEqual([['2'], ['2']]);
 });
 
 const row = (key: string): StoredRow => [key, 'scope', 'ip', now, '{}'];
@@ -87,14 +91,14 @@ async function other(value: string): Promise<ChildProcess> {
 test('a process that is killed frees its values, once the answers that it bought last are stored', async () => {
   const here = open();
   const child = await other('1');
-  expect([here.claim(['1', '2']), here.freed(['1'])]).toEqual([['2'], []]);
+  expect([here.claim(['1', '2']), here.findFreed(['1'])]).toEqual([['2'], []]);
   isStorable = false;
   child.kill('SIGKILL');
   await once(child, 'exit');
   await sleep(600);
-  expect(here.freed(['1'])).toEqual([]);
+  expect(here.findFreed(['1'])).toEqual([]);
   isStorable = true;
-  await vi.waitFor(() => expect(here.freed(['1'])).toEqual(['1']), {timeout: 10_000});
+  await vi.waitFor(() => expect(here.findFreed(['1'])).toEqual(['1']), {timeout: 10_000});
   expect([here.claim(['1']), inherited.splice(0)]).toEqual([['1'], [row('bought')]]);
   here.close();
   expect(locks()).toEqual([]);
@@ -141,7 +145,7 @@ test.each([
   for (const claims of opened.splice(0)) claims.close();
   const fix = spoil();
   const claims = open();
-  expect([claims.claim(['1']), claims.freed(['1']), claims.claim(['2'])]).toEqual([['1'], ['1'], ['2']]);
+  expect([claims.claim(['1']), claims.findFreed(['1']), claims.claim(['2'])]).toEqual([['1'], ['1'], ['2']]);
   claims.release(['1']);
   expect(warnings).toEqual([expect.stringContaining(`${CLAIMS_FILE} can't be used`)]);
   fix();
