@@ -78,7 +78,6 @@ export type CellResult =
   | {readonly status: 'empty'}
   | {readonly status: 'invalid'; readonly error: string};
 
-/** The result of a cell at which this program failed, with the error. */
 export interface InternalFailure extends Unbought {
   readonly status: 'failed';
   readonly error: 'internal_error';
@@ -99,7 +98,6 @@ export function isServiceCode(result: CellResult): boolean {
   );
 }
 
-/** True if the answer store keeps the outcome. */
 export function isStorable(outcome: Outcome): outcome is Answer {
   return outcome.boughtAt !== undefined;
 }

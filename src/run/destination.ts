@@ -29,7 +29,6 @@ import {type Said, say, set} from '../sentence.ts';
  * stream, or to a program, can't be taken back, compared or replaced: only the files beside them are published.
  */
 export class Destination {
-  /** The output's file, if it is one. */
   readonly file: string | undefined;
   /** The run's own directory beside the file: a run must hold its lock to write the file. */
   readonly runDirectory: string | undefined;
@@ -77,12 +76,10 @@ export class Destination {
     return new StreamSink(stream, true);
   }
 
-  /** Compresses the output, if its name says so. */
   #engine(): Transform | undefined {
     return this.#compression && engineOf(this.#compression, this.#job.output.name);
   }
 
-  /** See {@link publish}. */
   publish(files: RunPaths, facts: PublishOptions): void {
     publish(files, this.#target, facts);
   }
@@ -111,7 +108,6 @@ function refuseNowhere({inputs, output}: Job, target: string): void {
   throw new OutputError('no_directory', `The output's directory, ${directory}, does not exist.`);
 }
 
-/** Functions that create a compressor. Undefined for a compression that this version of Node lacks. */
 const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
   gzip: zlib.createGzip,
   zstd: Reflect.get(zlib, 'createZstdCompress') as (() => Transform) | undefined,
@@ -173,7 +169,6 @@ export function refuseOthersFile(kind: RunFileKind, path: string, setting: Said 
 
 /** Places of a run's files until they are published. */
 export interface RunPaths {
-  /** Directory of the ledger. */
   readonly directory: string;
   /** Directory of the unpublished files: beside the output, so that each can be renamed; else the state's. */
   readonly partials: string;
@@ -186,12 +181,10 @@ export interface RealPaths {
   readonly summary: string | undefined;
 }
 
-/** The unpublished files. */
 export type PartialFileKind = 'output' | 'rejects';
 
 export const partialFiles = ['output.partial', 'rejects.partial'];
 
-/** Path of a file until it is published. */
 export function partialPath({partials}: Pick<RunPaths, 'partials'>, name: PartialFileKind): string {
   return join(partials, `${name}.partial`);
 }
@@ -211,7 +204,6 @@ export function writablePath(path: string): string {
   return orThrowUnwritable(path, () => resolveWritePath(path));
 }
 
-/** The error of a run whose output would replace a file. */
 export function outputExistsError(name: string): UsageError {
   return new UsageError(
     'output_exists',

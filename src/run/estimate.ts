@@ -26,7 +26,6 @@ import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answe
 import {planLanes} from './open/connection.ts';
 import {readWholeList} from './rows/first-pass.ts';
 
-/** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
 /** The surroundings of a plan: everything outside of the program that it uses. */

@@ -15,7 +15,6 @@ export interface Counted {
   readonly total: number;
 }
 
-/** The end of a run that was stopped, or that wrote all rows. */
 export interface End {
   readonly status: Summary['status'];
   readonly reason: Summary['reason'];
@@ -24,18 +23,15 @@ export interface End {
   readonly comeBackMs?: number | undefined;
 }
 
-/** Why a run ends before its input does. */
 export interface Stop<Message = string> extends End {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
   readonly reason: ErrorCode;
-  /** One sentence for the user. */
   readonly message: Message;
   /** True if failures are not the values' fault: the next session looks these values up again. */
   readonly forgetsFailures?: true;
   /** The counts that exceeded a limit, so that a higher limit can be suggested. */
   readonly counted?: Counted | undefined;
-  /** The error that caused the stop, if any. */
   readonly error?: unknown;
 }
 
@@ -46,13 +42,11 @@ export interface RunOutcome<Message = string> {
   readonly stop: Stop<Message> | undefined;
   /** Set if an earlier run had written all rows, and this run sent nothing. */
   readonly found?: 'complete';
-  /** One sentence for the user. */
   readonly message: Message;
   /** True if answers that were paid for could not be written, so that the next run may pay for them again. */
   readonly lostAnswers?: boolean;
 }
 
-/** The end of a run that wrote all its rows. */
 export function endOfCompletedRun(counters: Counters, tally: Tally, storesRejections: boolean): End {
   const gap = gapIn(counters, tally, storesRejections);
   if (gap === undefined) return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};

@@ -67,7 +67,6 @@ function rulesIn({settings: {score}, placeOf}: Job): unknown {
   try {
     return fingerprintRuleSet(loadRules(score, placeOf));
   } catch {
-    // The rules can't be read. The run itself reports that.
     return null;
   }
 }

@@ -18,7 +18,6 @@ export interface PhaseProgress {
 /** Announces slow work before the first call or after the last. Returns a function that ends the announcement. */
 export type AnnouncePhase = (what: string, reached: () => PhaseProgress) => () => void;
 
-/** Does slow work and shows its progress. */
 export async function runPhase<T>(
   phase: AnnouncePhase | undefined,
   what: string,
@@ -79,7 +78,6 @@ export interface RunIo extends World {
   readonly graceMs?: number;
   /** Milliseconds for which a list that was written to must be still; see `STILL_MS` in run.ts. */
   readonly stillMs?: {readonly least: number; readonly most: number};
-  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: EventLog;
   /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */

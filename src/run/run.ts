@@ -193,7 +193,6 @@ function notStill({inputs}: Job): InputError {
   );
 }
 
-/** Reads the input once, and writes its rows. */
 async function readThrough(session: Session): Promise<void> {
   const {stopper, output, asking, io, job} = session;
   const {window} = output;
@@ -259,7 +258,6 @@ async function write(session: Session): Promise<void> {
   await flushAnswersToStore(session);
 }
 
-/** Stops a run with more errors or rejects than its user allows. */
 function checkLimits({job, stopper, output, asking}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;

@@ -16,7 +16,6 @@ import {noteEnded, openLedger} from './state/run-directory.ts';
 import {beginOrResumeRun, type RunIdentity} from './state/run-identity.ts';
 import {describeEndOfCalls, makeDeadlineStop, type RunContext} from './stop.ts';
 
-/** A run's open stages. The caller closes them. */
 export interface Session extends RunContext {
   readonly identity: RunIdentity;
   /** When this session began to open, in milliseconds since the epoch. */
@@ -108,7 +107,6 @@ function openWindow({settings, output, redisUrl}: Job, slots: () => number): Reo
   return new ReorderBuffer(() => slots() + BESIDE_CALLS);
 }
 
-/** Number of rows that were written or rejected so far. */
 export function countFinishedRows({counters}: RowWriter): number {
   return counters.rows.written + counters.rows.rejected;
 }
@@ -147,7 +145,6 @@ export async function flushAnswersToStore({asking: {ledger, store}}: Session): P
 /** Milliseconds that calls in flight get when a run ends. Container platforms kill a process after 10 s. */
 export const CALL_GRACE_MS = 5_000;
 
-/** Longest delay of a Node.js timer: about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**

@@ -34,7 +34,6 @@ export class Stopper {
     return this.signal.aborted ? (this.signal.reason as Stop<Said>) : undefined;
   }
 
-  /** Aborts when the run stops. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -150,7 +149,6 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<StopReason, {k
   return say`${silent}, and all values that are left were sent as often as ${set('resends')} allows. Try again at ${at} with a higher ${set('resends')}; otherwise these values fail.`;
 }
 
-/** The stop of a run that ends with an error. */
 export function makeErrorStop(thrown: unknown): Stop<Said> {
   if (thrown instanceof RowsError)
     return {...interrupted('signal', exitCodes.interrupted, thrown.message), error: thrown};
@@ -262,7 +260,6 @@ export function wasRefused(ledger: Ledger): boolean {
   return ledger.getMeta<boolean>(REFUSED) === true;
 }
 
-/** The sentence for a limit that ends the calls but not the run. */
 export function describeEndOfCalls({message}: Stop<Said>): Said {
   return say`${message} The run makes no more calls and writes the output.`;
 }

@@ -5,7 +5,6 @@ import {OutputError, systemReason} from '../../errors.ts';
 import {utcDate} from '../../job/paths.ts';
 import {toCredits} from '../../job/settings/cost.ts';
 
-/** Maximum milliseconds to wait for the file, while another run takes credits. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const FILE = 'daily-credits.db';
@@ -14,10 +13,8 @@ const FILE = 'daily-credits.db';
 const SCHEMA =
   'CREATE TABLE used (owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (owner, period)) WITHOUT ROWID';
 
-/** A day or a month in UTC. */
 export type Period = 'day' | 'month';
 
-/** An account's limit of a day or a month. */
 export interface PeriodLimit {
   readonly period: Period;
   /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */
@@ -61,7 +58,6 @@ export class AccountBudget {
   readonly #sql: ReturnType<typeof open>['sql'];
   /** Credits of free calls, by period, which the file still counts. */
   readonly #free = new Map<string, number>();
-  /** Periods whose use was warned of. */
   readonly #warned = new Set<string>();
   /** By limit: credits that its count lacked ({@link raiseCounts}), and its use as it was last read or changed. */
   readonly #lacked = new Map<PeriodLimit, number>();
@@ -116,7 +112,6 @@ export class AccountBudget {
     }
   }
 
-  /** The credits that runs may still take from a limit now. */
   left(limit: PeriodLimit): number {
     return limit.maxCredits - this.#read(() => this.#used(limit));
   }

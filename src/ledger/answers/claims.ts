@@ -22,7 +22,6 @@ const SCHEMA = `
 
 /** Milliseconds to wait for another process that writes: longer than any of its statements takes. */
 const BUSY_TIMEOUT_MS = 50;
-/** Milliseconds without claims after the file was busy. */
 const RETRY_EVERY_MS = 1_000;
 /** No call takes longer, so older claims have ended, whatever their holder does. A wrong clock only ends claims early. */
 const LONGEST_MS = 2 * 3_600_000;
@@ -61,7 +60,6 @@ export class Claims {
   #isLost = false;
   #isTold = false;
 
-  /** `directory`: that of the answer store. */
   constructor(directory: string, options: ClaimsOptions) {
     this.#directory = directory;
     this.#options = options;
@@ -108,7 +106,6 @@ export class Claims {
     return taken === undefined ? names : names.filter(name => !taken.has(name));
   }
 
-  /** Ends all claims of this run. */
   close(): void {
     const own = this.#holding;
     if (own !== undefined) {
@@ -177,7 +174,6 @@ export class Claims {
     });
   }
 
-  /** Returns the result of `work`; undefined if the file can't be used now. */
   #withFile<T>(work: (file: OpenClaims) => T): T | undefined {
     if (this.#isLost || performance.now() < this.#retryAt) return undefined;
     try {

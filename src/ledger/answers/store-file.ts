@@ -49,7 +49,6 @@ export type StoredRow = readonly [
   text: string,
 ];
 
-/** Hexadecimal digits of a key's mark. */
 const MARK_DIGITS = 2;
 
 /** An account at an endpoint. No other account or endpoint uses its answers or its credits. */
@@ -72,7 +71,6 @@ export const ASKED_KEPT_MS = 90 * 86_400_000;
 
 /** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
 const OF_REJECTIONS = ' rejected';
-/** SQL condition for rejections, as opposed to answers. */
 export const REJECTION_SQL = `scope LIKE '%${OF_REJECTIONS}'`;
 
 /** @throws an error if the directory or the file can't be created, read or trusted. */
@@ -142,18 +140,15 @@ export class StoreFile {
     return [key, scope, operation, outcome.boughtAt, textOf(outcome)];
   }
 
-  /** The row that says when a run last asked for a value. */
   askedRow(key: string, at: number): StoredRow {
     return [key, `${this.#scope} ${ASKED}`, ASKED, at, ''];
   }
 
-  /** By key: the time of the run that last asked for it, in milliseconds since the epoch. */
   askedAt(keys: readonly string[]): ReadonlyMap<string, number> {
     const rows = this.#db.reading(() => this.#asked.all(`${this.#scope} ${ASKED}`, toListParameter(keys)));
     return new Map(rows.map(({key, at}) => [String(key), Number(at)]));
   }
 
-  /** True if it has the time of any value. */
   hasAskedTimes(): boolean {
     const any = `FROM answer WHERE operation = '${ASKED}' AND scope = ? LIMIT 1`;
     return (
@@ -189,7 +184,6 @@ export class StoreFile {
     });
   }
 
-  /** The data of the latest answers of this operation for its scope, of any age: as many as `most`. */
   latest(operation: Operation, most: number): unknown[] {
     const from = `FROM answer WHERE operation = ? AND scope = ? ORDER BY bought_at DESC LIMIT ${most}`;
     const rows = this.#db.reading(() => this.#db.query(['data'], from).all(operation, this.#scope));
@@ -199,7 +193,6 @@ export class StoreFile {
     });
   }
 
-  /** Numbers of answers bought between these times, by operation. */
   boughtWithin(fromMs: number, toMs: number): (readonly [Operation, number])[] {
     const from = 'FROM answer WHERE operation = ? AND bought_at >= ? AND bought_at < ? AND scope = ?';
     const count = this.#db.query(['count(*) AS bought'], from);

@@ -21,7 +21,6 @@ const PATIENCE_MS = 30_000;
 
 /** The answers that a run has bought. The store reads from the ledger those that it could not write at once. */
 export interface RunAnswers {
-  /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
   /** The run's earlier sessions wrote all answers up to this number to the store. */
   readonly stored: number;
@@ -46,7 +45,6 @@ export interface StoreOptions {
 
 export interface StoreTrouble {
   readonly cause: string;
-  /** Number of answers that could not be written so far. */
   readonly missed: number;
 }
 
@@ -94,7 +92,6 @@ export class AnswerStore {
   #isTold = false;
   #isClosed = false;
 
-  /** Opens the store in the directory that `locate` returns. */
   constructor(locate: () => string = () => '', options?: StoreOptions) {
     this.#locate = locate;
     this.#options = options;
@@ -137,7 +134,6 @@ export class AnswerStore {
     return this.#attempt(this.#reading, file => file.latest(operation, most)) ?? [];
   }
 
-  /** Numbers of answers bought between these times, by operation. */
   boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[] {
     return this.#attempt(this.#reading, file => file.boughtWithin(fromMs, toMs)) ?? [];
   }
@@ -166,12 +162,10 @@ export class AnswerStore {
     this.#writeSoon();
   }
 
-  /** By key: the time of the run that last asked for it, in milliseconds since the epoch. */
   askedAt(keys: readonly string[]): ReadonlyMap<string, number> {
     return this.#attempt(this.#reading, file => file.askedAt(keys)) ?? new Map();
   }
 
-  /** True if a run noted which values it asked for. */
   hasAskedTimes(): boolean {
     return this.#attempt(this.#reading, file => file.hasAskedTimes()) === true;
   }
@@ -208,7 +202,6 @@ export class AnswerStore {
     });
   }
 
-  /** Those of the values that no other run is buying any more. */
   findFreed<Value extends LookupKey>(lookups: readonly Value[]): readonly Value[] {
     return this.#unclaimed(lookups, (claims, names) => claims.findFreed(names));
   }

@@ -6,7 +6,6 @@ import {type Operation, operationNames} from '../../operations/table.ts';
 import {purgeLeftAnswers} from './claims.ts';
 import {ASKED, ASKED_KEPT_MS, openStoreFile, REJECTION_SQL, STORE_FILE} from './store-file.ts';
 
-/** Requirements of a run for the store. */
 interface StoreNeeds {
   /** Maximum age of a usable answer in milliseconds, by operation. */
   readonly ages: Readonly<Record<Operation, number>>;
@@ -20,7 +19,6 @@ const DAY_MS = 86_400_000;
 const LONGEST_AWAY_MS = 35 * DAY_MS;
 /** Maximum answers per transaction. Other runs wait some milliseconds for its end. */
 const REMOVED_AT_ONCE = 2_000;
-/** Pages returned to the file system per step. */
 const PAGES_AT_ONCE = 500;
 /** Maximum milliseconds for the upkeep at the end of a run. The next run continues. */
 const LONGEST_MS = 2_000;

@@ -1,7 +1,6 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
 
-/** For how long an operation's answers are valid, in milliseconds. */
 export interface ValidityTerm {
   readonly answers: number;
   readonly rejections: number;
@@ -66,7 +65,6 @@ export function expiryAgeMs(key: string, longest: number): number {
   return longest * (1 - SPREAD * share);
 }
 
-/** The age up to which any outcome is usable. */
 export function longestUsableAgeMs({answers, rejections, stale}: ValidityTerm): number {
   return Math.max(answers, rejections) + stale;
 }
@@ -97,7 +95,6 @@ export function chooseBestAnswer(
   found: readonly Answer[],
   judge: ValidityJudge,
 ): KnownAnswer | undefined {
-  // Shortcut for the most frequent case.
   const [only] = found;
   if (found.length === 1 && only?.status === 'ok') {
     const validity = judge(lookup, only);

@@ -55,7 +55,6 @@ export class Budget {
     return renews ? Math.min(left, (committed + left) / 2 - renewed) : left;
   }
 
-  /** Reserves the credits of calls, in order. Returns how many all limits have room for. */
   reserve(batch: readonly Reservation[]): number {
     if (batch.length === 0) return 0;
     const short = batch.findIndex(call => !this.#takeOwn(call));
@@ -83,7 +82,6 @@ export class Budget {
     this.account?.close();
   }
 
-  /** Takes the credits of a call from the run's limit. */
   #takeOwn({cost, renews = false}: Reservation): boolean {
     if (this.committed + cost > this.#maxCredits || (renews && cost > this.left(renews))) return false;
     this.#reserved += cost;

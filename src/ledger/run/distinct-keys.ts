@@ -18,7 +18,6 @@ export class DistinctKeys {
   /** Each slot has the first two words (of 32 bits) of a key. Both words are zero in a free slot. */
   #slots = new Int32Array(2 * FIRST_SLOTS);
   #used = 0;
-  /** Has the keys for which memory has no room. */
   #file: Sqlite | undefined;
 
   constructor(mostSlots = MOST_SLOTS) {
@@ -79,7 +78,6 @@ function slotOf(slots: Int32Array, first: number, second: number): number {
   return at;
 }
 
-/** Adds keys to the file. Returns the lookups with new ones. */
 function addTo<Keyed extends {readonly key: string}>(file: Sqlite, lookups: readonly Keyed[]): Keyed[] {
   const add = file.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
   return file.transaction(() => lookups.filter(({key}) => add.run(key) > 0));

@@ -44,7 +44,6 @@ export function removeInterruptedCall(history: ValueHistory): ValueHistory {
  * writes it as a whole.
  */
 export interface LedgerEntry extends LookupKey {
-  /** Attempts since the last answer. */
   history: ValueHistory;
   /** The value's final outcome; undefined until it has one. */
   outcome: Outcome | undefined;
@@ -63,13 +62,11 @@ export interface LedgerEntry extends LookupKey {
   readonly id: number;
 }
 
-/** The entry of a value that the ledger does not know. */
 export function newEntry({operation, key}: LookupKey, history = noAttempts): LedgerEntry {
   const unsettled = {outcome: undefined, interrupted: undefined, sendOrder: 0, answerNumber: null};
   return {operation, key, history, ...unsettled, isUsed: false, id: 0};
 }
 
-/** Maximum number of calls in a lease. */
 const MOST_IN_LEASE = 2 ** 20;
 
 /** Place in the order of sending, by the call's place in its lease. A lease has the calls that left together. */
@@ -81,7 +78,6 @@ export function leaseOfSendOrder(order: number): number {
   return Math.floor(order / MOST_IN_LEASE);
 }
 
-/** A call that is about to be sent. */
 export interface Reservation extends Booking {
   readonly entry: LedgerEntry;
   /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.left}. */
@@ -108,7 +104,6 @@ export function markInterrupted({entry, dispatch}: Pick<Reservation, 'entry' | '
 export interface BookedAttempt extends Booking {
   readonly attempt: TimestampedAttempt;
   readonly charge: ChargeKind;
-  /** True if the value had an attempt before. */
   readonly retry: boolean;
   /** The value's attempts until now, with this one. */
   readonly history: ValueHistory;
@@ -120,7 +115,6 @@ export interface KeyedAnswer extends LookupKey {
   readonly outcome: Answer;
 }
 
-/** The answer of an entry that has one. */
 export function keyedAnswerOf({operation, key, outcome}: LedgerEntry): KeyedAnswer {
   return {operation, key, outcome: outcome as Answer};
 }

@@ -42,9 +42,7 @@ export class LedgerFile {
   readonly #db: Sqlite;
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
   readonly #spare: SpareFile | undefined;
-  /** Entries that wait to be written, by key. */
   #waiting = new Map<string, LedgerEntry>();
-  /** The counts as they are in the file. */
   #counts: string;
   #failure: unknown;
   /** Set once the disk is full: every further reservation throws this error. */
@@ -133,7 +131,6 @@ export class LedgerFile {
     this.#write(() => writeMeta(this.#db, name, value));
   }
 
-  /** See {@link forgetFailures}. */
   forgetFailures(): void {
     this.#write(() => forgetFailures(this.#db, 0));
   }
@@ -147,12 +144,10 @@ export class LedgerFile {
     });
   }
 
-  /** Queues an entry. */
   add(entry: LedgerEntry): void {
     this.#waiting.set(entry.key, entry);
   }
 
-  /** Queues an entry whose value was settled without a call. */
   addSettled(entry: LedgerEntry): void {
     this.add(entry);
     if (this.#waiting.size >= SETTLED_AT_ONCE) this.drain();
@@ -190,7 +185,6 @@ export class LedgerFile {
     this.#db.close();
   }
 
-  /** Closes the file after {@link endWriting}. */
   close(): void {
     this.#db.close();
     this.#spare?.release();
@@ -270,7 +264,6 @@ export class SpareFile {
     const bytes = Math.ceil(calls / STEP_CALLS) * STEP_BYTES;
     if (this.#heldBytes >= bytes) return;
     try {
-      // A kill may have cut it off.
       const size = statSync(this.#path, {throwIfNoEntry: false})?.size ?? 0;
       const missing = Buffer.alloc(Math.max(0, bytes - size), randomBytes(BLOCK_BYTES));
       writeFileSync(this.#path, missing, {mode: 0o600, flag: 'a'});

@@ -166,10 +166,8 @@ function recoverLeases(
   return {interrupted, counts};
 }
 
-/** State of a ledger that no session has open. */
 export interface LedgerState<Run> {
   readonly run?: Run | undefined;
-  /** True if the run sent a call. */
   readonly hasCalls: boolean;
   /** Its endpoint and account, as a key. The first programs' ledgers may have several. */
   readonly owners: readonly string[];

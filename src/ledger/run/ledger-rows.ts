@@ -78,7 +78,6 @@ export function fromChecksummedJson<T>(text: unknown): T {
   }
 }
 
-/** Reads a value that was saved under a name; undefined if there is none. */
 export function readMeta<T>(db: Sqlite, name: string): T | undefined {
   const row = db.query(['value'], 'FROM meta WHERE name = ?').get(name);
   return row && fromChecksummedJson<T>(row.value);
@@ -189,7 +188,6 @@ export function findEntries(sql: LedgerStatements, keys: readonly string[]): Led
   return toListParameters(keys).flatMap(list => sql.find.all(list).map(readEntry));
 }
 
-/** Writes entries as they are now. */
 export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntry>): void {
   for (const entry of entries) sql.put.run(entry.key, entry.operation, ...columnsOf(entry));
 }

@@ -88,12 +88,10 @@ export class Ledger {
     return this.#file.inFlight.size;
   }
 
-  /** Adds up `measure` over the calls in flight. */
   sumInFlight(measure: (call: Reservation) => number): number {
     return [...this.#file.inFlight.values()].reduce((sum, call) => sum + measure(call), 0);
   }
 
-  /** Number of answers that the run has bought. */
   get bought(): number {
     return this.#session.bought;
   }
@@ -236,7 +234,6 @@ export class Ledger {
     return failures;
   }
 
-  /** Yields, in groups, the answers with a higher number than `number`. */
   *answersAfter(number: number): Generator<KeyedAnswer[]> {
     for (const entries of this.#file.answeredAfter(number)) yield entries.map(keyedAnswerOf);
   }
@@ -256,7 +253,6 @@ export class Ledger {
     this.#file.forgetFailures();
   }
 
-  /** Reads a value that {@link setMeta} saved; undefined if there is none. */
   getMeta<T>(name: string): T | undefined {
     return this.#file.getMeta<T>(name);
   }

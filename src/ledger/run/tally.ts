@@ -17,7 +17,6 @@ export interface RefusalStreak {
   code: string;
   /** Reason why the last answer could not be used; undefined for a rejection. */
   detail?: string | undefined;
-  /** True if the refusals had several codes. */
   isMixed: boolean;
   /** True if the status (403) or code of all these refusals says that the caller's credentials are wrong. */
   credentials: boolean;
@@ -30,7 +29,6 @@ export function zeroRefusalStreak(): RefusalStreak {
 }
 
 export interface StreakTally {
-  /** Values refused since the operation's last answer. */
   readonly refused: RefusalStreak;
   /** Length of the longest streak of refusals that may be the account's fault; 0 without one. */
   longestStreak: number;
@@ -40,7 +38,6 @@ function zeroStreakTallies(): Record<Operation, StreakTally> {
   return perOperation(() => ({refused: zeroRefusalStreak(), longestStreak: 0}));
 }
 
-/** Counts of one operation. */
 export interface OperationTally {
   /** Distinct values that the session sent, or whose outcome it used. */
   distinct: number;
@@ -56,7 +53,6 @@ export interface OperationTally {
   retries: number;
 }
 
-/** Numbers of attempts. */
 export interface AttemptCounts {
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
   byStatus: Record<string, number>;
@@ -222,7 +218,6 @@ export class DistinctValueCounter {
   }
 }
 
-/** Calls and credits since the count began. */
 export interface Spending {
   /** Thousandths of a credit that calls certainly cost. `maybeSpent`: cost of calls that may have been charged. */
   spent: number;
@@ -254,7 +249,6 @@ export interface RunCounts {
   renewed: number;
   /** The part of the credits that bought answers which have expired since: it counts against no limit of the run. */
   expired: number;
-  /** Kills divide no streak. */
   readonly refusals: Record<Operation, StreakTally>;
   readonly attempts: AttemptCounts;
 }
@@ -264,7 +258,6 @@ export function zeroRunCounts(): RunCounts {
   return {spending: zeroSpending(), renewed: 0, expired: 0, refusals: zeroStreakTallies(), attempts};
 }
 
-/** Sets all counts to zero, in the same objects. */
 export function resetRunCounts(counts: RunCounts): void {
   const {spending, refusals, attempts, ...sums} = zeroRunCounts();
   Object.assign(counts.spending, spending);

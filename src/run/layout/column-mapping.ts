@@ -44,11 +44,9 @@ import {createRowFilter} from '../../score/conditions.ts';
 import type {RunFacts} from '../../score/run-facts.ts';
 import {type Said, say, sayFlags, set} from '../../sentence.ts';
 
-/** The columns that are looked up, how they were found, and the plan of each row. */
 export interface ColumnMapping {
   readonly targets: readonly Target[];
   readonly guesses: readonly ColumnGuess[];
-  /** The country column of each phone number column. */
   readonly countries: ReadonlyMap<string, string>;
   readonly planRow: RowPlanner;
   /** Plans some of the targets, also in rows that `where` leaves out. */
@@ -163,7 +161,6 @@ function usedOtherwise({mentioned}: MentionedColumns, lookups: readonly ColumnGu
   );
 }
 
-/** A sentence that lists these columns; undefined if there are none. */
 function leftOutBeside(others: readonly ColumnGuess[]): Said | undefined {
   if (others.length === 0) return undefined;
   const flags = columnFlags(others);
@@ -225,7 +222,6 @@ function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedCo
   return {choices, mentioned};
 }
 
-/** Columns of phone numbers that are looked up or sent with a token. */
 function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): string[] {
   const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
   return verdict?.phone === undefined ? phones : [...phones, verdict.phone];

@@ -20,11 +20,9 @@ import {spentByRun} from '../end/history.ts';
 import {answerScope, endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 
-/** The limits of a job's account, shared by all jobs that use it. */
 export interface AccountLimits extends AccountSettings {
   /** The {@link scopeKey} under which the account's use is counted. */
   readonly key: string;
-  /** Path of the account's file. */
   readonly path: string;
 }
 

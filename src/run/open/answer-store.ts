@@ -24,7 +24,6 @@ import type {World} from '../io.ts';
 import type {RunIdentity} from '../state/run-identity.ts';
 import type {RunContext} from '../stop.ts';
 
-/** How long answers are valid, by operation. */
 export function storeTerms({settings, isForced}: Job): Record<Operation, ValidityTerm> {
   const {maxAge, stale = 0} = settings;
   const [rejections, forever] = [isForced ? 0 : rejectionAgeMs(maxAge), Number.POSITIVE_INFINITY];
@@ -109,7 +108,6 @@ export function openStoreOfRun(
   return {judge, store: openAnswerStore(job, scopeKeyOfJob(job), judge, io, ownAnswers(ledger, turn))};
 }
 
-/** `turn`: see {@link RunAnswers}. */
 function ownAnswers(ledger: Ledger, turn?: number): RunAnswers {
   return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0, turn};
 }

@@ -55,7 +55,6 @@ export async function openConnection(
   };
 }
 
-/** Connects to the job's endpoint. */
 export function openConnectionOfJob({job, io}: RunContext): Promise<Connection> {
   const {timeout: timeoutMs, concurrency: maxConnections = autoConcurrency.most} = job.settings;
   const options = {timeoutMs, maxConnections, onUnasked: createStrayAnswerWarning(io.warn)};
@@ -98,7 +97,6 @@ function openFileLimit(): number {
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Default rate of a live service, whose limits are unknown. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
 /** Rate that operations share: the job's, else the account's, else the default. Never higher than the account's. */

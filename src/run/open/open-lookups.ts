@@ -88,7 +88,6 @@ function localDispatcher({io}: RunContext, {connection: {client}}: LookupResourc
   };
 }
 
-/** The executor of a dispatcher's calls. */
 function openExecutor(
   {job, io, clock, stopper}: RunContext,
   {ledger, lanes, store, judge, turns}: LookupResources,

@@ -10,7 +10,6 @@ import {pipeSettings, type RunIo, runPhase} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunContext} from '../stop.ts';
 
-/** Opens the input at its first row. */
 export async function openInput({job, io, stopper}: RunContext): Promise<RecordSource> {
   const {settings, inputs: paths, fromFile} = job;
   return (
@@ -87,7 +86,6 @@ export async function* limitRows(
 /** A pass over the list that finds out which of its values have their turn. */
 interface TurnCount {
   readonly see: (records: readonly InputRecord[]) => Promise<void>;
-  /** Shares the run's credits among the values that were seen. */
   readonly share: () => ValueTurns;
   readonly close: () => void;
 }

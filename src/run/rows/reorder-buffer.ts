@@ -8,7 +8,6 @@ export interface PendingRecord {
   readonly results: (CellResult | undefined)[];
   /** Repairs of the record's cells, by target; undefined if there are none. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /** Number of missing results. */
   missing: number;
   /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
@@ -43,7 +42,6 @@ export class ReorderBuffer {
   #entries: PendingRecord[] = [];
   #head = 0;
   #bytes = 0;
-  /** Number of records without all of their results. */
   #open = 0;
   /** Number of records that the writer has taken and still uses. */
   #used = 0;
@@ -109,7 +107,6 @@ export class ReorderBuffer {
     return this.#entries[this.#head]?.missing === 0;
   }
 
-  /** Notes that no more entries follow. */
   end(): void {
     this.#ended = true;
     this.#wakeWriter?.();

@@ -23,7 +23,6 @@ interface WaitingRow {
   readonly planned: readonly PlannedCell[];
   /** Index of the stage whose conditions are decided next. */
   stage: number;
-  /** Number of submitted lookups without a result. */
   open: number;
   /** Decides the next stage once no lookup is open. */
   readonly advance: () => void;
@@ -123,7 +122,6 @@ export class RowAdmission {
     try {
       return this.#stages.layout.mapping.planRow(row);
     } catch (error) {
-      // A getter of a program's row threw.
       throw row.type === 'object' ? new RowsError(error) : error;
     }
   }

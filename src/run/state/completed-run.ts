@@ -141,7 +141,6 @@ async function compareFiles(
   }
 }
 
-/** True for the summary of a run that wrote all its rows. */
 function isWritten(summary: Summary | undefined): summary is Summary {
   return summary?.status === 'completed' || summary?.status === 'partial';
 }

@@ -21,7 +21,6 @@ import {
 import {listAccountFilePaths} from '../open/account.ts';
 
 export const LEDGER_FILE = 'ledger.db';
-/** Suffix of the name that an unreadable ledger gets. */
 export const DAMAGED_SUFFIX = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', DAMAGED_SUFFIX, SPARE_SUFFIX].map(
   suffix => LEDGER_FILE + suffix,
@@ -36,7 +35,6 @@ export const ENDED_FILE = 'ended';
 /** Files that a run may leave beside its output. The locks are removed last. */
 export const filesBeside = [GIVEN_UP_FILE, ENDED_FILE, ...partialFiles, ...lockFiles];
 
-/** All files that a run may leave in its directories. */
 export const stateFiles = [...ledgerFiles, ...filesBeside];
 
 /** A file that a job reads or writes, and the setting that names it. */

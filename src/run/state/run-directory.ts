@@ -29,7 +29,6 @@ import {
 import type {RunIdentity} from './run-identity.ts';
 import {isOfOutput, isSameNight, refuseOthersRun} from './run-identity.ts';
 
-/** A directory whose lock a run holds. */
 interface LockedDirectory {
   readonly path: string;
   readonly lock: Lock;
@@ -229,7 +228,6 @@ export function noteEnded({locked}: RunDirectory, ended: boolean): void {
   }
 }
 
-/** Deletes the ledger of a complete run. */
 export function forgetLedger(directory: string): void {
   for (const name of ledgerFiles) rmSync(join(directory, name), {force: true});
 }
@@ -272,7 +270,6 @@ function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDir
   }
 }
 
-/** Removes `directory` if it is empty, and its parents up to `top`. */
 function removeEmpty(directory: string, top: string): void {
   try {
     rmdirSync(directory);

@@ -16,7 +16,6 @@ export interface RunIdentity {
   readonly runId: string;
   /** Under this name a fleet keeps the calls of all runs of this ledger. */
   readonly fleetId: string;
-  /** The run's first start, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** Number of the ledger's answers at that time: those of runs before. Undefined in the first programs' ledgers. */
   readonly bought?: number | undefined;
@@ -40,7 +39,6 @@ export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
   return runId === undefined || runId === own ? [] : [[runId, ledger.spending, ledger.tally.attempts]];
 }
 
-/** The ledger's run; undefined if none has begun. */
 export function readRunIdentity(ledger: Ledger): RunIdentity | undefined {
   return ledger.getMeta<RunIdentity>('run');
 }
@@ -160,7 +158,7 @@ export function refuseOthersRun(job: Job, directory: string, state: LedgerState<
 }
 
 /** True if only the embedded service's data are newer than those of the run. */
-export function isOtherData({at}: Pick<RunIdentity, 'at'>, {endpoint, settings}: Job): boolean {
+function isOtherData({at}: Pick<RunIdentity, 'at'>, {endpoint, settings}: Job): boolean {
   const now = answerScope(endpoint, settings);
   return endpoint.kind === 'embedded' && at?.endpoint === now.endpoint && at.label === now.label;
 }
