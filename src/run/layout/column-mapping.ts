@@ -100,14 +100,20 @@ export function resolveColumnMapping(
       doubt,
       job.inputs[0] ?? '-',
     );
-  const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, format);
+  const sure = guesses.filter(({verdict}) => verdict === 'sure');
+  const sureChoices = intelligenceNames.map(
+    name => [name, sure.filter(({operation}) => operation === name)] as const,
+  );
+  const targets = (detect ? sureChoices : [...named.choices]).flatMap(([operation, choices]) =>
+    makeTargets(operation, choices, format.columns),
+  );
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
   const isRead = detect || (settings.country ?? []).length > 0;
   const own = countryColumnsOf(isRead ? phoneColumns(targets, settings) : [], choices);
   const countries = new Map([...own].map(([phone, {name}]) => [phone, name]));
   const cells = {...planCells(job, format, own), rules};
-  const planOf = (some: readonly Target[]) => createRowPlanner(some, cells, rows);
+  const planOf = (planned: readonly Target[]) => createRowPlanner(planned, cells, rows);
   const planAll = planOf(targets);
   const isLooked = ({operation, column}: ColumnGuess) =>
     targets.some(target => target.operation === operation && target.column === column);
@@ -168,10 +174,6 @@ function leftOutBeside(others: readonly ColumnGuess[]): Said | undefined {
   return say`Not looked up, as you named other columns: ${left}. To look them up too, add ${sayFlags(flags)}.`;
 }
 
-function targetsFrom(choices: MentionedColumns['choices'], {columns}: InputFormat): Target[] {
-  return [...choices].flatMap(([operation, some]) => makeTargets(operation, some, columns));
-}
-
 /** Applies the filter `where`. A row that it leaves out makes no calls, but keeps results that need no call. */
 function filtered(
   planRow: RowPlanner,
@@ -196,10 +198,10 @@ function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedCo
   const choices = new Map<Operation, readonly ColumnChoice[]>();
   const mentioned: [string, string][] = [];
   for (const operation of intelligenceNames) {
-    const some = settings[operation];
-    if (some === undefined) continue;
-    choices.set(operation, some);
-    for (const {column} of some) mentioned.push([placeOf([operation]), column]);
+    const chosen = settings[operation];
+    if (chosen === undefined) continue;
+    choices.set(operation, chosen);
+    for (const {column} of chosen) mentioned.push([placeOf([operation]), column]);
   }
   const {verdict, country} = settings;
   if (verdict !== undefined) {
@@ -290,17 +292,4 @@ function columnsIn(
   const columns = listColumns([...names], format.columns, headers);
   const phones = columns.filter(({name}) => numbers.includes(name));
   return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};
-}
-
-function isSureOf(operation: ColumnGuess['operation']) {
-  return (guess: ColumnGuess) => guess.operation === operation && guess.verdict === 'sure';
-}
-
-function sureChoices(guesses: readonly ColumnGuess[]): MentionedColumns['choices'] {
-  const choices = intelligenceNames.map(name => [name, guesses.filter(isSureOf(name))] as const);
-  return new Map(
-    choices
-      .filter(([, some]) => some.length > 0)
-      .map(([name, some]) => [name, some.map(({column}) => ({column}))]),
-  );
 }
