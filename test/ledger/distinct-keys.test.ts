@@ -1,7 +1,7 @@
 import {expect, test, vi} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {intelligenceLookup} from '../../src/ledger/lookup-outcome.ts';
-import {DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
+import {BitSet, DistinctKeys} from '../../src/ledger/run/distinct-keys.ts';
 
 /** Keys that begin with the same four bytes, have the next four in common, or have zeros there. */
 const alike = [0, 2 ** 14, 1, 1 + 2 ** 14].flatMap(first =>
@@ -36,4 +36,12 @@ test.each([
   expect(written.mock.calls.length > 0).toBe(isWritten);
   written.mockRestore();
   keys.close();
+});
+
+test('a set has the numbers that were added, and no others', () => {
+  const bits = new BitSet();
+  const added = [0, 7, 8, 32_767, 32_768, 1_000_003];
+  for (const number of added) bits.add(number);
+  const near = added.flatMap(number => [number - 1, number, number + 1]).filter(number => number >= 0);
+  expect([...new Set(near)].filter(number => bits.has(number))).toEqual(added);
 });

@@ -1,33 +1,6 @@
-import {mkdirSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage} from '../support/stage.ts';
-
-test("an account's credits of one day (UTC) are shared by all runs, whatever their output is called, and renewed at midnight", async () => {
-  await using stage = await openStage();
-  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 100\n');
-  let now = Date.parse('2031-05-06T22:00:00Z');
-  const night = (list: string, output = 'out.csv') => {
-    stage.write('list.csv', list);
-    return stage.run({ip: 'ip', force: true, concurrency: 8, output}, {now: () => now});
-  };
-  const used = (credits: number) => ({credits: {account: {per_day: {limit: 100, used: credits}}}});
-  expect(await night(ips(60))).toMatchObject({code: 0, summary: used(60)});
-  mkdirSync(stage.path('elsewhere'));
-  symlinkSync(stage.path('elsewhere'), stage.path('link'));
-  const stopped = await night(ips(90, 100), 'elsewhere/out.csv');
-  expect(stopped).toMatchObject({
-    code: 7,
-    summary: {credits: {spent: 40, ...used(100).credits}, come_back_at: '2031-05-07T00:00:00.000Z'},
-  });
-  expect(stopped.message).toContain('max_credits_per_day');
-  for (const output of ['other.csv', 'link/new.csv', './out.csv'])
-    expect(await night(ips(90, 100), output)).toMatchObject({code: 7});
-  expect(stage.api.ledger.credits).toBe(100);
-  now += 2 * 3_600_000;
-  expect(await night(ips(90, 100), 'elsewhere/out.csv')).toMatchObject({code: 0, summary: used(50)});
-  expect(stage.api.ledger.credits).toBe(150);
-});
 
 test('calls that turn out free give their credits back to the day', async () => {
   await using stage = await openStage();

@@ -10,16 +10,19 @@ const DAY = 86_400_000;
 const NOW = 20_000 * DAY;
 const within = newDirectory();
 
-/** Answers of these ages, in days, of one operation; each with so many bytes. */
-function fill(operation: string, ages: readonly number[], bytes = 10): void {
+/** Writes answers of one operation, of these ages in days. Their keys are `ip5-0`: operation, age and place. */
+function fill(
+  operation: string,
+  ages: readonly number[],
+  {scope = 's', data = '{"text":"xxxxxxxxxx"}'}: {scope?: string; data?: string} = {},
+): void {
   const db = openStoreFile(within(), 0);
   const put = db.prepare(
     'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?)',
   );
-  const data = JSON.stringify({text: 'x'.repeat(bytes)});
   db.transaction(() => {
     for (const [n, age] of ages.entries())
-      put.run(`${operation}${age}-${n}`, 's', operation, NOW - age * DAY, data);
+      put.run(`${operation}${age}-${n}`, scope, operation, NOW - age * DAY, data);
   });
   db.close();
 }
@@ -109,15 +112,12 @@ test('upkeep does not wait for a run that writes, and does not stop one that rea
   expect(kept()).toEqual(['ip 0']);
 });
 
+const REJECTED = {scope: 's rejected', data: '"odd"'};
+
 test('store prune removes answers and rejections each by its own age, and nothing of other operations', async () => {
   fill('ip', [1, 5, 20]);
   fill('email', [300]);
-  const db = openStoreFile(within(), 0);
-  const put = db.prepare(
-    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's rejected', ?, ?, ?)",
-  );
-  for (const age of [3, 8]) put.run(`rejected ${age}`, 'ip', NOW - age * DAY, '"odd"');
-  db.close();
+  fill('ip', [3, 8], REJECTED);
   const admin = StoreAdmin.open(within());
   expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 7 * DAY}, NOW)).toBe(2);
   expect(kept()).toEqual(['email 300', 'ip 1', 'ip 3', 'ip 5']);
@@ -127,16 +127,9 @@ test('store prune removes answers and rejections each by its own age, and nothin
 });
 
 test('store purge removes a value of every account, answered or rejected, and nothing else', () => {
-  const db = openStoreFile(within(), 0);
-  const put = db.prepare(
-    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, 'ip', ?, ?)",
-  );
-  for (const key of ['a', 'b', 'c'])
-    for (const scope of ['s', 'another', 's rejected'])
-      put.run(key, scope, NOW, scope === 's rejected' ? '"odd"' : '{}');
-  db.close();
+  for (const more of [{}, {scope: 'another'}, REJECTED]) fill('ip', [1, 2, 3], more);
   const admin = StoreAdmin.open(within());
-  expect([admin?.purge(['a', 'c']), admin?.purge(['a'])]).toEqual([6, 0]);
+  expect([admin?.purge(['ip1-0', 'ip3-2']), admin?.purge(['ip1-0'])]).toEqual([6, 0]);
   expect(admin?.stats()).toMatchObject([{operation: 'ip', answers: 3}]);
   admin?.close();
 });
@@ -174,11 +167,8 @@ test('store stats tells the oldest and the newest answer of each operation', () 
 });
 
 test('store prune lets runs write in between, gives space back, and leaves nothing readable of removed answers', async () => {
-  fill(
-    'ip',
-    Array.from({length: 9_000}, (_, n) => 10 + (n % 90)),
-    300,
-  );
+  const ages = Array.from({length: 9_000}, (_, n) => 10 + (n % 90));
+  fill('ip', ages, {data: JSON.stringify('x'.repeat(300))});
   fill('ip', [1, 2]);
   const path = within(STORE_FILE);
   const before = statSync(path).size;
@@ -204,7 +194,7 @@ test('store prune lets runs write in between, gives space back, and leaves nothi
 });
 
 test('store prune gives all free pages back, though others free more of them meanwhile', async () => {
-  fill('ip', Array(4_000).fill(1), 2_000);
+  fill('ip', Array(4_000).fill(1), {data: JSON.stringify('x'.repeat(2_000))});
   const [admin, other] = [StoreAdmin.open(within()), openStoreFile(within(), 0)];
   other.exec('DELETE FROM answer WHERE id <= 1000');
   const giving = admin?.giveBack();
