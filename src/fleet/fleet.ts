@@ -1,13 +1,21 @@
 import type {Redis} from 'ioredis';
 import type {TimestampedAttempt} from '../client/attempt.ts';
 import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
+import {leaseOf} from '../lookup/leases.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Said} from '../sentence.ts';
 import {type BookAttempt, ChunkQueue} from './chunk-queue.ts';
 import {createSeal, type Seal} from './encryption.ts';
-import {FleetLane, type LeavingValue} from './fleet-lane.ts';
 import {FleetMonitor, type FleetMonitorOptions} from './monitor.ts';
-import {CHUNK_SIZE_RANGE, type ChunkReply, chooseChunkSize, type RunReport} from './protocol.ts';
+import {
+  CHUNK_SIZE_RANGE,
+  type Chunk,
+  type ChunkReply,
+  type ChunkValue,
+  chooseChunkSize,
+  RATE_SHARE,
+  type RunReport,
+} from './protocol.ts';
 import {
   awaitWithinClosingTime,
   connectRedis,
@@ -81,15 +89,15 @@ export class Fleet implements Dispatcher {
     this.#redis = redis;
     this.#queue = new ChunkQueue(redis, packages, options.runId, seal, options.date);
     const {lanes, timeoutMs} = options;
-    for (const settings of lanes) {
+    for (const {name, operations} of lanes) {
       const lane = new FleetLane({
-        settings,
+        lane: name,
         share: 1 / lanes.length,
         timeoutMs,
         chunkValues: () => this.#chunkValues,
         send: (chunk, values) => void this.#deliver(values, this.#queue.ask(chunk)),
       });
-      for (const operation of settings.operations) this.#lanes.set(operation, lane);
+      for (const operation of operations) this.#lanes.set(operation, lane);
     }
   }
 
@@ -193,5 +201,51 @@ export class Fleet implements Dispatcher {
       this.#chunkValues = chooseChunkSize(count / (now - since), workers);
     }
     return Math.max(FEWEST_SLOTS, AHEAD * Math.max(calls, workers * this.#chunkValues));
+  }
+}
+
+/** Milliseconds that values wait for others to fill a chunk. */
+const GATHER_MS = 5;
+
+/** A value that may be sent out. `resolve` gives its attempt to the waiting caller. */
+export interface LeavingValue extends ChunkValue {
+  readonly resolve: (attempt: TimestampedAttempt) => void;
+}
+
+export interface FleetLaneOptions extends Pick<Chunk, 'lane' | 'share' | 'timeoutMs'> {
+  /** Number of values in a full chunk now. */
+  readonly chunkValues: () => number;
+  /** Sends a chunk to the workers. `values`: the values that the chunk asks for, in the same order. */
+  readonly send: (chunk: Chunk, values: readonly LeavingValue[]) => void;
+}
+
+/** A run's side of a lane (operations that share one rate). Gathers values into chunks, which name the pace. */
+export class FleetLane {
+  readonly #options: FleetLaneOptions;
+  #gathered: LeavingValue[] = [];
+  /** The rate that the service allows now, in calls per second; infinite without a limit. */
+  #rate = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FleetLaneOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a value. A full chunk is sent at once, a partial one after `GATHER_MS`. */
+  add(value: LeavingValue, perSecond: number): void {
+    this.#rate = perSecond;
+    this.#gathered.push(value);
+    if (this.#gathered.length >= this.#options.chunkValues()) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const {lane, share, timeoutMs, send} = this.#options;
+    const values = this.#gathered.splice(0);
+    const pace = Number.isFinite(this.#rate) ? leaseOf(this.#rate, RATE_SHARE) : undefined;
+    const asks = values.map(({resolve: _, ...ask}) => ask);
+    send({lane, share, pace, timeoutMs, asks}, values);
   }
 }

@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {FleetLane, type LeavingValue} from '../../src/fleet/fleet-lane.ts';
+import {FleetLane, type LeavingValue} from '../../src/fleet/fleet.ts';
 import {type Chunk, chooseChunkSize} from '../../src/fleet/protocol.ts';
 import type {Rate} from '../../src/job/setting-types.ts';
 import {perSecond} from '../../src/lookup/rate-limit.ts';
@@ -16,8 +16,7 @@ function open(rate: Rate | 'unlimited', chunkValues = () => 8) {
   const sent: (readonly [Chunk, readonly LeavingValue[]])[] = [];
   const pace = {perSecond: perSecond(rate)};
   const lane = new FleetLane({
-    settings: {name: 'ip', operations: ['ip'], rate},
-    ...{share: 0.5, timeoutMs: 1_000, chunkValues},
+    ...{lane: 'ip', share: 0.5, timeoutMs: 1_000, chunkValues},
     send: (...chunk) => void sent.push(chunk),
   });
   let dispatch = 0;
