@@ -30,6 +30,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'fleet/fleet.ts',
     'fleet/redis.ts',
     'fleet/roster.ts',
+    'fleet/status.ts',
     'fleet/encryption.ts',
     'fleet/worker/metrics.ts',
     'fleet/worker/worker.ts',

@@ -25,7 +25,7 @@ import {
   publicUrl,
   writeRefusedError,
 } from './redis.ts';
-import {describeProtocol, enterRoster, type Membership} from './roster.ts';
+import {describeProtocol, Membership} from './roster.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;
@@ -173,7 +173,7 @@ export class Fleet implements Dispatcher {
 
   #enterRoster(seal: Seal): Promise<Membership> {
     const {endpoint, rate, creditsAt, runId, report} = this.#options;
-    return enterRoster(this.#redis, {
+    return Membership.enter(this.#redis, {
       kind: 'run',
       agreed: {protocol: describeProtocol(endpoint), rate, credits: creditsAt},
       seal,

@@ -5,16 +5,8 @@ import {UsageError} from '../errors.ts';
 import {packageVersion} from '../operations/package-files.ts';
 import {type Said, say, set} from '../sentence.ts';
 import type {Seal} from './encryption.ts';
-import {
-  FleetLimits,
-  KEY_EXPIRY_MS,
-  KEY_PREFIX,
-  PROTOCOL_VERSION,
-  QUEUE_NAME,
-  type RunReport,
-  type WorkerReport,
-} from './protocol.ts';
-import {connectRedis, disconnect, loadPackages, replyReason} from './redis.ts';
+import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION, type RunReport, type WorkerReport} from './protocol.ts';
+import {replyReason} from './redis.ts';
 
 /** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */
 const BEAT_MS = 2_000;
@@ -63,16 +55,6 @@ export type Entry<Report = object> = Member &
 
 const PROOF = 'same key';
 
-export interface Membership {
-  /**
-   * The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them.
-   */
-  readonly trouble: string | undefined;
-  /** True if Redis accepted a sign of life of this member within `FORGOTTEN_MS`, and has refused none since. */
-  readonly isHeard: boolean;
-  leave(): Promise<void>;
-}
-
 export interface MemberOptions {
   readonly kind: Entry['kind'];
   readonly agreed: Agreement;
@@ -85,96 +67,134 @@ export interface MemberOptions {
   readonly onRefused: (error: UsageError) => void;
 }
 
-/**
- * Enters a member into the fleet's roster and keeps it there.
- *
- * @throws {UsageError} if a present member disagrees, or has another API key.
- */
-export async function enterRoster(redis: Redis, options: MemberOptions): Promise<Membership> {
-  const {kind, agreed, seal, report, warn, onRefused} = options;
-  const own = {
-    // The id is random: containers may share host and process id, and one process may have several members.
-    id: randomUUID(),
-    host: hostname(),
-    pid: process.pid,
-    version: packageVersion(),
-    startedAt: Date.now(),
-    kind,
-    agreed,
-    proof: seal.close(PROOF, PROOF),
-  };
-  /** Returns the ids of the members that were there before. */
-  const beat = async () => {
+/** A member's place in the fleet's roster. It stays there by a sign of life each two seconds. */
+export class Membership {
+  readonly #redis: Redis;
+  readonly #options: MemberOptions;
+  readonly #own: Entry;
+  #timer: NodeJS.Timeout | undefined;
+  #isBeating = false;
+  #heardAt = performance.now();
+  #trouble: string | undefined;
+
+  private constructor(redis: Redis, options: MemberOptions) {
+    const {kind, agreed, seal} = options;
+    this.#redis = redis;
+    this.#options = options;
+    this.#own = {
+      // The id is random: containers may share host and process id, and one process may have several members.
+      id: randomUUID(),
+      host: hostname(),
+      pid: process.pid,
+      version: packageVersion(),
+      startedAt: Date.now(),
+      kind,
+      agreed,
+      proof: seal.close(PROOF, PROOF),
+    };
+  }
+
+  /**
+   * Enters a member into the roster.
+   *
+   * @throws {UsageError} if a present member disagrees, or has another API key.
+   */
+  static async enter(redis: Redis, options: MemberOptions): Promise<Membership> {
+    const member = new Membership(redis, options);
+    const unreadable: string[] = [];
+    member.#demandFleet(await listEntries(redis, unreadable));
+    if (unreadable.length > 0) options.warn?.(describeUnreadable(unreadable));
+    const before = await member.#beat();
+    try {
+      // Of two that enter at the same moment, neither has found the other yet.
+      member.#demandFleet((await listEntries(redis)).filter(({id}) => before.has(id)));
+    } catch (error) {
+      await member.#withdraw();
+      throw error;
+    }
+    member.#timer = setInterval(() => void member.#renew(), BEAT_MS);
+    return member;
+  }
+
+  /**
+   * The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them.
+   */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** True if Redis accepted a sign of life of this member within `FORGOTTEN_MS`, and has refused none since. */
+  get isHeard(): boolean {
+    const isRecent = performance.now() - this.#heardAt < FORGOTTEN_MS;
+    return this.#redis.status === 'ready' && this.#trouble === undefined && isRecent;
+  }
+
+  async leave(): Promise<void> {
+    clearInterval(this.#timer);
+    if (this.#redis.status === 'ready') await this.#withdraw();
+  }
+
+  /** Gives a sign of life. Returns the ids of the members that were there before. */
+  async #beat(): Promise<ReadonlySet<string>> {
+    const {id} = this.#own;
+    const entry = JSON.stringify({...this.#own, ...this.#options.report()});
     const [members] =
-      (await redis
+      (await this.#redis
         .multi()
         .smembers(ROSTER)
-        .sadd(ROSTER, own.id)
+        .sadd(ROSTER, id)
         .pexpire(ROSTER, KEY_EXPIRY_MS)
-        .set(memberKey(own.id), JSON.stringify({...own, ...report()}), 'PX', FORGOTTEN_MS)
+        .set(memberKey(id), entry, 'PX', FORGOTTEN_MS)
         .exec()) ?? [];
     return new Set(members?.[1] as string[]);
-  };
-  const withdraw = () => redis.multi().srem(ROSTER, own.id).del(memberKey(own.id)).exec();
-  const demandFleet = (present: readonly Entry[]) => {
-    demandAgreement(agreed, present);
-    if (!present.every(({proof}) => opens(seal, proof)))
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    try {
+      await this.#beat();
+      this.#heardAt = performance.now();
+      this.#trouble = undefined;
+      await this.#demandEarlierAgree();
+    } catch (error) {
+      // A disagreement is final; any other error may pass. While Redis is away, the beat waits and does not fail.
+      if (error instanceof UsageError) this.#options.onRefused(error);
+      else this.#trouble = replyReason(error);
+    }
+    this.#isBeating = false;
+  }
+
+  async #withdraw(): Promise<void> {
+    const {id} = this.#own;
+    await this.#redis.multi().srem(ROSTER, id).del(memberKey(id)).exec();
+  }
+
+  #demandFleet(present: readonly Entry[]): void {
+    demandAgreement(this.#options.agreed, present);
+    if (!present.every(({proof}) => this.#opens(proof)))
       throw refusedError(
         'The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
       );
-  };
-  const unreadable: string[] = [];
-  demandFleet(await listEntries(redis, unreadable));
-  if (unreadable.length > 0) warn?.(describeUnreadable(unreadable));
-  const before = await beat();
-  try {
-    // Of two that enter at the same moment, neither has found the other yet.
-    demandFleet((await listEntries(redis)).filter(({id}) => before.has(id)));
-  } catch (error) {
-    await withdraw();
-    throw error;
   }
-  let heardAt = performance.now();
-  let beating = false;
-  let trouble: string | undefined;
+
   /** Of two members that disagree, the one that came later is refused. A member with another key ends no other. */
-  const recheck = async () => {
+  async #demandEarlierAgree(): Promise<void> {
     const order = ({startedAt, id}: Member) => `${startedAt} ${id}`;
+    const earlier = (await listEntries(this.#redis)).filter(entry => order(entry) < order(this.#own));
     demandAgreement(
-      agreed,
-      (await listEntries(redis)).filter(entry => order(entry) < order(own) && opens(seal, entry.proof)),
+      this.#options.agreed,
+      earlier.filter(({proof}) => this.#opens(proof)),
     );
-  };
-  const timer = setInterval(() => {
-    if (beating) return;
-    beating = true;
-    beat()
-      .then(() => {
-        heardAt = performance.now();
-        trouble = undefined;
-        return recheck();
-      })
-      .catch(error => {
-        // A disagreement is final; any other error may pass. While Redis is away, the beat waits and does not fail.
-        if (error instanceof UsageError) onRefused(error);
-        else trouble = replyReason(error);
-      })
-      .finally(() => {
-        beating = false;
-      });
-  }, BEAT_MS);
-  return {
-    get trouble() {
-      return trouble;
-    },
-    get isHeard() {
-      return redis.status === 'ready' && trouble === undefined && performance.now() - heardAt < FORGOTTEN_MS;
-    },
-    async leave() {
-      clearInterval(timer);
-      if (redis.status === 'ready') await withdraw();
-    },
-  };
+  }
+
+  #opens(proof: string): boolean {
+    try {
+      return this.#options.seal.open(proof, PROOF) === PROOF;
+    } catch {
+      return false;
+    }
+  }
 }
 
 /**
@@ -209,13 +229,12 @@ export function describeUnreadable(ids: readonly string[]): string {
   return `Skipped members of the fleet that can't be read in Redis: ${names.join(', ')}${ids.length > 3 ? ', …' : ''}.`;
 }
 
-/** The present members of a kind. */
+/** The present members of a kind, without what only members compare. */
 export async function listMembers<T extends Member>(redis: Redis, kind: Entry['kind']): Promise<T[]> {
   return membersOf(await listEntries(redis), kind);
 }
 
-/** The members of a kind, without what only members compare. */
-function membersOf<T extends Member>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
+export function membersOf<T extends Member>(entries: readonly Entry[], wanted: Entry['kind']): T[] {
   return entries
     .filter(({kind}) => kind === wanted)
     .map(({kind: _, agreed: __, proof: ___, ...member}) => member as unknown as T);
@@ -246,80 +265,8 @@ function refusedError(message: Said): UsageError {
   return new UsageError('fleet_refused', message);
 }
 
-function opens(seal: Seal, proof: string): boolean {
-  try {
-    return seal.open(proof, PROOF) === PROOF;
-  } catch {
-    return false;
-  }
-}
-
 const ROSTER = `${KEY_PREFIX}:members`;
 
 function memberKey(id: string): string {
   return `${KEY_PREFIX}:member:${id}`;
-}
-
-export interface FleetStatus {
-  /** Protocol and endpoint of the fleet; undefined if it has no members. */
-  readonly protocol: string | undefined;
-  readonly workers: readonly WorkerMember[];
-  readonly runs: readonly RunMember[];
-  /** Ids of members that can't be read, or lack a part of what they report. */
-  readonly unreadable: readonly string[];
-  readonly chunks: {readonly waiting: number; readonly active: number};
-  /** Milliseconds until calls continue, because the service asked to slow down; otherwise 0. */
-  readonly closedMs: number;
-}
-
-const reported = {
-  worker: ['concurrency', 'inFlight', 'chunks', 'clockAheadMs'],
-  run: ['out', 'rows', 'calls', 'spent', 'maybeSpent'],
-} as const;
-
-/** True if the entry has all that a status shows. */
-function isComplete(entry: Entry): boolean {
-  const {kind, id, host, version} = entry;
-  if (kind !== 'worker' && kind !== 'run') return false;
-  const numbers = ['pid', 'startedAt', ...reported[kind]].map(name => Reflect.get(entry, name));
-  const texts = [id, host, version, kind === 'run' ? Reflect.get(entry, 'rate') : ''];
-  const calls: unknown = kind === 'worker' ? Reflect.get(entry, 'calls') : {};
-  return (
-    texts.every(text => typeof text === 'string') &&
-    numbers.every(number => typeof number === 'number') &&
-    Object(calls) === calls
-  );
-}
-
-/** @throws as {@link loadPackages} and {@link connectRedis}. */
-export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
-  const packages = await loadPackages();
-  const redis = await connectRedis(redisUrl, packages);
-  const queue = new packages.bullmq.Queue(QUEUE_NAME, {
-    connection: redis,
-    prefix: KEY_PREFIX,
-    skipMetasUpdate: true,
-  });
-  try {
-    const unreadable: string[] = [];
-    const [all, counts, closedMs] = await Promise.all([
-      listEntries(redis, unreadable),
-      queue.getJobCounts('waiting', 'active'),
-      new FleetLimits(redis).closedMs(),
-    ]);
-    const {waiting = 0, active = 0} = counts;
-    const entries = all.filter(isComplete);
-    unreadable.push(...all.filter(entry => !isComplete(entry)).map(({id}) => String(id)));
-    return {
-      protocol: entries[0]?.agreed.protocol,
-      workers: membersOf<WorkerMember>(entries, 'worker'),
-      runs: membersOf<RunMember>(entries, 'run'),
-      unreadable,
-      chunks: {waiting, active},
-      closedMs,
-    };
-  } finally {
-    await queue.close();
-    await disconnect(redis);
-  }
 }

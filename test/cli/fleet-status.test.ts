@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {renderFleet} from '../../src/cli/commands/fleet.ts';
-import type {FleetStatus} from '../../src/fleet/roster.ts';
+import type {FleetStatus} from '../../src/fleet/status.ts';
 import {whole} from '../support/whole.ts';
 
 const worker = {

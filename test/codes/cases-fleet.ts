@@ -1,7 +1,7 @@
 import {createServer} from 'node:tls';
 import {vi} from 'vitest';
 import {createSeal} from '../../src/fleet/encryption.ts';
-import {enterRoster} from '../../src/fleet/roster.ts';
+import {Membership} from '../../src/fleet/roster.ts';
 import {makeCertificate} from '../support/cert.ts';
 import {listen} from '../support/free-port.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
@@ -35,7 +35,7 @@ export const fleetCases: Cases = {
     return command(`worker --redis ${redis.url}`);
   }),
   'fleet_refused 2': withRedis(async ({command}, redis) => {
-    const other = await enterRoster(redis.client, {
+    const other = await Membership.enter(redis.client, {
       ...{kind: 'worker', agreed: {protocol: 'protocol 0 and the endpoint https://other.example'}},
       ...{seal: createSeal('another'), report: () => ({}), onRefused: () => {}},
     });

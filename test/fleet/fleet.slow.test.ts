@@ -8,7 +8,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
 import {createSeal} from '../../src/fleet/encryption.ts';
-import {enterRoster, listEntries, listMembers} from '../../src/fleet/roster.ts';
+import {listEntries, listMembers, Membership} from '../../src/fleet/roster.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {freePort} from '../support/free-port.ts';
 import type {HereOutcome} from '../support/main.ts';
@@ -142,7 +142,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
-    const stranger = await enterRoster(client, {
+    const stranger = await Membership.enter(client, {
       ...{kind: 'worker', agreed: {protocol: 'protocol 0 and the endpoint https://other.example'}},
       ...{seal: createSeal('another'), report: () => ({}), onRefused: () => {}},
     });

@@ -12,12 +12,12 @@ import {
 import {publicUrl} from '../../src/fleet/redis.ts';
 import {
   describeProtocol,
-  enterRoster,
-  fleetStatus,
   listMembers,
   type Member,
   type MemberOptions,
+  Membership,
 } from '../../src/fleet/roster.ts';
+import {fleetStatus} from '../../src/fleet/status.ts';
 import type {LaneSettings} from '../../src/lookup/call.ts';
 import {makeCertificate} from '../support/cert.ts';
 import {createSandbox} from '../support/command.ts';
@@ -55,7 +55,7 @@ test.each([
 
 test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Redis', async () => {
   await using server = await startRedis();
-  const other = await enterRoster(server.client, memberOf({seal: createSeal('another')}));
+  const other = await Membership.enter(server.client, memberOf({seal: createSeal('another')}));
   const connections = async () => ((await server.client.client('LIST')) as string).trim().split('\n').length;
   const before = await connections();
   await expect(Fleet.join(optionsOf(server.url))).rejects.toMatchObject({code: 'fleet_refused'});
@@ -68,7 +68,7 @@ test.skipIf(lacks('redis'))(
   async () => {
     const tls = makeCertificate();
     await using server = await startRedis({tls});
-    const other = await enterRoster(server.client, memberOf());
+    const other = await Membership.enter(server.client, memberOf());
     using sandbox = createSandbox();
     const env = {
       BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9',
@@ -130,7 +130,7 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     vi.useRealTimers();
     await server.client.flushall();
   });
-  const enter = (changes?: Partial<MemberOptions>) => enterRoster(server.client, memberOf(changes));
+  const enter = (changes?: Partial<MemberOptions>) => Membership.enter(server.client, memberOf(changes));
   const present = async () => (await listMembers(server.client, 'run')).length;
   const {agreed} = memberOf();
 

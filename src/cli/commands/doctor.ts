@@ -9,7 +9,7 @@ import {findLockHolder, noLocks} from '../../disk/lock.ts';
 import {hasLocks} from '../../disk/sqlite.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
-import {fleetStatus} from '../../fleet/roster.ts';
+import {fleetStatus} from '../../fleet/status.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {checkSettings, createSettingLocator, readJobFile} from '../../job/parse.ts';

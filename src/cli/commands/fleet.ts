@@ -2,7 +2,8 @@ import {type ClientLimits, type OpenedClient, openClient} from '../../client/cli
 import {exitCodes, UsageError} from '../../errors.ts';
 import {sealingSecret} from '../../fleet/encryption.ts';
 import {publicUrl} from '../../fleet/redis.ts';
-import {describeUnreadable, type FleetStatus, fleetStatus} from '../../fleet/roster.ts';
+import {describeUnreadable} from '../../fleet/roster.ts';
+import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
 import {parseAddress, serveMetrics} from '../../fleet/worker/metrics.ts';
 import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint, resolveRedisUrl} from '../../job/endpoint.ts';

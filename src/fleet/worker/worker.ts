@@ -26,7 +26,7 @@ import {
   RedisIncarnation,
   writeRefusedError,
 } from '../redis.ts';
-import {describeProtocol, enterRoster, type Membership} from '../roster.ts';
+import {describeProtocol, Membership} from '../roster.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
@@ -117,7 +117,7 @@ export class FleetWorker {
     const worker = new FleetWorker(options, redis, packages);
     try {
       worker.#clockAheadMs = await clockAheadMs(redis, Date.now);
-      worker.#membership = await enterRoster(redis, {
+      worker.#membership = await Membership.enter(redis, {
         kind: 'worker',
         agreed: {protocol: describeProtocol(options.endpoint)},
         seal: worker.#seal,
