@@ -12,8 +12,6 @@ import {
 
 /** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
-/** Milliseconds until the stream of events gets its expiry again: a Redis that restarts empty makes a new stream. */
-const EVENTS_AGAIN_MS = 10_000;
 
 /** Adds a run's chunks (groups of values) to the queue, each at most once, whatever happens to Redis. */
 export class ChunkAdder {
@@ -22,8 +20,6 @@ export class ChunkAdder {
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #life: RedisIncarnation;
-  /** When the stream of events gets its expiry again. */
-  #eventsAt = Number.NEGATIVE_INFINITY;
   #trouble: string | undefined;
   #stopped = false;
 
@@ -92,13 +88,10 @@ export class ChunkAdder {
     this.#once.disconnect();
   }
 
+  /** Redis deletes the chunk after a day, and the stream of events after a day without chunks. */
   #expire(id: string): void {
-    const keys = [id];
-    if (performance.now() > this.#eventsAt) {
-      this.#eventsAt = performance.now() + EVENTS_AGAIN_MS;
-      keys.push('events');
-    }
     // A failure is ignored: the worker that takes the chunk also sets the chunk's expiry.
-    for (const key of keys) this.#redis.pexpire(this.#queue.toKey(key), KEY_EXPIRY_MS).catch(() => {});
+    for (const key of [id, 'events'])
+      this.#redis.pexpire(this.#queue.toKey(key), KEY_EXPIRY_MS).catch(() => {});
   }
 }

@@ -3,11 +3,8 @@ import {CHECKED_TLS_OPTIONS} from '../client/http/proxy.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
 /** Redis can't be reached, or takes no writes. Nothing was sent; a retry may help. Exit 5. */
-class FleetUnreachableError extends BulkEnrichError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('fleet_unreachable', exitCodes.temporary, message, options);
-  }
-}
+const unreachable = (message: string, cause: unknown) =>
+  new BulkEnrichError('fleet_unreachable', exitCodes.temporary, message, {cause});
 
 /** BullMQ and ioredis, loaded for fleets only. */
 export interface FleetPackages {
@@ -37,7 +34,7 @@ const RECONNECT_CAP_MS = 2_000;
 /**
  * Opens a connection to a fleet's Redis. Once it is open, it is kept: commands wait while Redis is away.
  *
- * @throws {FleetUnreachableError} if Redis can't be reached; {@link UsageError} for a wrong password, a
+ * @throws {BulkEnrichError} with exit code 5 if Redis can't be reached; {@link UsageError} for a wrong password, a
  * certificate that can't be trusted, or a Redis that drops data when its memory is full.
  */
 export async function connectRedis(url: string, {ioredis}: FleetPackages): Promise<Redis> {
@@ -94,17 +91,15 @@ function refusal(where: string, error: unknown): BulkEnrichError {
       `The certificate of the fleet's Redis at ${where} can't be trusted: ${reason}. Add its authority with NODE_EXTRA_CA_CERTS.`,
       {cause: error},
     );
-  return new FleetUnreachableError(`The fleet's Redis at ${where} can't be reached: ${reason}.`, {
-    cause: error,
-  });
+  return unreachable(`The fleet's Redis at ${where} can't be reached: ${reason}.`, error);
 }
 
 /** Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. */
 export function writeRefusedError(url: string, error: unknown): unknown {
   if (!isRedisRefusal(error)) return error;
-  return new FleetUnreachableError(
+  return unreachable(
     `The fleet's Redis at ${publicUrl(url)} takes no writes: ${replyReason(error)} Nothing was sent. Fix Redis, then run again.`,
-    {cause: error},
+    error,
   );
 }
 
@@ -161,26 +156,22 @@ export class RedisIncarnation {
 
   constructor(redis: Redis) {
     this.#redis = redis;
-    redis.on('close', this.#forget);
+    redis.on('close', () => {
+      this.#name = undefined;
+    });
   }
 
   /** Rejects while Redis refuses commands, such as while it loads its data. The next call then asks again. */
   name(): Promise<string> {
-    this.#name ??= this.#ask();
+    this.#name ??= this.#ask().catch(error => {
+      this.#name = undefined;
+      throw error;
+    });
     return this.#name;
   }
 
   async #ask(): Promise<string> {
-    try {
-      const info = await this.#redis.info();
-      return /^aof_enabled:1/m.test(info) ? 'append-only' : (/^run_id:(\w+)/m.exec(info)?.[1] ?? '');
-    } catch (error) {
-      this.#forget();
-      throw error;
-    }
+    const info = await this.#redis.info();
+    return /^aof_enabled:1/m.test(info) ? 'append-only' : (/^run_id:(\w+)/m.exec(info)?.[1] ?? '');
   }
-
-  readonly #forget = () => {
-    this.#name = undefined;
-  };
 }
