@@ -186,16 +186,12 @@ export class ChunkQueue {
   }
 
   #opened(id: string, {chunk, leftAt}: Out, sealed: string): ChunkReply | undefined {
-    try {
-      const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as ChunkReply;
-      if (attempts.length !== chunk.asks.length) return undefined;
-      const now = this.#now();
-      // A worker's clock may be wrong. So a date before the chunk was sent, or in the future, is corrected.
-      const within = (at: number) => Math.min(now, Math.max(leftAt, at));
-      return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
-    } catch {
-      return undefined;
-    }
+    const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as ChunkReply | undefined;
+    if (attempts?.length !== chunk.asks.length) return undefined;
+    const now = this.#now();
+    // A worker's clock may be wrong. So a date before the chunk was sent, or in the future, is corrected.
+    const within = (at: number) => Math.min(now, Math.max(leftAt, at));
+    return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
   }
 
   /**
@@ -234,20 +230,12 @@ export class ChunkQueue {
 
   async #collect(job: ChunkJob, book: BookAttempt): Promise<void> {
     const id = job.id as string;
-    const chunk = this.#asked(id, job.data);
+    // Undefined if this run did not seal it, even if its identifier names this run.
+    const chunk = this.#seal.open(job.data.sealed, sealPurposes.asks(id)) as Chunk | undefined;
     if (chunk === undefined) return;
     const attempts = this.#awaited(id, chunk, job.timestamp, true);
     if (!(await this.#withdraw(id))) await this.#look(id);
     for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkValue, attempt);
     this.#back[0].push(id);
-  }
-
-  /** Decrypts a chunk; undefined if this run did not seal it, even if its identifier names this run. */
-  #asked(id: string, {sealed}: SealedChunk): Chunk | undefined {
-    try {
-      return this.#seal.open(sealed, sealPurposes.asks(id)) as Chunk;
-    } catch {
-      return undefined;
-    }
   }
 }

@@ -8,7 +8,7 @@ import {say, set} from '../sentence.ts';
 export interface Seal {
   /** Seals a value for the purpose `as`. The sealed text opens for no other purpose. */
   close(value: unknown, as: string): string;
-  /** @throws {Error} if the text was sealed with another key, or for another purpose. */
+  /** Returns undefined for a text that was changed, or sealed with another key or for another purpose. */
   open(sealed: string, as: string): unknown;
 }
 
@@ -52,16 +52,16 @@ export function createSeal(secret: string): Seal {
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');
     },
     open(sealed, as) {
-      const bytes = Buffer.from(sealed, 'base64');
       try {
+        const bytes = Buffer.from(sealed, 'base64');
         const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
           authTagLength: TAG_BYTES,
         });
         decipher.setAAD(Buffer.from(as)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
         const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
         return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8'));
-      } catch (error) {
-        throw new Error('sealed with another secret, or as something else', {cause: error});
+      } catch {
+        return undefined;
       }
     },
   };

@@ -172,7 +172,7 @@ export class Membership {
 
   #demandFleet(present: readonly Entry[]): void {
     demandAgreement(this.#options.agreed, present);
-    if (!present.every(({proof}) => this.#opens(proof)))
+    if (!present.every(entry => this.#hasSameKey(entry)))
       throw refusedError(
         'The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
       );
@@ -184,16 +184,12 @@ export class Membership {
     const earlier = (await listEntries(this.#redis)).filter(entry => order(entry) < order(this.#own));
     demandAgreement(
       this.#options.agreed,
-      earlier.filter(({proof}) => this.#opens(proof)),
+      earlier.filter(entry => this.#hasSameKey(entry)),
     );
   }
 
-  #opens(proof: string): boolean {
-    try {
-      return this.#options.seal.open(proof, PROOF) === PROOF;
-    } catch {
-      return false;
-    }
+  #hasSameKey({proof}: Entry): boolean {
+    return this.#options.seal.open(proof, PROOF) === PROOF;
   }
 }
 

@@ -14,13 +14,13 @@ test('a sealed text opens with the same secret, and is never sealed alike twice'
 
 test('another key opens nothing, and the right one opens no changed or cut text', () => {
   const sealed = createSeal('key-one').close(value, AS);
-  expect(() => createSeal('key-two').open(sealed, AS)).toThrow('another secret');
+  expect(createSeal('key-two').open(sealed, AS)).toBeUndefined();
   const bytes = Buffer.from(sealed, 'base64');
   bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40);
-  expect(() => createSeal('key-one').open(bytes.toString('base64'), AS)).toThrow('another secret');
+  expect(createSeal('key-one').open(bytes.toString('base64'), AS)).toBeUndefined();
   for (const length of [0, 11, 20, 28]) {
     const short = bytes.subarray(0, length).toString('base64');
-    expect(() => createSeal('key-one').open(short, AS)).toThrow('another secret');
+    expect(createSeal('key-one').open(short, AS)).toBeUndefined();
   }
 });
 
@@ -31,7 +31,7 @@ test.each([
   ['in the other direction', sealPurposes.answers('run.session.1')],
 ])('what is sealed does not open in the place %s', (_, place) => {
   const seal = createSeal('key-one');
-  expect(() => seal.open(seal.close(value, AS), place)).toThrow('something else');
+  expect(seal.open(seal.close(value, AS), place)).toBeUndefined();
 });
 
 test('the embedded service has no key, so its fleet needs a secret: none that everybody knows is used', () => {

@@ -19,13 +19,12 @@ import {readBytes} from '../input/reading.ts';
 import {condition} from '../score/score-helpers.ts';
 import {listen} from '../support/free-port.ts';
 
-/** Reads bytes that a stranger may have written; a refusal is a {@link BulkEnrichError}, or what `refuses` knows. */
+/** Reads bytes that a stranger may have written; a refusal is a {@link BulkEnrichError}. */
 export interface Parser {
   readonly name: string;
   /** The seeds: the files of the corpus whose names begin so, or these bytes. */
   readonly corpus: string | readonly Buffer[];
   readonly read: (bytes: Buffer) => unknown;
-  readonly refuses?: (error: unknown) => boolean;
   /** Reading costs much more than the others'. */
   readonly slow?: true;
 }
@@ -51,11 +50,11 @@ export function seedsOf({corpus: name}: Parser): readonly Buffer[] {
 }
 
 /** Reads one input, and lets refusals pass. */
-export async function survives({read, refuses}: Parser, bytes: Buffer): Promise<void> {
+export async function survives({read}: Parser, bytes: Buffer): Promise<void> {
   try {
     await read(bytes);
   } catch (error) {
-    if (error instanceof BulkEnrichError || refuses?.(error) === true) return;
+    if (error instanceof BulkEnrichError) return;
     throw error;
   }
 }
@@ -92,7 +91,6 @@ export async function openParsers(): Promise<Parsers> {
       name: 'sealed chunks',
       corpus: 'sealed',
       read: bytes => seal.open(bytes.toString(), 'chunk'),
-      refuses: error => error instanceof Error && error.message.startsWith('sealed with another'),
     },
   ];
   return {

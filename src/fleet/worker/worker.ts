@@ -181,7 +181,8 @@ export class FleetWorker {
     this.#redis.pexpire(this.#queue.toKey(id), KEY_EXPIRY_MS).catch(() => {});
     // The chunk fails, and a run that waits for it counts it as lost.
     if (data.life !== (await this.#life.name())) throw new Error('perhaps from a snapshot');
-    const chunk = this.#seal.open(data.sealed, sealPurposes.asks(id)) as Chunk;
+    const chunk = this.#seal.open(data.sealed, sealPurposes.asks(id)) as Chunk | undefined;
+    if (chunk === undefined) throw new Error('sealed with another secret, or as something else');
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
     const client = this.#counted(this.#options.clientFor(chunk.timeoutMs));
