@@ -17,18 +17,18 @@ const ADD_AGAIN_MS = 1_000;
 export class ChunkAdder {
   readonly #redis: Redis;
   /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
-  readonly #once: Redis;
+  readonly #unrepeated: Redis;
   readonly #queue: Queue<SealedChunk, string>;
-  readonly #life: RedisIncarnation;
+  readonly #incarnation: RedisIncarnation;
   #trouble: string | undefined;
   #stopped = false;
 
   constructor(redis: Redis, {bullmq}: FleetPackages) {
     this.#redis = redis;
-    this.#once = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
-    this.#life = new RedisIncarnation(this.#once);
+    this.#unrepeated = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
+    this.#incarnation = new RedisIncarnation(this.#unrepeated);
     this.#queue = new bullmq.Queue(QUEUE_NAME, {
-      connection: this.#once,
+      connection: this.#unrepeated,
       prefix: KEY_PREFIX,
       skipVersionCheck: true,
       skipMetasUpdate: true,
@@ -43,7 +43,7 @@ export class ChunkAdder {
 
   async ready(): Promise<void> {
     await this.#queue.waitUntilReady();
-    await this.#life.name().catch(() => {});
+    await this.#incarnation.name().catch(() => {});
   }
 
   /** The reason why Redis refuses chunks; undefined while it accepts them. */
@@ -58,10 +58,10 @@ export class ChunkAdder {
    */
   async add(id: string, sealed: string): Promise<boolean> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
-      const life = await this.#life.name().catch(() => undefined);
+      const life = await this.#incarnation.name().catch(() => undefined);
       // Without a connection, the add would wait in this process. If it failed later, its error would not say if
       // the chunk had been sent.
-      if (life === undefined || this.#once.status !== 'ready') continue;
+      if (life === undefined || this.#unrepeated.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', {sealed, life}, {jobId: id});
         this.#expire(id);
@@ -85,7 +85,7 @@ export class ChunkAdder {
   async close(): Promise<void> {
     this.stop();
     await awaitWithinClosingTime(this.#queue.close());
-    this.#once.disconnect();
+    this.#unrepeated.disconnect();
   }
 
   /** Redis deletes the chunk after a day, and the stream of events after a day without chunks. */

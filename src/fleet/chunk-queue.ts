@@ -18,15 +18,15 @@ import {awaitWithinClosingTime, type FleetPackages, isRedisRefusal, RedisIncarna
 /**
  * A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller.
  */
-interface Out {
+interface SentChunk {
   readonly chunk: Chunk;
   readonly resolve: (attempts: ChunkReply) => void;
   /** Milliseconds since the epoch at which the chunk was sent. All its answers were bought later. */
   readonly leftAt: number;
   /** True once the chunk was added. Until then its absence proves nothing. */
-  there: boolean;
+  isAdded: boolean;
   /** True if the last look at Redis found no trace of the chunk. */
-  missing: boolean;
+  isMissing: boolean;
 }
 
 /** Books what became of a value that an earlier session sent out. */
@@ -49,17 +49,17 @@ const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, c
 export class ChunkQueue {
   readonly #redis: Redis;
   readonly #seal: Seal;
-  readonly #life: RedisIncarnation;
+  readonly #incarnation: RedisIncarnation;
   readonly #queue: Queue<SealedChunk, string>;
-  readonly #adds: ChunkAdder;
+  readonly #adder: ChunkAdder;
   readonly #events: QueueEvents;
   readonly #runId: string;
   readonly #now: () => number;
   /** Random part of this session's chunk identifiers. A start time could repeat if the clock is set back. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
-  readonly #out = new Map<string, Out>();
+  readonly #sent = new Map<string, SentChunk>();
   /** Identifiers of returned chunks that are still in Redis. The older ones are removed next. */
-  #back: readonly [recent: string[], older: string[]] = [[], []];
+  #returned: readonly [recent: string[], older: string[]] = [[], []];
   readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
   #withdrawing = false;
@@ -75,7 +75,7 @@ export class ChunkQueue {
   ) {
     const {bullmq} = packages;
     this.#redis = redis;
-    this.#life = new RedisIncarnation(redis);
+    this.#incarnation = new RedisIncarnation(redis);
     this.#seal = seal;
     this.#runId = runId;
     this.#now = now;
@@ -85,7 +85,7 @@ export class ChunkQueue {
       skipVersionCheck: true,
       streams: {events: {maxLen: EVENTS_KEPT}},
     });
-    this.#adds = new ChunkAdder(redis, packages);
+    this.#adder = new ChunkAdder(redis, packages);
     this.#events = new bullmq.QueueEvents(QUEUE_NAME, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
@@ -99,7 +99,7 @@ export class ChunkQueue {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adds.ready()]);
+    await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adder.ready()]);
   }
 
   /** Sends a chunk out. Resolves with one attempt per value of the chunk. */
@@ -107,26 +107,26 @@ export class ChunkQueue {
     this.#next += 1;
     const id = `${this.#runId}.${this.#session}.${this.#next}`;
     void this.#add(id, this.#seal.close(chunk, sealPurposes.asks(id)));
-    const answer = this.#awaited(id, chunk, this.#now(), false);
-    void answer.then(() => this.#back[0].push(id));
+    const answer = this.#track(id, chunk, this.#now(), false);
+    void answer.then(() => this.#returned[0].push(id));
     return answer;
   }
 
   /** Number of values in chunks that are out. */
   get values(): number {
-    return [...this.#out.values()].reduce((sum, {chunk}) => sum + chunk.asks.length, 0);
+    return [...this.#sent.values()].reduce((sum, {chunk}) => sum + chunk.asks.length, 0);
   }
 
   /** The reason why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
-    return this.#adds.trouble;
+    return this.#adder.trouble;
   }
 
   /** Withdraws all chunks that no worker has begun. */
   async withdraw(): Promise<void> {
     this.#withdrawing = true;
-    this.#adds.stop();
-    await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
+    this.#adder.stop();
+    await Promise.allSettled([...this.#sent.keys()].map(id => this.#withdraw(id)));
   }
 
   /**
@@ -142,42 +142,42 @@ export class ChunkQueue {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    if (this.#redis.status === 'ready') await awaitWithinClosingTime(this.#remove(this.#back.flat()));
+    if (this.#redis.status === 'ready') await awaitWithinClosingTime(this.#remove(this.#returned.flat()));
     await awaitWithinClosingTime(
-      Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]),
+      Promise.allSettled([this.#adder.close(), this.#events.close(), this.#queue.close()]),
     );
   }
 
-  #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<ChunkReply> {
+  #track(id: string, chunk: Chunk, leftAt: number, isAdded: boolean): Promise<ChunkReply> {
     return new Promise(resolve => {
-      this.#out.set(id, {chunk, resolve, leftAt, there, missing: false});
+      this.#sent.set(id, {chunk, resolve, leftAt, isAdded, isMissing: false});
     });
   }
 
   async #add(id: string, sealed: string): Promise<void> {
-    if (!(await this.#adds.add(id, sealed))) return this.#end(id, withdrawn);
-    const out = this.#out.get(id);
-    if (out !== undefined) out.there = true;
+    if (!(await this.#adder.add(id, sealed))) return this.#end(id, withdrawn);
+    const sent = this.#sent.get(id);
+    if (sent !== undefined) sent.isAdded = true;
     if (this.#withdrawing) await this.#withdraw(id).catch(() => {});
   }
 
   #completed(id: string, sealed: string): void {
-    const out = this.#out.get(id);
-    if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
+    const sent = this.#sent.get(id);
+    if (sent !== undefined) this.#end(id, this.#openReply(id, sent, sealed) ?? lost);
   }
 
   /** Ends the wait for a chunk. `outcome`: an attempt for each value, or one attempt for all its values. */
   #end(id: string, outcome: ChunkReply | Attempt): void {
-    const out = this.#out.get(id);
-    if (out === undefined) return;
-    this.#out.delete(id);
-    const forAll = (attempt: Attempt) => out.chunk.asks.map(() => ({boughtAt: this.#now(), ...attempt}));
-    out.resolve('kind' in outcome ? forAll(outcome) : outcome);
+    const sent = this.#sent.get(id);
+    if (sent === undefined) return;
+    this.#sent.delete(id);
+    const forAll = (attempt: Attempt) => sent.chunk.asks.map(() => ({boughtAt: this.#now(), ...attempt}));
+    sent.resolve('kind' in outcome ? forAll(outcome) : outcome);
   }
 
   #removeOlder(): void {
-    const [recent, older] = this.#back;
-    this.#back = [[], recent];
+    const [recent, older] = this.#returned;
+    this.#returned = [[], recent];
     void this.#remove(older);
   }
 
@@ -185,7 +185,7 @@ export class ChunkQueue {
     await Promise.allSettled(ids.map(id => this.#queue.remove(id)));
   }
 
-  #opened(id: string, {chunk, leftAt}: Out, sealed: string): ChunkReply | undefined {
+  #openReply(id: string, {chunk, leftAt}: SentChunk, sealed: string): ChunkReply | undefined {
     const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as ChunkReply | undefined;
     if (attempts?.length !== chunk.asks.length) return undefined;
     const now = this.#now();
@@ -207,25 +207,25 @@ export class ChunkQueue {
     const [begun, data] = await this.#redis.hmget(this.#queue.toKey(id), 'processedOn', 'data');
     const {life}: Partial<SealedChunk> = JSON.parse(data ?? '{}');
     // Asked for after the removal: Redis may have started again just before it.
-    const isUnsent = begun === null && life === (await this.#life.name());
+    const isUnsent = begun === null && life === (await this.#incarnation.name());
     this.#end(id, isUnsent ? withdrawn : lost);
     return true;
   }
 
   async #sweep(): Promise<void> {
     if (this.#redis.status !== 'ready') return;
-    for (const id of this.#out.keys()) await this.#look(id);
+    for (const id of this.#sent.keys()) await this.#check(id);
   }
 
   /** Looks in Redis for what became of a chunk. It is lost only if two looks in a row, some seconds apart, miss it. */
-  async #look(id: string): Promise<void> {
-    const out = this.#out.get(id);
-    if (out?.there !== true) return;
+  async #check(id: string): Promise<void> {
+    const sent = this.#sent.get(id);
+    if (sent?.isAdded !== true) return;
     const state = await this.#queue.getJobState(id);
     if (state === 'failed') this.#end(id, lost);
     else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
-    else if (state === 'unknown' && out.missing) this.#end(id, lost);
-    else out.missing = state === 'unknown';
+    else if (state === 'unknown' && sent.isMissing) this.#end(id, lost);
+    else sent.isMissing = state === 'unknown';
   }
 
   async #collect(job: ChunkJob, book: BookAttempt): Promise<void> {
@@ -233,9 +233,9 @@ export class ChunkQueue {
     // Undefined if this run did not seal it, even if its identifier names this run.
     const chunk = this.#seal.open(job.data.sealed, sealPurposes.asks(id)) as Chunk | undefined;
     if (chunk === undefined) return;
-    const attempts = this.#awaited(id, chunk, job.timestamp, true);
-    if (!(await this.#withdraw(id))) await this.#look(id);
+    const attempts = this.#track(id, chunk, job.timestamp, true);
+    if (!(await this.#withdraw(id))) await this.#check(id);
     for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkValue, attempt);
-    this.#back[0].push(id);
+    this.#returned[0].push(id);
   }
 }

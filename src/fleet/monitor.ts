@@ -3,11 +3,11 @@ import type {Pause, StopReason} from '../lookup/call.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {listMembers, type WorkerMember} from './roster.ts';
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 5_000;
-/** Milliseconds after which the user is told of trouble. */
-const TELL_AFTER_MS = 3_000;
+/** Milliseconds after which trouble is reported to the user. */
+const REPORT_AFTER_MS = 3_000;
 
 export interface FleetMonitorOptions {
   readonly redis: Redis;
@@ -37,37 +37,37 @@ export class FleetMonitor {
   readonly #options: FleetMonitorOptions;
   readonly #timer: NodeJS.Timeout;
   #workers: number | undefined;
-  #lookingSince: number | undefined;
-  #trouble: (FleetTrouble & {readonly since: number; told: boolean}) | undefined;
+  #checkingSince: number | undefined;
+  #trouble: (FleetTrouble & {readonly since: number; isReported: boolean}) | undefined;
 
   constructor(options: FleetMonitorOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
-    this.#look();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS);
+    this.#check();
   }
 
   /** The reason why the fleet makes no calls now; undefined while it makes calls. */
   get pause(): Pause | undefined {
     if (this.#trouble === undefined) return undefined;
-    return {reason: 'fleet', detail: this.#trouble.what, untilMs: this.#options.now() + LOOK_MS};
+    return {reason: 'fleet', detail: this.#trouble.what, untilMs: this.#options.now() + CHECK_MS};
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     const {redis, now} = this.#options;
-    if (this.#lookingSince === undefined && redis.status === 'ready') {
-      this.#lookingSince = now();
+    if (this.#checkingSince === undefined && redis.status === 'ready') {
+      this.#checkingSince = now();
       // If the connection breaks meanwhile, the next check notices.
       void this.#count()
         .catch(() => {})
         .finally(() => {
-          this.#lookingSince = undefined;
+          this.#checkingSince = undefined;
         });
     }
-    this.#note(this.#whatIsWrong());
+    this.#setTrouble(this.#findTrouble());
   }
 
   async #count(): Promise<void> {
@@ -77,14 +77,14 @@ export class FleetMonitor {
     this.#options.onCapacity(workers.length, calls);
   }
 
-  #whatIsWrong(): FleetTrouble | undefined {
+  #findTrouble(): FleetTrouble | undefined {
     const {redis, where, refused, now} = this.#options;
-    const fails = (how: string) => ({what: `the fleet's Redis at ${where} ${how}`, advice: PATIENCE});
-    if (redis.status !== 'ready') return fails("can't be reached");
-    if (this.#lookingSince !== undefined && now() - this.#lookingSince > SILENT_MS)
-      return fails('does not answer');
+    const redisFails = (how: string) => ({what: `the fleet's Redis at ${where} ${how}`, advice: PATIENCE});
+    if (redis.status !== 'ready') return redisFails("can't be reached");
+    if (this.#checkingSince !== undefined && now() - this.#checkingSince > SILENT_MS)
+      return redisFails('does not answer');
     const refusal = refused();
-    if (refusal !== undefined) return fails(`fails (${refusal})`);
+    if (refusal !== undefined) return redisFails(`fails (${refusal})`);
     if (this.#workers !== 0) return undefined;
     return {
       what: `no worker is running on ${where}`,
@@ -92,7 +92,7 @@ export class FleetMonitor {
     };
   }
 
-  #note(trouble: FleetTrouble | undefined): void {
+  #setTrouble(trouble: FleetTrouble | undefined): void {
     const {now, warn, maxOutageMs, onOutage} = this.#options;
     if (trouble === undefined) {
       this.#trouble = undefined;
@@ -100,10 +100,10 @@ export class FleetMonitor {
     }
     const at = now();
     if (this.#trouble?.what !== trouble.what)
-      this.#trouble = {...trouble, since: this.#trouble?.since ?? at, told: false};
-    const {since, told, what, advice} = this.#trouble;
-    if (!told && at - since >= TELL_AFTER_MS) {
-      this.#trouble.told = true;
+      this.#trouble = {...trouble, since: this.#trouble?.since ?? at, isReported: false};
+    const {since, isReported, what, advice} = this.#trouble;
+    if (!isReported && at - since >= REPORT_AFTER_MS) {
+      this.#trouble.isReported = true;
       warn(say`${what.charAt(0).toUpperCase()}${what.slice(1)}: the run waits. ${advice}`);
     }
     if (at - since > maxOutageMs)

@@ -54,7 +54,7 @@ export class WorkerLane {
   /** Looks up all values of a chunk. A value that must not be sent now gets an attempt of the kind `not_sent`. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<ChunkReply> {
     const closedMs = pace === undefined ? await this.#options.limits.closedMs() : 0;
-    if (closedMs > 0) return asks.map(() => givenBack(closedMs));
+    if (closedMs > 0) return asks.map(() => unsent(closedMs));
     this.#pace = pace ?? this.#pace;
     return await Promise.all(
       asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace !== undefined, client))),
@@ -64,13 +64,13 @@ export class WorkerLane {
   /** Sends nothing new from now on, and gives waiting values back to the run. */
   drain(): void {
     this.#draining = true;
-    this.#giveBack(0);
+    this.#returnWaiting(0);
   }
 
   async #attempt(ask: ChunkValue, isPaced: boolean, client: Sender): Promise<TimestampedAttempt> {
     const closedMs = this.#draining ? 0 : isPaced ? await this.#permit() : undefined;
-    if (closedMs !== undefined) return givenBack(closedMs);
-    const attempt = timed(await client.send(ask.operation, ask.params));
+    if (closedMs !== undefined) return unsent(closedMs);
+    const attempt = dateAttempt(await client.send(ask.operation, ask.params));
     if (attempt.kind === 'throttled') await this.#closeGate(requestedWaitMs(attempt, Date.now()) ?? HOLD_MS);
     return attempt;
   }
@@ -78,19 +78,19 @@ export class WorkerLane {
   #permit(): Promise<number | undefined> {
     return new Promise(resolve => {
       this.#waiting.push(resolve);
-      if (!this.#leasing) void this.#lease();
+      if (!this.#leasing) void this.#takeLeases();
     });
   }
 
   /** Takes leases, one after the other, until no value waits. */
-  async #lease(): Promise<void> {
+  async #takeLeases(): Promise<void> {
     this.#leasing = true;
     while (this.#waiting.length > 0 && this.#pace !== undefined) {
       const {permits, minTimeMs} = this.#pace;
       try {
-        const closedMs = await this.#begun(minTimeMs);
+        const closedMs = await this.#takeLease(minTimeMs);
         if (closedMs === 0) for (const permit of this.#waiting.splice(0, permits)) permit(undefined);
-        else if (closedMs !== undefined) this.#giveBack(closedMs);
+        else if (closedMs !== undefined) this.#returnWaiting(closedMs);
       } catch {
         // Redis refused: this may pass.
         await sleep(RETRY_MS, undefined, {ref: false});
@@ -106,7 +106,7 @@ export class WorkerLane {
    * A lease may be late by the part of its time that {@link RATE_SHARE} leaves unused, but at least
    * {@link TOO_LATE_MS}.
    */
-  async #begun(minTimeMs: number): Promise<number | undefined> {
+  async #takeLease(minTimeMs: number): Promise<number | undefined> {
     const askedAt = performance.now();
     const {closedMs, inMs} = await this.#options.limits.lease(this.#options.name, minTimeMs);
     if (closedMs > 0) return closedMs;
@@ -124,20 +124,20 @@ export class WorkerLane {
     const closedMs = Math.min(ms, LONGEST_HOLD_MS);
     // Ignores Redis's errors: thrown here, they would lose the answers of the chunk's other calls.
     await this.#options.limits.close(closedMs).catch(() => {});
-    this.#giveBack(closedMs);
+    this.#returnWaiting(closedMs);
   }
 
-  #giveBack(closedMs: number): void {
+  #returnWaiting(closedMs: number): void {
     for (const permit of this.#waiting.splice(0)) permit(closedMs);
   }
 }
 
-function givenBack(closedMs: number): TimestampedAttempt {
+function unsent(closedMs: number): TimestampedAttempt {
   const code = closedMs > 0 ? 'fleet_gate' : 'worker_stopping';
-  return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
+  return dateAttempt({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
 /** Dates an attempt by this machine's clock. The run corrects a date in the future or before the chunk was sent. */
-function timed(attempt: Attempt): TimestampedAttempt {
+function dateAttempt(attempt: Attempt): TimestampedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

@@ -60,11 +60,11 @@ export interface FleetQueueState {
  */
 const AHEAD = 1.5;
 /** Milliseconds between two checks of a stopping worker for calls in flight. */
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
 /** Weight of the latest chunk in the average size of chunks. */
-const NEWS = 0.1;
+const LATEST_WEIGHT = 0.1;
 
 /** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and returns the outcomes. */
 export class FleetWorker {
@@ -72,7 +72,7 @@ export class FleetWorker {
   readonly #redis: Redis;
   readonly #seal: Seal;
   readonly #limits: FleetLimits;
-  readonly #life: RedisIncarnation;
+  readonly #incarnation: RedisIncarnation;
   readonly #lanes = new Map<string, WorkerLane>();
   readonly #calls: Partial<Record<Attempt['kind'], number>> = {};
   readonly #queue: import('bullmq').Worker<SealedChunk, string>;
@@ -89,7 +89,7 @@ export class FleetWorker {
     this.#redis = redis;
     this.#seal = createSeal(options.secret);
     this.#limits = new FleetLimits(redis);
-    this.#life = new RedisIncarnation(redis);
+    this.#incarnation = new RedisIncarnation(redis);
     this.#queue = new bullmq.Worker(QUEUE_NAME, job => this.#work(job), {
       connection: redis,
       prefix: KEY_PREFIX,
@@ -170,7 +170,7 @@ export class FleetWorker {
     this.#draining = true;
     for (const lane of this.#lanes.values()) lane.drain();
     const closed = this.#queue.close().then(() => true);
-    if (!(await Promise.race([closed, this.#unheard()]))) return false;
+    if (!(await Promise.race([closed, this.#loseAnswers()]))) return false;
     if (this.#membership !== undefined) await awaitWithinClosingTime(this.#membership.leave());
     await this.#disconnect();
     return true;
@@ -180,12 +180,12 @@ export class FleetWorker {
     // A day from now Redis deletes the chunk, should its run never collect the results.
     this.#redis.pexpire(this.#queue.toKey(id), KEY_EXPIRY_MS).catch(() => {});
     // The chunk fails, and a run that waits for it counts it as lost.
-    if (data.life !== (await this.#life.name())) throw new Error('perhaps from a snapshot');
+    if (data.life !== (await this.#incarnation.name())) throw new Error('perhaps from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealPurposes.asks(id)) as Chunk | undefined;
     if (chunk === undefined) throw new Error('sealed with another secret, or as something else');
-    this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
+    this.#chunkSize += LATEST_WEIGHT * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
-    const client = this.#counted(this.#options.clientFor(chunk.timeoutMs));
+    const client = this.#countCalls(this.#options.clientFor(chunk.timeoutMs));
     const attempts = await this.#lane(chunk).ask(chunk, client);
     this.#chunks += 1;
     return this.#seal.close(attempts, sealPurposes.answers(id));
@@ -195,10 +195,10 @@ export class FleetWorker {
    * Resolves with false once the worker's last answers count as lost: for `lostAfterMs`, no call has been in
    * flight, and Redis did not take the answers.
    */
-  async #unheard(): Promise<false> {
+  async #loseAnswers(): Promise<false> {
     const {lostAfterMs} = this.#options;
-    for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + LOOK_MS)
-      await sleep(LOOK_MS, undefined, {ref: false});
+    for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + CHECK_MS)
+      await sleep(CHECK_MS, undefined, {ref: false});
     return false;
   }
 
@@ -220,7 +220,7 @@ export class FleetWorker {
     return lane;
   }
 
-  #counted(client: Sender): Sender {
+  #countCalls(client: Sender): Sender {
     return {
       send: async (operation, params) => {
         this.#inFlight += 1;
